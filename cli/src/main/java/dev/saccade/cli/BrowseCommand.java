@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.cli.predictions.MadeFolder;
 import dev.saccade.cli.predictions.Pictures;
+import dev.saccade.cli.predictions.RelativeNames;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
@@ -92,12 +93,13 @@ final class BrowseCommand implements Callable<Integer> {
         MadeFolder made = MadeFolder.cleared(out, "browse");
         Pictures written = new Pictures(made, dataset.classes());
         int wanted = Math.min(count, dataset.size());
+        List<String> names = RelativeNames.of(dataset);
         List<Browse.Photo> photos = new ArrayList<>();
         try (Progress progress = new Progress("browse", wanted, " samples")) {
             for (int i = 0; i < wanted; i++) {
                 List<String> known = faults.ofPhoto(i);
                 try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
-                    photos.add(photo(sample, written.write(sample), known));
+                    photos.add(photo(names.get(i), sample, written.write(sample), known));
                 }
                 progress.to(i + 1);
             }
@@ -128,7 +130,8 @@ final class BrowseCommand implements Callable<Integer> {
         return Text.format("Augmented training samples of epoch %d: %s.", epoch, images);
     }
 
-    private static Browse.Photo photo(Sample sample, String name, List<String> faults) {
+    private static Browse.Photo photo(
+            String name, Sample sample, String picture, List<String> faults) {
         Instances objects = sample.targets();
         Set<Integer> labels = new TreeSet<>();
         Set<Browse.ObjectSize> sizes = EnumSet.noneOf(Browse.ObjectSize.class);
@@ -138,9 +141,9 @@ final class BrowseCommand implements Callable<Integer> {
         }
         sample.labels().ifPresent(map -> labels.addAll(map.masks().keySet()));
         return new Browse.Photo(
-                Path.of(sample.info().file()).getFileName().toString(),
-                Pictures.picture(name),
-                Pictures.thumbnail(name),
+                name,
+                Pictures.picture(picture),
+                Pictures.thumbnail(picture),
                 labels,
                 sizes,
                 objects.size(),

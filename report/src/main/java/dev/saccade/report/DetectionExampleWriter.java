@@ -216,7 +216,7 @@ final class DetectionExampleWriter {
 
     private void name(
             LabelLayout layout, double fontSize, Boxes boxes, int i, String text, double score) {
-        double width = (text.codePointCount(0, text.length()) * LETTER + 2 * MARGIN) * fontSize;
+        double width = (Svg.cells(text) * LETTER + 2 * MARGIN) * fontSize;
         LabelLayout.Place place = layout.place(boxes, i, width, LINE * fontSize);
         out.leaf(
                 "text",

@@ -8,8 +8,7 @@ import java.util.List;
 final class HeatMapWriter {
 
     private static final double LARGEST_CELL = 52;
-    private static final double SMALLEST_CELL = 11;
-    private static final double SMALLEST_WITH_NUMBER = 24;
+    private static final double SMALLEST_CELL = 26;
     private static final double CELLS = 640;
     private static final double LONGEST_NAME = 130;
     private static final double DARK = 0.55;
@@ -38,8 +37,9 @@ final class HeatMapWriter {
         out.open("div", "class", "scroll", "style", "--side:" + Svg.number(side) + "px");
         Svg svg = new Svg(out, side, side, map.title());
         HeatMapWriter writer = new HeatMapWriter(svg, map, cell, names);
-        svg.label("x", names + size * cell / 2, 12, "predicted");
-        svg.rising("x", 12, names + size * cell / 2, "ground truth");
+        double middle = names + Math.min(size * cell, CELLS) / 2;
+        svg.label("x", middle, 12, "predicted");
+        svg.rising("x", 12, middle, "ground truth");
         for (int i = 0; i < size; i++) {
             writer.name(i);
         }
@@ -74,10 +74,8 @@ final class HeatMapWriter {
                 double left = names + column * cell;
                 double top = names + row * cell;
                 svg.cell(left, top, cell, 0.08 + 0.92 * share, title);
-                if (cell >= SMALLEST_WITH_NUMBER) {
-                    String kind = share > DARK ? "on dark" : "on";
-                    svg.label(kind, left + cell / 2, top + cell / 2, number);
-                }
+                String kind = share > DARK ? "on dark" : "on";
+                svg.label(kind, left + cell / 2, top + cell / 2, number);
             }
         }
     }
@@ -86,7 +84,9 @@ final class HeatMapWriter {
         return Text.format("%.0f", 100 * share);
     }
 
-    private static String number(long count) {
-        return count < 10_000 ? "" + count : Text.format("%.0fk", count / 1000.0);
+    private String number(long count) {
+        String digits = String.valueOf(count);
+        boolean fits = count < 10_000 && Svg.width(digits) <= cell;
+        return fits ? digits : Text.format("%.0fk", count / 1000.0);
     }
 }

@@ -6,6 +6,7 @@ import dev.saccade.core.Text;
 import dev.saccade.report.LineChart.Range;
 import dev.saccade.report.LineChart.Series;
 
+import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
 
 /** Draws a line chart as SVG, in the units of its view box. */
@@ -152,24 +153,23 @@ final class LineChartWriter {
     }
 
     /**
-     * The mean over a window of a twentieth of the curve around each point, cut at the ends; gaps
-     * stay gaps.
+     * Returns the mean over a window of a twentieth of the curve around each drawn point, cut at
+     * the ends; gaps stay gaps. Each mean is its own sum, so that a spike affects no other window.
      */
     private static ImmutableDoubleArray runningMean(ImmutableDoubleArray values) {
         int half = values.length() / 40;
-        double[] sums = new double[values.length() + 1];
-        int[] counts = new int[values.length() + 1];
-        for (int i = 0; i < values.length(); i++) {
-            boolean finite = Double.isFinite(values.get(i));
-            sums[i + 1] = sums[i] + (finite ? values.get(i) : 0);
-            counts[i + 1] = counts[i] + (finite ? 1 : 0);
-        }
         double[] means = new double[values.length()];
-        for (int i = 0; i < means.length; i++) {
-            int from = Math.max(i - half, 0);
-            int to = Math.min(i + half + 1, means.length);
-            double mean = (sums[to] - sums[from]) / (counts[to] - counts[from]);
-            means[i] = Double.isFinite(values.get(i)) ? mean : Double.NaN;
+        Arrays.fill(means, Double.NaN);
+        for (int i = 0; i < means.length; i += stride(means.length, i)) {
+            if (Double.isFinite(values.get(i))) {
+                int from = Math.max(i - half, 0);
+                int to = Math.min(i + half + 1, means.length);
+                means[i] =
+                        values.subArray(from, to).stream()
+                                .filter(Double::isFinite)
+                                .average()
+                                .orElseThrow();
+            }
         }
         return ImmutableDoubleArray.copyOf(means);
     }

@@ -7,6 +7,9 @@ final class Svg {
 
     private static final double CHARACTER = 6.6;
 
+    /** First code point of the blocks whose characters are as wide as high: CJK, emoji. */
+    private static final int FIRST_WIDE = 0x2E80;
+
     private final Markup out;
 
     /** Opens a drawing. */
@@ -85,15 +88,29 @@ final class Svg {
         }
     }
 
-    /** Returns about how wide a label is. */
+    /** Returns the approximate width of a label. */
     static double width(String text) {
-        return CHARACTER * text.length();
+        return CHARACTER * cells(text);
     }
 
-    /** Returns a label that is at most about so wide, cut off if need be. */
+    /** Returns the approximate width of a text in characters; wide characters count twice. */
+    static int cells(String text) {
+        return text.codePoints().map(c -> c < FIRST_WIDE ? 1 : 2).sum();
+    }
+
+    /** Returns a label of at most the given width, shortened with an ellipsis if it is longer. */
     static String fitted(String text, double width) {
-        int most = (int) (width / CHARACTER);
-        return text.length() <= most ? text : text.substring(0, most - 1) + "…";
+        if (width(text) <= width) {
+            return text;
+        }
+        StringBuilder start = new StringBuilder();
+        for (int c : text.codePoints().toArray()) {
+            if (width(start + Character.toString(c) + "…") > width) {
+                break;
+            }
+            start.appendCodePoint(c);
+        }
+        return start + "…";
     }
 
     /** Returns a coordinate with the decimals that a screen can show. */

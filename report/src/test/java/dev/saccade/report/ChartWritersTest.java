@@ -1,6 +1,7 @@
 package dev.saccade.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.report.LineChart.Series;
 import dev.saccade.report.ReportData.Bar;
@@ -8,6 +9,7 @@ import dev.saccade.report.ReportData.Histogram;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -43,6 +45,44 @@ class ChartWritersTest {
         HeatMapWriter.write(out, new HeatMap("objects", List.of("leaf", "key"), counts, false));
         assertEquals(List.of("3"), texts(out, "on"));
         assertEquals(List.of("12k"), texts(out, "on dark"));
+    }
+
+    @Test
+    void countsAreShownHoweverManyClassesThereAre() {
+        int classes = 200;
+        List<String> names = IntStream.range(0, classes).mapToObj(i -> "class " + i).toList();
+        List<List<Long>> counts =
+                IntStream.range(0, classes)
+                        .mapToObj(row -> row(classes, row == 7 ? 123L : 0L))
+                        .toList();
+        Markup out = new Markup();
+        HeatMapWriter.write(out, new HeatMap("objects", names, counts, false));
+        assertEquals(List.of("123"), texts(out, "on dark"));
+    }
+
+    private static List<Long> row(int length, long first) {
+        return IntStream.range(0, length).mapToObj(i -> i == 0 ? first : 0L).toList();
+    }
+
+    @Test
+    void wideNamesAreMeasuredAndCutBetweenCharacters() {
+        assertEquals(4 * Svg.width("a"), Svg.width("車輛"));
+        assertEquals("abc", Svg.fitted("abc", Svg.width("abc")));
+        assertEquals("ab…", Svg.fitted("abcd", Svg.width("abc")));
+        assertEquals("車…", Svg.fitted("車輛輪", Svg.width("abc")));
+        assertEquals("🚗…", Svg.fitted("🚗🚗🚗", Svg.width("abcd")));
+    }
+
+    @Test
+    void aSpikeLeavesTheRestOfASmoothedCurveAlone() {
+        double[] steps = IntStream.range(0, 400).asDoubleStream().toArray();
+        double[] loss = new double[400];
+        Arrays.fill(loss, 0.5);
+        loss[3] = 1e30;
+        Markup out = new Markup();
+        LineChart chart = new LineChart("Loss", "step", List.of(Series.of("a", steps, loss)));
+        LineChartWriter.write(out, chart.smoothed());
+        assertTrue(out.toString().contains("<b>0.500</b>"), out.toString());
     }
 
     @Test

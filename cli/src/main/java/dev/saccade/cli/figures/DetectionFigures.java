@@ -2,6 +2,7 @@ package dev.saccade.cli.figures;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.cli.predictions.RelativeNames;
 import dev.saccade.cli.predictions.ShownPhoto;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Instances;
@@ -107,6 +108,7 @@ public final class DetectionFigures {
     private static List<DetectionExample> examples(
             Dataset dataset, DetectionEvaluation evaluation) {
         List<DetectionExample> examples = new ArrayList<>();
+        List<String> names = RelativeNames.of(dataset);
         for (int i = 0; i < dataset.size(); i++) {
             Photo photo = dataset.photo(i);
             List<Annotation> annotations = dataset.annotations(i);
@@ -116,7 +118,7 @@ public final class DetectionFigures {
                             : TrainingTargets.boxes(photo, annotations);
             examples.add(
                     new DetectionExample(
-                            photo.file().getFileName().toString(),
+                            names.get(i),
                             photo.size(),
                             ShownPhoto.of(photo.file()),
                             truth,

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.io.ByteSource;
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.cli.predictions.RelativeNames;
 import dev.saccade.cli.predictions.ShownPhoto;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
@@ -50,10 +51,12 @@ public final class SegmentationFigures {
 
     private final Segmenter segmenter;
     private final Dataset dataset;
+    private final List<String> names;
 
     private SegmentationFigures(Segmenter segmenter, Dataset dataset) {
         this.segmenter = segmenter;
         this.dataset = dataset;
+        this.names = RelativeNames.of(dataset);
     }
 
     /**
@@ -182,7 +185,7 @@ public final class SegmentationFigures {
             Set<Integer> labels = new TreeSet<>(truth.masks().keySet());
             labels.addAll(predicted.masks().keySet());
             return new SegmentationExamples.Picture(
-                    photo.file().getFileName().toString(),
+                    names.get(index),
                     tinted(image, truth.resize(shown)),
                     tinted(image, predicted.resize(shown)),
                     labels,
