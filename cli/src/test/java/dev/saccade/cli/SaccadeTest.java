@@ -339,8 +339,7 @@ class SaccadeTest {
         Path out = folder.resolve("browse");
         assertEquals(0, onScenes("browse", out, "--count", "5").code());
         Ended again = onScenes("browse", out, "--count", "3");
-        assertTrue(
-                again.err().endsWith("; look at " + out.resolve("index.html") + "\n"), again.err());
+        assertTrue(again.err().endsWith("; open " + out.resolve("index.html") + "\n"), again.err());
         assertTrue(again.err().contains("3 pictures written to " + out), again.err());
         try (Stream<Path> files = Files.list(out)) {
             assertEquals(3, files.filter(Photographs::isPicture).count(), "those of the last time");

@@ -108,7 +108,11 @@ class SegmentationTest {
         String report = Files.readString(run.resolve("report.html"));
         assertEquals(4, report.split("<img src=\"data:image/jpeg;base64,", -1).length - 1);
         for (String shown :
-                List.of("<dt>mIoU</dt>", "% of pixels right", "taken for", "In held-back")) {
+                List.of(
+                        "<dt>mIoU</dt>",
+                        "% of pixels correct",
+                        "Predicted as",
+                        "Validation metrics")) {
             assertTrue(report.contains(shown), shown);
         }
         Ended resumed =
