@@ -6,6 +6,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
@@ -15,6 +16,8 @@ import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.datasets.convert.ForeignCheck;
 import dev.saccade.datasets.convert.ForeignLabels;
+import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.IouType;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Training;
 
@@ -27,6 +30,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -95,6 +99,7 @@ final class CheckCommand implements Callable<Integer> {
                                             DataReports.requireObjects(
                                                     role, part.check(folder.root(), options))));
         }
+        reports.replaceAll(CheckCommand::withDensity);
         boolean isWhole = folder.val().isEmpty() && !folder.holdsLabelMaps();
         String command =
                 isWhole
@@ -120,11 +125,30 @@ final class CheckCommand implements Callable<Integer> {
                                             part.key(),
                                             DataReports.requireObjects(part.key(), report)));
         }
+        reports.replaceAll(CheckCommand::withDensity);
         String command = folder.convertCommand(format.wanted().isPresent());
         return tell(
                 reports,
                 "to train on it, convert it: " + command,
                 "mend the errors, then convert it: " + command);
+    }
+
+    /** Warns about images with more objects than are detected and evaluated by default. */
+    private static DatasetReport withDensity(String role, DatasetReport report) {
+        int limit = CocoParameters.official(IouType.BOX).mostDetections();
+        return report.statistics() instanceof ObjectStatistics held
+                        && held.most().perImage() > limit
+                ? report.withWarnings(
+                        List.of(
+                                Finding.warning(
+                                        role,
+                                        "",
+                                        Text.format(
+                                                "an image has %d objects, but by default at most %d"
+                                                        + " are detected and evaluated; new writes a"
+                                                        + " config with higher limits",
+                                                held.most().perImage(), limit))))
+                : report;
     }
 
     private CheckOptions options(TargetKind targets, Progress progress) {

@@ -1,8 +1,15 @@
 package dev.saccade.cli;
 
+import com.google.common.collect.ImmutableSet;
+
 import dev.saccade.cli.terminal.JsonOption;
+import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
@@ -10,45 +17,102 @@ import dev.saccade.train.config.RunConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 
-/** Measures a trained model on labeled photographs. */
+/** Evaluates a trained model, or the results of any tool, on a labeled data set. */
 @Command(
         name = "eval",
         description = {
-            "Measure a trained model: COCO average precision of a detector, mean IoU of a"
-                    + " segmenter."
+            "Evaluate a trained model: COCO average precision of a detector, mean IoU of a"
+                    + " segmenter.",
+            "With --annotations instead of RUN, evaluate the results of any tool: a JSON file in"
+                    + " COCO's results format, or a folder of label maps."
         },
         mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade eval runs/resnet18_fpn_bccd --data data/bccd",
-            "          saccade eval runs/resnet18_fpn_bccd --nproc 4"
+            "          saccade eval runs/resnet18_fpn_bccd --nproc 4",
+            "          saccade eval --results results.json --annotations instances.json",
+            "          saccade eval --results found/labels --annotations data/annotations/val"
         })
 final class EvalCommand implements Callable<Integer> {
 
+    private static final String EXPECTED =
+            "expected a RUN, or --results and --annotations to evaluate the results of any tool";
+
+    /** The options that do not need a model. */
+    private static final Set<String> OF_RESULTS =
+            ImmutableSet.of(
+                    "--results",
+                    "--annotations",
+                    "--max-dets",
+                    "--score",
+                    "--box-areas",
+                    "--reduce-zero-label",
+                    "--json");
+
     @Spec private CommandSpec spec;
-    @Mixin private RunArgument run;
     @Mixin private DataOption data;
     @Mixin private ViewOptions views;
     @Mixin private ComputeOptions compute;
     @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
 
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "RUN",
+            description = "The folder of a run (its best checkpoint is used), or a checkpoint.")
+    private Optional<Path> named = Optional.empty();
+
     @Option(
             names = "--results",
-            paramLabel = "PREFIX",
-            description =
-                    "Write all detections in COCO's results format: boxes to PREFIX.bbox.json,"
-                            + " masks to PREFIX.segm.json.")
+            paramLabel = "PATH",
+            description = {
+                "With RUN, the prefix of files to write: boxes go to PATH.bbox.json, masks to"
+                        + " PATH.segm.json, in COCO's results format.",
+                "With --annotations, the results to evaluate."
+            })
     private Optional<Path> results = Optional.empty();
+
+    @Option(
+            names = "--annotations",
+            paramLabel = "PATH",
+            description =
+                    "Evaluate --results with these labels: a COCO annotation file for a results"
+                            + " file, a folder of label maps for a folder.")
+    private Optional<Path> annotations = Optional.empty();
+
+    @Option(
+            names = "--max-dets",
+            paramLabel = "N",
+            split = ",",
+            description =
+                    "Limits on evaluated detections per image and class, pycocotools' maxDets, such"
+                            + " as 1,10,500; AP is computed at the largest. Default: those of the"
+                            + " run, or 1,10,100.")
+    private List<Integer> maxDets = new ArrayList<>();
+
+    @Option(
+            names = "--reduce-zero-label",
+            negatable = true,
+            description =
+                    "Whether 0 in label maps of --annotations means no class. Default: yes if 0 is"
+                            + " in none of the results.")
+    private Optional<Boolean> reduceZeroLabel = Optional.empty();
 
     @Option(
             names = "--score",
@@ -68,25 +132,79 @@ final class EvalCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        results.ifPresent(EvalCommand::requireFolder);
         ConfigArguments.requireShare("--score", score);
+        requireLimits();
+        if (annotations.isPresent()) {
+            requireNoModel();
+            report(results().evaluate());
+            return 0;
+        }
+        if (named.isEmpty() || reduceZeroLabel.isPresent()) {
+            throw SaccadeException.user(
+                    "%s", named.isEmpty() ? EXPECTED : "--reduce-zero-label needs --annotations");
+        }
+        results.ifPresent(EvalCommand::requireFolder);
         if (ranks.areToBeStarted()) {
             return ranks.start(spec);
         }
         return ranks.together(group -> measure());
     }
 
+    private void requireLimits() {
+        if (!maxDets.isEmpty()) {
+            try {
+                new DetectionEvaluator.Config(IouType.MASK, maxDets);
+            } catch (IllegalArgumentException e) {
+                throw SaccadeException.user("--max-dets: %s", e.getMessage());
+            }
+        }
+    }
+
+    /** Rejects options of a model where results of a file are evaluated. */
+    private void requireNoModel() {
+        Problems problems = new Problems();
+        if (named.isPresent()) {
+            problems.add("got RUN %s and --annotations; expected one of them", named.get());
+        }
+        if (results.isEmpty()) {
+            problems.add("--annotations needs --results, the file or folder to evaluate");
+        }
+        for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+            if (!OF_RESULTS.contains(option.longestName())) {
+                problems.add("%s needs a RUN", option.longestName());
+            }
+        }
+        problems.throwIfAny("eval");
+    }
+
+    private ResultsEvaluation results() {
+        return new ResultsEvaluation(
+                results.orElseThrow(),
+                annotations.orElseThrow(),
+                new DetectionEvaluator.Config(
+                        boxAreas ? IouType.BOX : IouType.MASK,
+                        maxDets.isEmpty() ? CocoParameters.OFFICIAL_LIMITS : maxDets),
+                score,
+                reduceZeroLabel);
+    }
+
     private int measure() {
+        RunArgument run = RunArgument.of(named.orElseThrow());
         Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());
         Dataset dataset = Training.measured(config);
         MeasurementOptions options =
                 new MeasurementOptions(
-                        config.evaluators(), config.data().workers(), score, boxAreas, results);
+                        config.evaluators(),
+                        config.data().workers(),
+                        score,
+                        boxAreas,
+                        Optional.of(maxDets).filter(limits -> !limits.isEmpty()),
+                        results);
         try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
-            task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas");
-            task.measure(dataset, options).ifPresent(this::report);
+            task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas", "--max-dets");
+            task.measure(dataset, options).map(Measurement::output).ifPresent(this::report);
         }
         return 0;
     }
@@ -99,7 +217,13 @@ final class EvalCommand implements Callable<Integer> {
         }
     }
 
-    private void report(Measurement measured) {
+    private void report(EvaluationOutput measured) {
+        measured.notes()
+                .forEach(
+                        note ->
+                                spec.commandLine()
+                                        .getErr()
+                                        .println(Printable.format("note: %s", note)));
         if (json.wanted()) {
             json.print(spec, measured.json());
             return;

@@ -1,8 +1,5 @@
 package dev.saccade.cli;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -10,14 +7,13 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
-import dev.saccade.eval.MetricTable;
 import dev.saccade.models.TrainedModel;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** How a model did on labeled photographs: as tables, as JSON, and as figures of a report. */
+/** The evaluation of a model on a data set: its metrics, and the figures of a report. */
 interface Measurement {
 
     /**
@@ -55,33 +51,8 @@ interface Measurement {
         }
     }
 
-    /** Returns tables, and one of the metrics of other evaluators behind them if there are any. */
-    static List<MetricTable> withOthers(Map<String, Double> others, MetricTable... tables) {
-        ImmutableList.Builder<MetricTable> all = ImmutableList.builder();
-        all.add(tables);
-        if (!others.isEmpty()) {
-            all.add(
-                    new MetricTable(
-                                    List.of("metric"),
-                                    others.keySet().stream().map(List::of).toList())
-                            .with("value", others.values().stream()));
-        }
-        return all.build();
-    }
-
-    /** Returns metrics with those of other evaluators behind them. */
-    static Map<String, Double> joined(Map<String, Double> metrics, Map<String, Double> others) {
-        return ImmutableMap.<String, Double>builder().putAll(metrics).putAll(others).buildOrThrow();
-    }
-
-    /** Returns the tables that every evaluation ends with. */
-    List<MetricTable> tables();
-
-    /** Returns the tables for those who want to know more. */
-    List<MetricTable> details();
-
-    /** Returns all of it, for JSON. */
-    Map<String, Object> json();
+    /** Returns the metrics. */
+    EvaluationOutput output();
 
     /** Returns how many photographs were read, predicted and measured in a second. */
     double photographsPerSecond();

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param workers threads that read photographs, and that measure
  * @param score from which objects count in confusions and in the report
  * @param boxAreas whether the size of a mask is that of its box in any case
+ * @param maxDets limits on evaluated detections per image and class, in place of the run's
  * @param results where detections are written, with a suffix
  */
 record MeasurementOptions(
@@ -23,6 +24,7 @@ record MeasurementOptions(
         int workers,
         double score,
         boolean boxAreas,
+        Optional<List<Integer>> maxDets,
         Optional<Path> results) {
 
     /** Score from which objects count in a report. */
@@ -45,6 +47,7 @@ record MeasurementOptions(
                 config.data().workers(),
                 REPORT_SCORE,
                 false,
+                Optional.empty(),
                 Optional.empty());
     }
 }

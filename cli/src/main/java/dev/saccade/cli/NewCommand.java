@@ -63,13 +63,21 @@ final class NewCommand implements Callable<Integer> {
                     file);
         }
         LabeledFolder found = LabeledFolder.find(folder).orElseThrow(this::refuse);
-        Contents contents = Contents.of(found.train().open(found.root()));
+        Contents contents = Contents.of(found);
         AtomicFile.write(file, Proposal.write(found, contents, Machine.here()));
         PrintWriter err = spec.commandLine().getErr();
         err.println(
                 Printable.format(
                         "%s: written for %s",
                         file, Count.of(contents.photographs(), "photograph")));
+        contents.raisedLimit()
+                .ifPresent(
+                        limit ->
+                                err.println(
+                                        Printable.format(
+                                                "an image has %d objects: max_per_img and max_dets"
+                                                        + " are set to %d",
+                                                contents.mostObjects(), limit)));
         if (found.val().isEmpty()) {
             err.println(
                     Printable.format(

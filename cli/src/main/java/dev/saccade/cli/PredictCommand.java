@@ -214,6 +214,10 @@ final class PredictCommand implements Callable<Integer> {
             sayWhatWasSeen(
                     predictor.summary(seen),
                     Count.of(seen.photographs(), hasFrames ? "frame" : "photograph"));
+            predictor
+                    .leftOut(seen)
+                    .map(note -> "note: " + note)
+                    .ifPresent(spec.commandLine().getErr()::println);
             model.match(Optional::of, segmenter -> Optional.<Detector>empty())
                     .ifPresent(this::reportScore);
             photos.notes().forEach(spec.commandLine().getErr()::println);

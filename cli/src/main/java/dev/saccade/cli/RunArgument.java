@@ -24,6 +24,13 @@ final class RunArgument {
             description = "The folder of a run (its best checkpoint is used), or a checkpoint.")
     private Path run;
 
+    /** Returns an argument that a command has parsed itself. */
+    static RunArgument of(Path run) {
+        RunArgument argument = new RunArgument();
+        argument.run = run;
+        return argument;
+    }
+
     /** Returns the checkpoint: the one named, or the best of a run, or its last. */
     Path checkpoint() {
         PathKind.require(

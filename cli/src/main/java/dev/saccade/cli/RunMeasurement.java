@@ -91,7 +91,7 @@ record RunMeasurement(
                 EXAMPLES,
                 file -> TrainedModel.load(file, Devices.here().choose(config.device())),
                 measured -> {
-                    measured.tables().forEach(out::println);
+                    measured.output().tables().forEach(out::println);
                     out.flush();
                 });
     }

@@ -55,6 +55,15 @@ public record DatasetReport(
         return Stream.concat(first, others).toList();
     }
 
+    /** Returns this report with more warnings, which come first. */
+    public DatasetReport withWarnings(List<Finding> more) {
+        return new DatasetReport(
+                statistics,
+                errors,
+                warnings + more.size(),
+                ImmutableList.<Finding>builder().addAll(more).addAll(findings).build());
+    }
+
     /** Returns this report with one more error, which comes first. */
     public DatasetReport withError(Finding error) {
         return new DatasetReport(

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param photographs number of images
  * @param withoutBoxes how many of them show nothing; they are no fault, but are not trained on
  * @param objects number of annotations
+ * @param most the largest numbers of usable objects in one image
  * @param boxesPerClass by class, in the order of the labels
  * @param boxesPerSize by the square root of width times height, from small to large
  */
@@ -22,6 +23,7 @@ public record ObjectStatistics(
         int photographs,
         int withoutBoxes,
         Counts objects,
+        Density most,
         Map<String, Integer> boxesPerClass,
         Map<String, Integer> boxesPerSize)
         implements DatasetStatistics {
@@ -37,6 +39,14 @@ public record ObjectStatistics(
      *     below 32 pixels
      */
     public record Counts(int boxes, int crowds, int usable, int learned) {}
+
+    /**
+     * The largest numbers of usable objects in one image.
+     *
+     * @param perImage of all classes
+     * @param perImageAndClass of one class
+     */
+    public record Density(int perImage, int perImageAndClass) {}
 
     /** Keeps copies. */
     public ObjectStatistics {

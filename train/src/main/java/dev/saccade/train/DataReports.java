@@ -1,6 +1,7 @@
 package dev.saccade.train;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
@@ -11,6 +12,7 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.train.config.RunConfig;
 
 import java.util.List;
 import java.util.Map;
@@ -125,6 +127,15 @@ public record DataReports(Map<String, DatasetReport> byRole) {
 
     private static String name(List<String> classes, int label) {
         return label < classes.size() ? '"' + classes.get(label) + '"' : "not there";
+    }
+
+    /** Returns the reports with warnings about images that exceed the limits of a run. */
+    DataReports withLimits(RunConfig config) {
+        return new DataReports(
+                ImmutableMap.copyOf(
+                        Maps.transformEntries(
+                                byRole,
+                                (role, report) -> DetectionLimits.check(role, report, config))));
     }
 
     /** Returns whether a data set has an error; nothing is trained on it then. */

@@ -124,7 +124,8 @@ public final class Training {
      */
     public DataReports check(boolean decode, Runnable onPhoto) {
         classes().ifPresent(config.model()::build);
-        DataReports found = DataReports.check(sources, options(config, decode, onPhoto));
+        DataReports found =
+                DataReports.check(sources, options(config, decode, onPhoto)).withLimits(config);
         reports = Optional.of(found).filter(all -> !all.hasErrors());
         return found;
     }

@@ -5,6 +5,8 @@ import dev.saccade.datasets.image.ImageSource;
 
 import org.opencv.core.Mat;
 
+import java.util.Optional;
+
 /** Looks at photographs, draws what it sees, and tells it. */
 public interface Predictor {
 
@@ -35,6 +37,11 @@ public interface Predictor {
                     ? SaccadeException.user(e, "%s", e.getMessage())
                     : e;
         }
+    }
+
+    /** Returns a note on objects that a limit has left out, if it may have left out any. */
+    default Optional<String> leftOut(Seen seen) {
+        return Optional.empty();
     }
 
     /** Returns in a few words what was seen. */

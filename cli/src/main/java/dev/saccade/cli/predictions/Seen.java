@@ -1,6 +1,8 @@
 package dev.saccade.cli.predictions;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.google.common.collect.Multiset;
+import com.google.common.collect.TreeMultiset;
 
 import java.util.List;
 import java.util.Set;
@@ -10,6 +12,7 @@ import java.util.TreeSet;
 public final class Seen {
 
     private final Set<String> labels = new TreeSet<>();
+    private final Multiset<Integer> sizes = TreeMultiset.create();
     private long objects;
     private long photographs;
 
@@ -20,6 +23,7 @@ public final class Seen {
             entry.path(kind).forEach(each -> labels.add(each.get("label").asText()));
         }
         objects += entry.path("objects").size();
+        sizes.add(entry.path("objects").size());
     }
 
     /** Returns how many photographs and frames were looked at. */
@@ -30,6 +34,11 @@ public final class Seen {
     /** Returns the number of detections in all images. */
     long objects() {
         return objects;
+    }
+
+    /** Returns the number of images with at least a number of objects. */
+    long withAtLeast(int objects) {
+        return sizes.stream().filter(size -> size >= objects).count();
     }
 
     /** Returns how many classes these are of. */

@@ -16,6 +16,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
 
 /**
  * What a data set holds, as far as a config depends on it. No photograph is decoded.
@@ -28,6 +30,7 @@ import java.util.Map;
  * @param smallObject the square root of width times height of objects that are small here, in
  *     pixels: what nine of ten have at least, or half of those of the smallest class; 0 without
  *     objects
+ * @param mostObjects the largest number of objects in an image to train or evaluate on
  */
 public record Contents(
         TargetKind targets,
@@ -35,15 +38,42 @@ public record Contents(
         int longEdge,
         int shortEdge,
         Map<String, Integer> perClass,
-        double smallObject) {
+        double smallObject,
+        int mostObjects) {
 
     /** Sizes of so many photographs are as good as those of all. */
     private static final int SIZES_LOOKED_AT = 200;
 
     private static final double SMALL = 0.1;
 
-    /** Returns what a data set holds. */
-    public static Contents of(Dataset data) {
+    /**
+     * Returns the contents of a folder; only {@link #mostObjects} includes the part that is
+     * evaluated.
+     */
+    public static Contents of(LabeledFolder folder) {
+        Dataset train = folder.train().open(folder.root());
+        int evaluated = folder.val().map(val -> most(val.open(folder.root()))).orElse(0);
+        return of(train, Math.max(most(train), evaluated));
+    }
+
+    /** Returns the limit on detections per image, if the default is too low for the images. */
+    public OptionalInt raisedLimit() {
+        Limits limits = new Limits(mostObjects);
+        return limits.isDense() ? OptionalInt.of(limits.detections()) : OptionalInt.empty();
+    }
+
+    private static int most(Dataset data) {
+        return IntStream.range(0, data.size())
+                .map(i -> (int) data.annotations(i).stream().filter(Contents::counts).count())
+                .max()
+                .orElse(0);
+    }
+
+    private static boolean counts(Annotation object) {
+        return object.label() >= 0 && !object.crowd() && object.box().area() > 0;
+    }
+
+    private static Contents of(Dataset data, int mostObjects) {
         List<Integer> longEdges = new ArrayList<>();
         List<Integer> shortEdges = new ArrayList<>();
         int step = Math.max(1, data.size() / SIZES_LOOKED_AT);
@@ -61,13 +91,12 @@ public record Contents(
         boolean outlined = true;
         for (int i = 0; i < data.size() && !labelsPixels; i++) {
             for (Annotation object : data.annotations(i)) {
-                double area = object.box().area();
-                if (object.label() < 0 || object.crowd() || !(area > 0)) {
+                if (!counts(object)) {
                     continue;
                 }
                 perClass.merge(data.classes().get(object.label()), 1, Integer::sum);
                 outlined &= !(object.segmentation() instanceof Segmentation.None);
-                edges.put(object.label(), Math.sqrt(area));
+                edges.put(object.label(), Math.sqrt(object.box().area()));
             }
         }
         TargetKind objects = outlined && !edges.isEmpty() ? TargetKind.MASKS : TargetKind.BOXES;
@@ -77,7 +106,8 @@ public record Contents(
                 quantile(longEdges, 0.5).intValue(),
                 quantile(shortEdges, 0.5).intValue(),
                 Collections.unmodifiableMap(perClass),
-                small(edges));
+                small(edges),
+                mostObjects);
     }
 
     /** Rare classes count as much as common ones, whose objects may be much larger. */

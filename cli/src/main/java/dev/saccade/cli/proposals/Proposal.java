@@ -15,6 +15,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -28,6 +29,7 @@ public final class Proposal {
     private final Contents contents;
     private final Machine machine;
     private final Plan plan;
+    private final Limits limits;
     private final Optional<PretrainedWeights> weights;
     private final StringBuilder text = new StringBuilder();
 
@@ -36,6 +38,7 @@ public final class Proposal {
         this.contents = contents;
         this.machine = machine;
         this.plan = Plan.of(contents, machine);
+        this.limits = new Limits(contents.mostObjects());
         this.weights = weightsHere();
     }
 
@@ -145,19 +148,44 @@ public final class Proposal {
 
     private void boxes() {
         int scale = plan.baseScale(contents, 8, 2, 4);
-        String narrow = machine.gpu() ? "" : "feat_channels: 64, stacked_convs: 2, ";
+        line("  head:");
+        if (!machine.gpu()) {
+            line("    feat_channels: 64");
+            line("    stacked_convs: 2");
+        }
         because(
-                Text.format("  head: {%soctave_base_scale: %d}", narrow, scale),
+                Text.format("    octave_base_scale: %d", scale),
                 Text.format("the smallest anchors are %d pixels", 8 * scale));
+        if (limits.isDense()) {
+            line("    nms_pre: %d", limits.candidates());
+            maxPerImage();
+        }
+    }
+
+    private void maxPerImage() {
+        because(
+                Text.format("    nms: {max_per_img: %d}", limits.detections()),
+                Text.format("up to %d objects in an image", contents.mostObjects()));
     }
 
     private void masks() {
         int scale = plan.baseScale(contents, 4, 4, 8);
         line("  head:");
-        String narrow = machine.gpu() ? "" : "feat_channels: 64, ";
+        line("    rpn_head:");
+        if (!machine.gpu()) {
+            line("      feat_channels: 64");
+        }
         because(
-                Text.format("    rpn_head: {%sscales: [%d]}", narrow, scale),
+                Text.format("      scales: [%d]", scale),
                 Text.format("the smallest anchors are %d pixels", 4 * scale));
+        if (limits.isDense()) {
+            for (String proposals : List.of("train_proposals", "test_proposals")) {
+                line(
+                        "      %s: {nms_pre: %d, max_per_img: %d}",
+                        proposals, Math.max(limits.candidates(), 2000), limits.candidates());
+            }
+            maxPerImage();
+        }
         if (!machine.gpu()) {
             line("    bbox_head: {fc_out_channels: 256}");
             line("    mask_head: {conv_out_channels: 64}");
@@ -231,7 +259,11 @@ public final class Proposal {
                 Text.format(
                         "%d steps of %s", plan.steps(), Count.of(plan.batchSize(), "photograph")));
         line("log_interval: %d", Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50));
-        line("evaluation: {every: {epochs: %d}}", plan.evaluationEpochs());
+        line("evaluation:");
+        line("  every: {epochs: %d}", plan.evaluationEpochs());
+        if (limits.isDense()) {
+            line("  evaluators: [{type: coco, max_dets: [1, 10, %d]}]", limits.detections());
+        }
         line("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());
     }
 

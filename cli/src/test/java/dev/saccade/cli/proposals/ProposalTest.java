@@ -75,7 +75,8 @@ class ProposalTest {
                             longEdge,
                             shortEdge,
                             perClass,
-                            random.nextInt(3) == 0 ? 0 : random.nextDouble() * longEdge);
+                            random.nextInt(3) == 0 ? 0 : random.nextDouble() * longEdge,
+                            random.nextInt(300));
             Machine machine =
                     new Machine(
                             random.nextBoolean(),
@@ -107,7 +108,7 @@ class ProposalTest {
     @CsvSource({"BOXES, 1", "MASKS, 1", "LABEL_MAPS, -1"})
     void weightsThatAreHereAreStartedFrom(TargetKind targets, int frozenStages) throws IOException {
         System.setProperty("SACCADE_CACHE", folder.toString());
-        Contents contents = new Contents(targets, 100, 640, 480, Map.of(), 40);
+        Contents contents = new Contents(targets, 100, 640, 480, Map.of(), 40, 9);
         assertEquals(
                 Optional.empty(),
                 written(contents, LAPTOP, part(targets)).initFrom(),
@@ -141,7 +142,7 @@ class ProposalTest {
             int batch,
             int epochs)
             throws IOException {
-        Contents contents = new Contents(targets, photos, longEdge, shortEdge, Map.of(), small);
+        Contents contents = new Contents(targets, photos, longEdge, shortEdge, Map.of(), small, 9);
         RunConfig config = written(contents, LAPTOP, part(targets));
         List<Integer> edges = config.data().size().imageSize().orElseThrow();
         assertEquals(size, edges.get(0) + "x" + edges.get(1));
@@ -154,7 +155,7 @@ class ProposalTest {
     void smallObjectsGetMorePixels() throws IOException {
         double last = 0;
         for (double small : new double[] {400, 60, 30, 15}) {
-            Contents contents = new Contents(TargetKind.BOXES, 900, 800, 600, Map.of(), small);
+            Contents contents = new Contents(TargetKind.BOXES, 900, 800, 600, Map.of(), small, 9);
             List<Integer> edges =
                     written(contents, LAPTOP, part(TargetKind.BOXES))
                             .data()

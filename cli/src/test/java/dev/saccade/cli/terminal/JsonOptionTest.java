@@ -22,6 +22,7 @@ class JsonOptionTest {
                         3,
                         1,
                         new ObjectStatistics.Counts(5, 2, 3, 3),
+                        new ObjectStatistics.Density(2, 1),
                         Map.of("cat", 5),
                         Map.of("below 8 px", 5));
         assertEquals(
@@ -32,6 +33,7 @@ class JsonOptionTest {
                         "crowds",
                         "usable",
                         "learned",
+                        "most",
                         "boxesPerClass",
                         "boxesPerSize"),
                 ImmutableList.copyOf(

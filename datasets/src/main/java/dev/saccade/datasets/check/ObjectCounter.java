@@ -1,5 +1,8 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.collect.HashMultiset;
+import com.google.common.collect.Multiset;
+
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.ObjectStatistics;
@@ -33,6 +36,8 @@ public final class ObjectCounter {
         int crowds = 0;
         int usable = 0;
         int learned = 0;
+        Multiset<Integer> perImage = HashMultiset.create();
+        Multiset<List<Long>> perClass = HashMultiset.create();
         for (int row = 0; row < boxes; row++) {
             Integer image = images.get(table.annotationImageIds().get(row));
             boolean isWanted = categories.contains(table.annotationCategoryIds().get(row));
@@ -40,6 +45,8 @@ public final class ObjectCounter {
             crowds += object.crowd() ? 1 : 0;
             if (image != null && TrainingTargets.isUsable(object, table.imageSize(image))) {
                 usable++;
+                perImage.add(image);
+                perClass.add(List.of((long) image, table.annotationCategoryIds().get(row)));
                 learned += TrainingTargets.isLargeEnough(table.imageSize(image)) ? 1 : 0;
             }
         }
@@ -48,8 +55,13 @@ public final class ObjectCounter {
                 photographs,
                 (int) (photographs - photographsWithBoxes),
                 new ObjectStatistics.Counts(boxes, crowds, usable, learned),
+                new ObjectStatistics.Density(largest(perImage), largest(perClass)),
                 perClass(table, wanted),
                 perSize(table));
+    }
+
+    private static int largest(Multiset<?> counts) {
+        return counts.entrySet().stream().mapToInt(Multiset.Entry::getCount).max().orElse(0);
     }
 
     private static Map<String, Integer> perClass(AnnotationTable table, List<String> wanted) {

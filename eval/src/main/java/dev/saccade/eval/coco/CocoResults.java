@@ -40,6 +40,21 @@ public final class CocoResults {
     }
 
     /**
+     * Reads a result file of any tool: boxes, masks, or both of each detection, as in the first.
+     * Masks are run lengths, compressed or not, or polygons. Detections without {@code bbox} get
+     * the bounds of their masks. An image may also be named by its file name, with or without its
+     * extension, as Ultralytics does.
+     *
+     * @param dataset the images, categories and their ids
+     * @return the detections in the order of the file, none for an empty array
+     * @throws SaccadeException of kind {@code USER} if there is no such file or it is faulty, with
+     *     the index and line of the first faults
+     */
+    public static Detections read(Path file, Dataset dataset) {
+        return new CocoResultsReader(file, dataset).read();
+    }
+
+    /**
      * Writes a result file.
      *
      * @param dataset gives the category ids

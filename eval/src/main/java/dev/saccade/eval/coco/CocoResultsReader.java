@@ -5,11 +5,15 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.google.common.base.Ascii;
+import com.google.common.collect.HashMultimap;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Iterables;
+import com.google.common.collect.SetMultimap;
 import com.google.common.collect.Sets;
 import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.ImmutableIntArray;
 import com.google.common.primitives.Ints;
+import com.google.common.primitives.Longs;
 
 import dev.saccade.core.Json;
 import dev.saccade.core.Problems;
@@ -19,13 +23,16 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -38,33 +45,49 @@ final class CocoResultsReader {
 
     private static final Rle NO_MASK = Rle.fromCounts(new Size(0, 0));
 
+    /** Of a detection whose segmentation is empty or null, as that of boxes may be. */
+    private static final Outline NO_OUTLINE = image -> NO_MASK;
+
     private static final int LONGEST_SHOWN = 40;
 
+    private static final Set<String> KNOWN =
+            ImmutableSet.of("image_id", "category_id", "score", "bbox", "segmentation");
+
     private final Path file;
-    private final IouType iouType;
-    private final Set<String> required;
-    private final Set<Long> imageIds = new HashSet<>();
+    private final Map<Long, Size> images = new HashMap<>();
+    private final SetMultimap<String, Long> imagesByName = HashMultimap.create();
     private final Map<Long, Integer> labels = new HashMap<>();
     private final Detections.Builder detections = new Detections.Builder();
     private final Problems problems = new Problems();
+
+    /** The fields that are read; empty until the first detection decides whether it has masks. */
+    private Set<String> wanted = ImmutableSet.of();
+
+    private Set<String> required = ImmutableSet.of();
 
     /** The first fault of the current record, empty if there is none. */
     private String fault = "";
 
     CocoResultsReader(Path file, Dataset dataset, IouType iouType) {
+        this(file, dataset);
+        String outline = iouType == IouType.BOX ? "bbox" : "segmentation";
+        this.required = ImmutableSet.of("image_id", "category_id", "score", outline);
+        this.wanted = required;
+    }
+
+    /** Reads boxes, masks or both, as the first detection has. */
+    CocoResultsReader(Path file, Dataset dataset) {
         this.file = file;
-        this.iouType = iouType;
-        this.required = ImmutableSet.of("image_id", "category_id", "score", outline());
         for (int i = 0; i < dataset.size(); i++) {
-            imageIds.add(dataset.photo(i).id());
+            Photo photo = dataset.photo(i);
+            images.put(photo.id(), photo.size());
+            String name = photo.file().getFileName().toString();
+            imagesByName.put(name, photo.id());
+            imagesByName.put(name.replaceFirst("\\.[^.]*$", ""), photo.id());
         }
         for (int label = 0; label < dataset.classes().size(); label++) {
             labels.put(dataset.categoryId(label), label);
         }
-    }
-
-    private String outline() {
-        return iouType == IouType.BOX ? "bbox" : "segmentation";
     }
 
     Detections read() {
@@ -118,38 +141,56 @@ final class CocoResultsReader {
             expected("an object", parser);
             return;
         }
-        Set<String> missing = new HashSet<>(required);
+        Set<String> unread = new HashSet<>(wanted.isEmpty() ? KNOWN : wanted);
         long imageId = 0;
         long categoryId = 0;
         double score = 0;
         ImmutableDoubleArray box = ImmutableDoubleArray.of();
-        Rle mask = NO_MASK;
+        Outline outline = NO_OUTLINE;
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
             parser.nextToken();
-            if (!missing.remove(name)) {
+            if (!unread.remove(name)) {
                 parser.skipChildren();
                 continue;
             }
             switch (name) {
-                case "image_id" -> imageId = integer(name, parser);
+                case "image_id" -> imageId = imageId(parser);
                 case "category_id" -> categoryId = integer(name, parser);
                 case "score" -> score = number(name, parser);
                 case "bbox" -> box = box(parser);
-                default -> mask = mask(parser);
+                default -> outline = outline(parser);
             }
         }
+        if (outline.equals(NO_OUTLINE)) {
+            unread.add("segmentation");
+        }
+        decideBy(unread);
+        Set<String> missing = Sets.intersection(required, unread);
         if (!missing.isEmpty()) {
             fail("lacks " + String.join(", ", Sets.newTreeSet(missing)));
         }
         if (fault.isEmpty()) {
-            add(imageId, categoryId, score, box, mask);
+            add(imageId, categoryId, score, box, outline);
+        }
+    }
+
+    /** Expects of all detections what the first has: a mask, or else a box. */
+    private void decideBy(Set<String> unread) {
+        if (required.isEmpty()) {
+            String outline = unread.contains("segmentation") ? "bbox" : "segmentation";
+            required = ImmutableSet.of("image_id", "category_id", "score", outline);
+            wanted = outline.equals("bbox") ? required : KNOWN;
         }
     }
 
     private void add(
-            long imageId, long categoryId, double score, ImmutableDoubleArray box, Rle mask) {
-        if (!imageIds.contains(imageId)) {
+            long imageId,
+            long categoryId,
+            double score,
+            ImmutableDoubleArray corners,
+            Outline outline) {
+        if (!images.containsKey(imageId)) {
             fail(Text.format("image_id %d is not in the data set", imageId));
             return;
         }
@@ -162,14 +203,18 @@ final class CocoResultsReader {
         }
         int label = labels.get(categoryId);
         try {
-            if (iouType == IouType.MASK) {
-                detections.add(imageId, label, mask, score);
+            boolean masked = required.contains("segmentation");
+            if (corners.isEmpty()) {
+                detections.add(imageId, label, outline.mask(images.get(imageId)), score);
+                return;
+            }
+            Detections.Bbox box =
+                    new Detections.Bbox(
+                            corners.get(0), corners.get(1), corners.get(2), corners.get(3));
+            if (masked) {
+                detections.add(imageId, label, box, outline.mask(images.get(imageId)), score);
             } else {
-                detections.add(
-                        imageId,
-                        label,
-                        new Detections.Bbox(box.get(0), box.get(1), box.get(2), box.get(3)),
-                        score);
+                detections.add(imageId, label, box, score);
             }
         } catch (SaccadeException e) {
             fail(e.getMessage());
@@ -205,6 +250,24 @@ final class CocoResultsReader {
             expected(name + " to be a whole number" + (large ? " of at most 64 bits" : ""), parser);
         }
         return value.orElse(0);
+    }
+
+    /** Returns an id, that of an image of the name, or a number written as text. */
+    private long imageId(JsonParser parser) throws IOException {
+        if (parser.currentToken() != JsonToken.VALUE_STRING) {
+            return integer("image_id", parser);
+        }
+        Set<Long> named = imagesByName.get(parser.getText());
+        Long number = Longs.tryParse(parser.getText());
+        if (named.size() == 1 || (named.isEmpty() && number != null)) {
+            return named.isEmpty() ? number : Iterables.getOnlyElement(named);
+        }
+        fail(
+                Text.format(
+                        "expected image_id to be a whole number or the name of one image, got %s,"
+                                + " the name of %d",
+                        Ascii.truncate(parser.getText(), LONGEST_SHOWN, "..."), named.size()));
+        return 0;
     }
 
     private double number(String name, JsonParser parser) throws IOException {
@@ -248,12 +311,34 @@ final class CocoResultsReader {
         return integers.build();
     }
 
+    /** A mask, which polygons need the size of the image for. */
+    private interface Outline {
+
+        /** Returns the mask, or throws if there is no such mask. */
+        Rle mask(Size image);
+    }
+
+    private Outline outline(JsonParser parser) throws IOException {
+        if (parser.currentToken() == JsonToken.START_ARRAY) {
+            List<double[]> rings = new ArrayList<>();
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                rings.add(numbers("segmentation", parser).toArray());
+            }
+            return rings.isEmpty() ? NO_OUTLINE : image -> Rle.fromPolygons(image, rings);
+        }
+        if (parser.currentToken() == JsonToken.VALUE_NULL) {
+            return NO_OUTLINE;
+        }
+        Rle mask = mask(parser);
+        return image -> mask;
+    }
+
     private Rle mask(JsonParser parser) throws IOException {
         ImmutableIntArray sides = ImmutableIntArray.of();
         ImmutableIntArray counts = ImmutableIntArray.of();
         String string = "";
         if (parser.currentToken() != JsonToken.START_OBJECT) {
-            expected("segmentation to be run lengths with size and counts", parser);
+            expected("segmentation to be run lengths with size and counts, or polygons", parser);
             return NO_MASK;
         }
         while (parser.nextToken() == JsonToken.FIELD_NAME) {

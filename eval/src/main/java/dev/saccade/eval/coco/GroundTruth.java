@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -190,6 +191,19 @@ public final class GroundTruth {
     /** Returns the number of objects. */
     public int size() {
         return labels.length();
+    }
+
+    /** Returns the largest number of objects of one class in one image; crowds do not count. */
+    public int mostPerImageAndClass() {
+        return IntStream.range(0, size())
+                .filter(object -> !crowd(object))
+                .mapToObj(object -> List.of(image(object), label(object)))
+                .collect(Collectors.groupingBy(key -> key, Collectors.counting()))
+                .values()
+                .stream()
+                .mapToInt(Long::intValue)
+                .max()
+                .orElse(0);
     }
 
     /** Returns the index of the image of an object in the data set. */

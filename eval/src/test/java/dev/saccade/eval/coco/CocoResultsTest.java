@@ -1,6 +1,7 @@
 package dev.saccade.eval.coco;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 class CocoResultsTest {
 
@@ -127,7 +131,9 @@ class CocoResultsTest {
     @Test
     void brokenMasksAreExplained() {
         String json = "[{\"image_id\":3,\"category_id\":1,\"score\":1,\"segmentation\":%s}]";
-        checkFault(json.formatted("[[1,2,3]]"), IouType.MASK, "run lengths");
+        checkFault(json.formatted("3"), IouType.MASK, "run lengths");
+        checkFault(json.formatted("[[1,2,3]]"), IouType.MASK, "polygon");
+        checkFault(json.formatted("[]"), IouType.MASK, "lacks segmentation");
         checkFault(json.formatted("{\"size\":[2,2],\"counts\":\"3\"}"), IouType.MASK, "cover 3");
         checkFault(
                 json.formatted("{\"size\":[2],\"counts\":\"4\"}"), IouType.MASK, "[height, width]");
@@ -135,6 +141,84 @@ class CocoResultsTest {
                 json.formatted("{\"size\":[2,2],\"counts\":[99999999999999]}"),
                 IouType.MASK,
                 "run 0");
+    }
+
+    @Test
+    void readsMasksOfAnyEncodingBesideBoxes() throws IOException {
+        List<String> encodings =
+                List.of(
+                        "[[2, 1, 4, 1, 4, 4, 2, 4]]",
+                        "{\"size\": [250, 300], \"counts\": [501, 3, 247, 3, 74246]}",
+                        "{\"size\": [250, 300], \"counts\": \"%s\"}"
+                                .formatted(
+                                        Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3)
+                                                .toCompressedString()));
+        for (String encoding : encodings) {
+            String record =
+                    "{\"image_id\": 3, \"category_id\": 11, \"score\": 1, \"segmentation\": %s%s}";
+            String json =
+                    "[%s, %s]"
+                            .formatted(
+                                    record.formatted(encoding, ", \"bbox\": [1, 1, 4, 4]"),
+                                    record.formatted(encoding, ""));
+            Detections read = read(json);
+            assertEquals(
+                    Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3), read.mask(0).orElseThrow(), json);
+            assertEquals(new Detections.Bbox(1, 1, 4, 4), read.box(0));
+            assertEquals(new Detections.Bbox(2, 1, 2, 3), read.box(1), "bounds of the mask");
+        }
+    }
+
+    private Detections read(String json) throws IOException {
+        return CocoResults.read(Files.writeString(folder.resolve("any.json"), json), DATASET);
+    }
+
+    @Test
+    void detectionsHaveWhatTheFirstHas() throws IOException {
+        String box =
+                "{\"image_id\": 3, \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3, 4]%s}";
+        String outline = ", \"segmentation\": [[1, 1, 3, 1, 3, 3]]";
+        for (String none : List.of("", ", \"segmentation\": []", ", \"segmentation\": null")) {
+            String boxes = "[%s, %s]".formatted(box.formatted(none), box.formatted(outline));
+            assertFalse(read(boxes).hasMasks());
+            String mixed = "[%s, %s]".formatted(box.formatted(outline), box.formatted(none));
+            SaccadeException fault = assertThrows(SaccadeException.class, () -> read(mixed));
+            assertTrue(fault.getMessage().contains("detection 1 (line 1"), fault.getMessage());
+            assertTrue(fault.getMessage().contains("lacks segmentation"), fault.getMessage());
+        }
+        SaccadeException neither =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> read("[{\"image_id\": 3, \"category_id\": 1, \"score\": 1}]"));
+        assertTrue(neither.getMessage().contains("lacks bbox"), neither.getMessage());
+    }
+
+    /** As in the predictions.json of Ultralytics. */
+    @Test
+    void imagesMayBeNamedByTheirFiles() throws IOException {
+        String json =
+                "[{\"image_id\": \"%s\", \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3, 4]}]";
+        for (String name : List.of("7", "7.png")) {
+            assertEquals(7, read(json.formatted(name)).imageId(0));
+        }
+        SaccadeException fault =
+                assertThrows(SaccadeException.class, () -> read(json.formatted("8.png")));
+        assertTrue(fault.getMessage().contains("got 8.png"), fault.getMessage());
+    }
+
+    @Test
+    void masksOfAFileScoreAsPycocotoolsSays() {
+        RandomScene scene = new RandomScene();
+        Path file = folder.resolve("masks.json");
+        CocoResults.write(file, scene.dataset, scene.masks.build(), IouType.MASK);
+        DetectionEvaluator.Config config =
+                new DetectionEvaluator.Config(IouType.MASK, CocoParameters.OFFICIAL_LIMITS);
+        DetectionEvaluation evaluation =
+                DetectionEvaluation.compute(
+                        scene.dataset, CocoResults.read(file, scene.dataset), config, true, 1);
+        assertEquals(0.27401180757740545, evaluation.values().get("AP"), 1e-9);
+        assertEquals(0.27401180757740545, evaluation.values().get("mask_AP"), 1e-9);
+        assertEquals(30, evaluation.predictions().size());
     }
 
     @Test

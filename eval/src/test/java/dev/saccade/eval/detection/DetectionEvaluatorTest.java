@@ -13,10 +13,12 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.eval.DenseScene;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.Verdict;
+import dev.saccade.eval.tide.DetectionError;
 
 import org.junit.jupiter.api.Test;
 
@@ -95,6 +97,31 @@ class DetectionEvaluatorTest {
                 thrown.getMessage());
         assertTrue(
                 thrown.getMessage().contains("lower optimizer.learning_rate"), thrown.getMessage());
+    }
+
+    @Test
+    void allObjectsOfDenseImagesCountAtALargerLimit() {
+        DenseScene scene = new DenseScene();
+        for (int limit : new int[] {100, 500}) {
+            DetectionEvaluator.Config config =
+                    new DetectionEvaluator.Config(IouType.MASK, List.of(1, 10, limit));
+            DetectionEvaluation evaluation =
+                    DetectionEvaluation.compute(
+                            scene.dataset, scene.boxes.build(), config, false, 1);
+            double ap = limit == 100 ? 0.20939859974888295 : 0.28631095873289275;
+            assertEquals(ap, evaluation.values().get("AP"), 1e-9);
+            assertTrue(evaluation.values().containsKey("AR@" + limit));
+            int hits =
+                    evaluation.boxes().scoreCurves().classes().stream()
+                            .mapToInt(curve -> curve.right().get(0))
+                            .sum();
+            assertEquals(limit == 100, hits < 400, "recommended scores see " + hits);
+            int missed = evaluation.errors().get(0).row(DetectionError.MISSED).count();
+            assertEquals(limit == 100, missed > 300, "TIDE misses " + missed);
+        }
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new DetectionEvaluator.Config(IouType.MASK, List.of(100, 10)));
     }
 
     @Test

@@ -142,6 +142,11 @@ public final class AtssHead extends AnchorHead {
         }
 
         @Override
+        public Map<String, Integer> objectLimits() {
+            return ImmutableMap.of(MAX_PER_IMG, nms.maxPerImg(), "nms_pre", nmsPre);
+        }
+
+        @Override
         public AnchorGenerator anchorGenerator(List<Integer> strides) {
             List<Double> scales = AnchorGenerator.octaveScales(octaveBaseScale, scalesPerOctave);
             return new AnchorGenerator(scales, ratios, scaleMajor, centerOffset, strides);

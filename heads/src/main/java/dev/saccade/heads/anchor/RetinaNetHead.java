@@ -3,6 +3,7 @@ package dev.saccade.heads.anchor;
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
@@ -27,6 +28,7 @@ import dev.saccade.heads.loss.ClassificationLoss;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * RetinaNet's head (Lin et al. 2017) as in mmdetection: two stacks of convolutions, shared by all
@@ -91,6 +93,11 @@ public final class RetinaNetHead extends AnchorHead {
                     .throwIfAny();
             AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
             BoxRegression.check(lossBbox, regDecodedBbox);
+        }
+
+        @Override
+        public Map<String, Integer> objectLimits() {
+            return ImmutableMap.of(MAX_PER_IMG, nms.maxPerImg(), "nms_pre", nmsPre);
         }
 
         @Override

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.ClassRows;
@@ -23,6 +24,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ImageFrames;
@@ -33,6 +35,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -86,6 +89,18 @@ public abstract class TwoStageHead extends DetectionHead {
         @Override
         default boolean hasMasks() {
             return maskHead().isPresent();
+        }
+
+        @Override
+        default Map<String, Integer> objectLimits() {
+            ProposalConfig proposals = rpnHead().testProposals();
+            return ImmutableMap.of(
+                    MAX_PER_IMG,
+                    nms().maxPerImg(),
+                    "rpn_head.test_proposals.max_per_img",
+                    proposals.maxPerImg(),
+                    "rpn_head.test_proposals.nms_pre",
+                    proposals.nmsPre());
         }
     }
 

@@ -1,0 +1,199 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
+import com.google.common.collect.Sets;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.image.IndexPng;
+import dev.saccade.datasets.labels.LabelCode;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Two folders of label maps with equal names, as a data set of the annotated ones.
+ *
+ * <p>255 means no class. The names of the classes are those of a file {@code classes.txt}, {@code
+ * class_names.txt} or {@code labels.txt} in the folder of the annotations or up to two folders
+ * above.
+ */
+final class LabelMapResults implements Dataset {
+
+    private static final List<String> NAMES =
+            List.of("classes.txt", "class_names.txt", "labels.txt");
+
+    private static final int IGNORED = 255;
+    private static final int MOST_SHOWN = 5;
+
+    private final LabelCode code;
+    private final List<String> classes;
+    private final List<Photo> annotations;
+    private final List<Path> results;
+    private final List<String> notes;
+
+    private LabelMapResults(
+            LabelCode code,
+            List<String> classes,
+            Collection<Path> annotations,
+            Collection<Path> results,
+            List<String> notes) {
+        this.code = code;
+        this.classes = classes;
+        this.annotations = new ArrayList<>();
+        for (Path file : annotations) {
+            this.annotations.add(
+                    new Photo(this.annotations.size() + 1L, file, ImageHeader.read(file).size()));
+        }
+        this.results = ImmutableList.copyOf(results);
+        this.notes = notes;
+    }
+
+    /**
+     * Pairs the label maps of two folders by their paths within them.
+     *
+     * @param reduceZeroLabel whether 0 means no class; by default if no result has it
+     * @throws SaccadeException of kind user, if a result has no annotation, or there is no pair
+     */
+    static LabelMapResults find(Path results, Path annotations, Optional<Boolean> reduceZeroLabel) {
+        SortedMap<String, Path> found = maps(results);
+        SortedMap<String, Path> labeled = maps(annotations);
+        SortedSet<String> unknown =
+                new TreeSet<>(Sets.difference(found.keySet(), labeled.keySet()));
+        if (!unknown.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: %d of %d label maps have no annotation of the same name in %s: %s",
+                    results,
+                    unknown.size(),
+                    found.size(),
+                    annotations,
+                    Iterables.limit(unknown, MOST_SHOWN));
+        }
+        List<String> notes = new ArrayList<>();
+        SortedSet<String> missing =
+                new TreeSet<>(Sets.difference(labeled.keySet(), found.keySet()));
+        if (!missing.isEmpty()) {
+            notes.add(
+                    Text.format(
+                            "%d of %d label maps have no results and are not evaluated: %s",
+                            missing.size(), labeled.size(), Iterables.limit(missing, MOST_SHOWN)));
+        }
+        labeled.keySet().retainAll(found.keySet());
+        BitSet predicted = values(found.values());
+        BitSet all = values(labeled.values());
+        all.or(predicted);
+        all.clear(IGNORED);
+        boolean reduced = reduceZeroLabel.orElse(!predicted.get(0) && all.get(0));
+        if (reduceZeroLabel.isEmpty() && all.get(0)) {
+            notes.add(
+                    reduced
+                            ? "0 means no class, as no result has it; see --no-reduce-zero-label"
+                            : "0 is a class, as results have it; see --reduce-zero-label");
+        }
+        List<String> classes =
+                names(annotations).orElseGet(() -> numbered(all.length() - 1, reduced));
+        LabelCode code = new LabelCode(classes.size(), reduced, IGNORED, "see --reduce-zero-label");
+        return new LabelMapResults(code, classes, labeled.values(), found.values(), notes);
+    }
+
+    private static List<String> numbered(int last, boolean reduced) {
+        return IntStream.rangeClosed(reduced ? 1 : 0, last).mapToObj(n -> "class " + n).toList();
+    }
+
+    private static SortedMap<String, Path> maps(Path folder) {
+        SortedMap<String, Path> maps = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
+            files.filter(Files::isRegularFile)
+                    .forEach(
+                            file -> {
+                                String name = folder.relativize(file).toString();
+                                if (name.toLowerCase(Locale.ROOT).endsWith(".png")) {
+                                    maps.put(name.substring(0, name.length() - 4), file);
+                                }
+                            });
+        } catch (IOException | UncheckedIOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
+        }
+        if (maps.isEmpty()) {
+            throw SaccadeException.user("%s: has no PNG; expected label maps", folder);
+        }
+        return maps;
+    }
+
+    private static BitSet values(Collection<Path> maps) {
+        BitSet values = new BitSet();
+        for (Path file : maps) {
+            for (short value : IndexPng.read(file).values()) {
+                values.set(Short.toUnsignedInt(value));
+            }
+        }
+        return values;
+    }
+
+    private static Optional<List<String>> names(Path annotations) {
+        Path folder = annotations.toAbsolutePath().normalize();
+        for (int up = 0; up < 3 && folder != null; up++, folder = folder.getParent()) {
+            for (String name : NAMES) {
+                Path file = folder.resolve(name);
+                if (Files.isRegularFile(file)) {
+                    return Optional.of(lines(file));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static List<String> lines(Path file) {
+        try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
+            return lines.map(String::strip).filter(line -> !line.isEmpty()).toList();
+        } catch (IOException | UncheckedIOException e) {
+            throw SaccadeException.user("%s: cannot be read: %s", file, e.getMessage());
+        }
+    }
+
+    @Override
+    public List<String> classes() {
+        return classes;
+    }
+
+    @Override
+    public List<Photo> photos() {
+        return annotations;
+    }
+
+    @Override
+    public LabelMap labels(int index) {
+        return code.decode(annotations.get(index).file());
+    }
+
+    /** Returns the result for an annotated label map. */
+    LabelMap result(int index) {
+        return code.decode(results.get(index));
+    }
+
+    /** Returns what was left out or inferred. */
+    List<String> notes() {
+        return notes;
+    }
+}

@@ -1,0 +1,135 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.eval.coco.CocoResults;
+import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.GroundTruth;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.segmentation.SegmentationEvaluator;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+
+/**
+ * Evaluates results of any tool: a file of detections, or a folder of label maps.
+ *
+ * @param results the file or folder to evaluate
+ * @param annotations the COCO annotation file, or the folder of label maps
+ * @param config the evaluation settings of detections
+ * @param score minimum score of detections in the confusion matrix
+ * @param reduceZeroLabel whether 0 in label maps means no class, if that is known
+ */
+record ResultsEvaluation(
+        Path results,
+        Path annotations,
+        DetectionEvaluator.Config config,
+        double score,
+        Optional<Boolean> reduceZeroLabel) {
+
+    private static final int MOST_SHOWN = 5;
+
+    EvaluationOutput evaluate() {
+        for (Path path : List.of(results, annotations)) {
+            if (!Files.exists(path)) {
+                throw SaccadeException.user("%s: no such file or folder", path);
+            }
+        }
+        if (Files.isDirectory(results) != Files.isDirectory(annotations)) {
+            throw SaccadeException.user(
+                    "--results %s and --annotations %s: got a file and a folder; expected two JSON"
+                            + " files, or two folders of label maps",
+                    results, annotations);
+        }
+        return Files.isDirectory(results) ? labelMaps() : detections();
+    }
+
+    private EvaluationOutput detections() {
+        // Images are not read, so their files may be anywhere.
+        Path anywhere = annotations.toAbsolutePath().getRoot();
+        Dataset dataset = CocoDataset.open(annotations, anywhere, List.of());
+        Detections found = CocoResults.read(results, dataset);
+        ImmutableList.Builder<String> notes = ImmutableList.builder();
+        noteMissing(notes, dataset, found);
+        boolean masks = found.size() > 0 && found.hasMasks();
+        if (masks && !hasMasks(dataset)) {
+            notes.add(annotations + " has no masks; only boxes are evaluated");
+            masks = false;
+        }
+        noteOutside(notes, dataset, found);
+        int threads = Runtime.getRuntime().availableProcessors();
+        DetectionEvaluation evaluation =
+                DetectionEvaluation.compute(dataset, found, config, masks, threads);
+        return new DetectionOutput(evaluation, Map.of(), score, Optional.empty(), notes.build());
+    }
+
+    private static void noteMissing(
+            ImmutableList.Builder<String> notes, Dataset dataset, Detections found) {
+        Set<Long> missing = new TreeSet<>();
+        dataset.photos().forEach(image -> missing.add(image.id()));
+        IntStream.range(0, found.size()).forEach(i -> missing.remove(found.imageId(i)));
+        if (!missing.isEmpty()) {
+            notes.add(
+                    Text.format(
+                            "%d of %d images have no results, so their objects count as missed;"
+                                    + " image ids: %s%s",
+                            missing.size(),
+                            dataset.size(),
+                            Iterables.limit(missing, MOST_SHOWN),
+                            missing.size() > MOST_SHOWN ? " and more" : ""));
+        }
+    }
+
+    /** Corners in place of width and height make most boxes leave their images. */
+    private static void noteOutside(
+            ImmutableList.Builder<String> notes, Dataset dataset, Detections found) {
+        Map<Long, Integer> widths = new HashMap<>();
+        dataset.photos().forEach(image -> widths.put(image.id(), image.size().width()));
+        long outside =
+                IntStream.range(0, found.size())
+                        .filter(
+                                i ->
+                                        found.box(i).x() + found.box(i).width()
+                                                > widths.get(found.imageId(i)) + 1)
+                        .count();
+        if (outside > found.size() / 4) {
+            notes.add(
+                    Text.format(
+                            "%d of %d boxes leave their image; expected bbox to be [x, y, width,"
+                                    + " height]",
+                            outside, found.size()));
+        }
+    }
+
+    private static boolean hasMasks(Dataset dataset) {
+        return IntStream.range(0, dataset.size())
+                .mapToObj(i -> GroundTruth.objects(dataset, i))
+                .flatMap(List::stream)
+                .map(Annotation::segmentation)
+                .anyMatch(outline -> !(outline instanceof Segmentation.None));
+    }
+
+    private EvaluationOutput labelMaps() {
+        LabelMapResults maps = LabelMapResults.find(results, annotations, reduceZeroLabel);
+        SegmentationEvaluator evaluator = new SegmentationEvaluator(maps);
+        for (int i = 0; i < maps.size(); i++) {
+            evaluator.process(i, maps.result(i));
+        }
+        return new SegmentationOutput(evaluator.evaluate(), Map.of(), maps.notes());
+    }
+}
