@@ -64,7 +64,7 @@ class ResultsEvaluationTest {
             int image = i < ofFirst ? 1 : 2;
             records.add(
                     Text.format(
-                            "{\"image_id\": %d, \"category_id\": 7, \"bbox\": [%s], \"score\": .9}",
+                            "{\"image_id\": %d, \"category_id\": 7, \"bbox\": [%s], \"score\": 0.9}",
                             image, box(i < ofFirst ? i : i - ofFirst)));
         }
         return Files.writeString(
@@ -101,6 +101,35 @@ class ResultsEvaluationTest {
         JsonNode json = JSON.readTree(all.out());
         assertEquals(1, json.path("metrics").path("AR@240").asDouble());
         assertEquals(1, json.path("scores").path("all").path("f1").asDouble());
+    }
+
+    @Test
+    void checkWarnsAboutDenseImagesAndNewRaisesTheLimits() throws IOException {
+        Path data = Files.createDirectories(folder.resolve("dense"));
+        String annotations = Files.readString(annotations("instances.json"));
+        Files.writeString(
+                data.resolve("annotations_train.json"),
+                annotations.replace("/cam/a", "images/a").replace("../b", "images/b"));
+        OpenCv.load();
+        for (String name : List.of("a.png", "b.png")) {
+            Mat image = new Mat(240, 320, CvType.CV_8UC3, new Scalar(3, 90, 200));
+            ImageFiles.write(image, data.resolve("images").resolve(name));
+            image.release();
+        }
+        Ended checked = saccade("check", data);
+        assertTrue(checked.out().contains("an image has 240 objects"), checked.out());
+
+        Path config = folder.resolve("dense.yaml");
+        Ended created = saccade("new", data, "--out", config);
+        assertEquals(0, created.code(), created.err());
+        assertTrue(created.err().contains("240 objects"), created.err());
+        String yaml = Files.readString(config);
+        assertTrue(yaml.contains("max_per_img: 400"), yaml);
+        assertTrue(yaml.contains("max_dets: [1, 10, 400]"), yaml);
+        Ended fitting = saccade("check", config);
+        assertFalse(fitting.out().contains("240 objects"), fitting.out());
+        Ended low = saccade("check", config, "--set", "model.head.nms.max_per_img=200");
+        assertTrue(low.out().contains("model.head.nms.max_per_img is 200"), low.out());
     }
 
     @Test

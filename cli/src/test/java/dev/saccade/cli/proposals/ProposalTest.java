@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.backbones.ResNet;
 import dev.saccade.core.Text;
+import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
@@ -167,5 +168,24 @@ class ProposalTest {
             last = pixels;
         }
         assertTrue(last > 600 * 400, "pixels for the smallest: " + last);
+    }
+
+    @Test
+    void denseImagesRaiseTheLimitsOnDetections() throws IOException {
+        for (TargetKind targets : List.of(TargetKind.BOXES, TargetKind.MASKS)) {
+            for (int most : new int[] {100, 240, 30_000}) {
+                Contents contents = new Contents(targets, 100, 640, 480, Map.of(), 40, most);
+                RunConfig config = written(contents, LAPTOP, part(targets));
+                Map<String, Integer> limits = config.model().head().objectLimits();
+                int evaluated = config.evaluators().get(0).mostDetections().orElseThrow();
+                if (most == 100) {
+                    assertEquals(100, limits.get(HeadConfig.MAX_PER_IMG));
+                    assertEquals(100, evaluated);
+                } else {
+                    assertEquals(evaluated, limits.get(HeadConfig.MAX_PER_IMG));
+                    limits.forEach((key, limit) -> assertTrue(limit > most, key + " " + limit));
+                }
+            }
+        }
     }
 }
