@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import com.google.common.math.LongMath;
 
 import dev.saccade.cli.predictions.Frames;
+import dev.saccade.cli.predictions.ImageWarnings;
 import dev.saccade.cli.predictions.MadeFolder;
 import dev.saccade.cli.predictions.Photographs;
 import dev.saccade.cli.predictions.Pictures;
@@ -209,7 +210,13 @@ final class PredictCommand implements Callable<Integer> {
             long faultyFrames =
                     photos.videos().isEmpty() && list.isEmpty()
                             ? 0
-                            : frames(photos.videos(), listed, made, predictor, seen);
+                            : frames(
+                                    photos.videos(),
+                                    listed,
+                                    made,
+                                    predictor,
+                                    seen,
+                                    told.warnings());
             boolean hasFrames = !photos.videos().isEmpty();
             sayWhatWasSeen(
                     predictor.summary(seen),
@@ -221,6 +228,9 @@ final class PredictCommand implements Callable<Integer> {
             model.match(Optional::of, segmenter -> Optional.<Detector>empty())
                     .ifPresent(this::reportScore);
             photos.notes().forEach(spec.commandLine().getErr()::println);
+            told.warnings()
+                    .lines()
+                    .forEach(line -> spec.commandLine().getErr().println("warning: " + line));
             return sayFaults(faults, faultyFrames, photos.count() + listed);
         }
     }
@@ -282,7 +292,8 @@ final class PredictCommand implements Callable<Integer> {
             long listed,
             Optional<MadeFolder> made,
             Predictor predictor,
-            Seen seen) {
+            Seen seen,
+            ImageWarnings warnings) {
         Consumer<String> printed =
                 line -> {
                     if (json.wanted()) {
@@ -290,7 +301,8 @@ final class PredictCommand implements Callable<Integer> {
                     }
                 };
         try (PredictionLines lines = new PredictionLines(made, printed, seen)) {
-            Frames frames = new Frames(predictor, lines, every, mostPixels(), stopped::get);
+            Frames frames =
+                    new Frames(predictor, lines, every, mostPixels(), stopped::get, warnings);
             videos.forEach(frames::video);
             list.ifPresent(file -> frames.list(file, listed));
             return frames.faults();
@@ -365,7 +377,9 @@ final class PredictCommand implements Callable<Integer> {
             for (int i = 0; i < photos.size() && !stopped.get(); i++) {
                 try {
                     ImageSource photo = Photographs.source(photos.get(i)).mostPixels(mostPixels());
-                    predictions.add(photo.name(), predictor.decodeAndPredict(photo));
+                    predictions.add(
+                            photo.name(),
+                            predictor.decodeAndPredict(predictions.warnings().of(photo)));
                 } catch (SaccadeException e) {
                     if (e.kind() != SaccadeException.Kind.USER) {
                         throw e;

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -49,6 +50,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
+import javax.imageio.ImageIO;
 
 /** What {@code predict} takes, leaves out, says and leaves behind. */
 class PredictCommandTest {
@@ -110,6 +113,31 @@ class PredictCommandTest {
         assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be used\n"), err);
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg"), predicted());
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg", "predictions.json"), visible(out));
+    }
+
+    /** Equal warnings of several images become one line. */
+    @Test
+    void imagesThatAreReadInPartAreReported() throws IOException {
+        Path photos = folder.resolve("photos");
+        Files.createDirectory(photos);
+        BufferedImage dark = new BufferedImage(24, 16, BufferedImage.TYPE_USHORT_GRAY);
+        ImageIO.write(dark, "png", photos.resolve("a.png").toFile());
+        ImageIO.write(dark, "png", photos.resolve("b.png").toFile());
+        byte[] jpeg = Files.readAllBytes(tiny.photo(folder.resolve("c.jpg")));
+        Path noEnd = photos.resolve("d.jpg");
+        Files.write(noEnd, Arrays.copyOf(jpeg, jpeg.length - 2));
+        Ended ended = predict(photos);
+        assertEquals(0, ended.code(), ended.err());
+        assertEquals(Set.of("a.png", "b.png", "d.jpg"), predicted());
+        String err = ended.err();
+        assertTrue(err.contains("a.png and 1 more image: has more than 8 bits"), err);
+        assertTrue(err.contains("a.png and 1 more image: is nearly black"), err);
+        assertTrue(err.contains("d.jpg: has no end marker"), err);
+
+        Path list = folder.resolve("list.txt");
+        Files.writeString(list, noEnd.toString());
+        Ended listed = predict("--list", list);
+        assertTrue(listed.err().contains("warning: " + noEnd + ": has no end"), listed.err());
     }
 
     @Test

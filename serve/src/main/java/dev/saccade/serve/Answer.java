@@ -38,6 +38,15 @@ record Answer(String image, Map<String, Object> entries, Problem problem) {
         return new Answer(image, Map.of(), problem);
     }
 
+    /** Returns the result with what of the image was not read or was completed, if anything. */
+    Answer withWarnings(List<String> warnings) {
+        Map<String, Object> more = warnings.isEmpty() ? Map.of() : Map.of("warnings", warnings);
+        return new Answer(
+                image,
+                ImmutableMap.<String, Object>builder().putAll(entries).putAll(more).buildOrThrow(),
+                problem);
+    }
+
     /** Returns the JSON entry. */
     Map<String, Object> json() {
         ImmutableMap.Builder<String, Object> json = ImmutableMap.builder();

@@ -21,6 +21,7 @@ final class BodyReader implements Runnable {
     private final Request request;
     private final Limits limits;
     private final AtomicLong heldOfAll;
+    private final ContentCoding coding;
     private final CompletableFuture<byte[]> done = new CompletableFuture<>();
 
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
@@ -28,20 +29,26 @@ final class BodyReader implements Runnable {
     private long received;
     private long held;
 
-    private BodyReader(Request request, Limits limits, AtomicLong heldOfAll) {
+    private BodyReader(Request request, Limits limits, AtomicLong heldOfAll, ContentCoding coding) {
         this.request = request;
         this.limits = limits;
         this.heldOfAll = heldOfAll;
+        this.coding = coding;
     }
 
     /**
      * Starts reading.
      *
      * @param heldOfAll counts the bytes of all requests until they are answered
+     * @param coding how the body is unpacked
      */
     static BodyReader start(
-            Request request, Limits limits, AtomicLong heldOfAll, Patience patience) {
-        BodyReader reader = new BodyReader(request, limits, heldOfAll);
+            Request request,
+            Limits limits,
+            AtomicLong heldOfAll,
+            Patience patience,
+            ContentCoding coding) {
+        BodyReader reader = new BodyReader(request, limits, heldOfAll, coding);
         Request.addCompletionListener(request, failure -> heldOfAll.addAndGet(-reader.held));
         patience.onLateBody(
                 request,
@@ -98,9 +105,10 @@ final class BodyReader implements Runnable {
             kept.reset();
         }
         if (refusal == null) {
-            held += length;
-            if (heldOfAll.addAndGet(length) > limits.uploadBytesOfAll()) {
-                refusal = Problem.busy(1, "too many uploads at a time; try again later");
+            try {
+                hold(length);
+            } catch (Problem.Refusal e) {
+                refusal = e;
                 kept.reset();
                 return;
             }
@@ -109,6 +117,14 @@ final class BodyReader implements Runnable {
             kept.writeBytes(bytes);
         } else if (received > MOST_TIMES_THROWN_AWAY * (long) limits.uploadBytes()) {
             done.completeExceptionally(refusal);
+        }
+    }
+
+    /** Counts bytes that are kept in memory. */
+    private void hold(int length) {
+        held += length;
+        if (heldOfAll.addAndGet(length) > limits.uploadBytesOfAll()) {
+            throw Problem.busy(1, "too many uploads at a time; try again later");
         }
     }
 
@@ -121,10 +137,14 @@ final class BodyReader implements Runnable {
     }
 
     private void end() {
-        if (refusal == null) {
-            done.complete(kept.toByteArray());
-        } else {
+        if (refusal != null) {
             done.completeExceptionally(refusal);
+            return;
+        }
+        try {
+            done.complete(coding.decode(kept.toByteArray(), limits.uploadBytes(), this::hold));
+        } catch (Problem.Refusal e) {
+            done.completeExceptionally(e);
         }
     }
 }

@@ -79,7 +79,7 @@ final class Doorkeeper {
     static HttpFields preflight(String methods) {
         return HttpFields.build()
                 .put("Access-Control-Allow-Methods", methods)
-                .put("Access-Control-Allow-Headers", "Content-Type, Accept")
+                .put("Access-Control-Allow-Headers", "Content-Type, Content-Encoding, Accept")
                 .put(new HttpField("Access-Control-Max-Age", "600"));
     }
 }

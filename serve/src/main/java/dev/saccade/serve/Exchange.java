@@ -37,6 +37,9 @@ final class Exchange {
     /** Whether the body of the request has been read. */
     private volatile boolean received;
 
+    /** What to do if the body is no image. */
+    private volatile String hint = "";
+
     /**
      * Begins with a request.
      *
@@ -67,13 +70,15 @@ final class Exchange {
 
     /** Returns the body of the request, once it is there; fails with a {@link Problem.Refusal}. */
     CompletableFuture<byte[]> body() {
+        ContentCoding coding = ContentCoding.of(request);
         bodyIsRead = true;
-        return BodyReader.start(request, limits, heldUploads, patience)
+        return BodyReader.start(request, limits, heldUploads, patience, coding)
                 .done()
                 .thenApply(
                         body -> {
                             patience.received(request);
                             received = true;
+                            hint = PhotoHint.of(request, body);
                             return body;
                         });
     }
@@ -106,7 +111,7 @@ final class Exchange {
             return;
         }
         var unused =
-                BodyReader.start(request, limits, heldUploads, patience)
+                BodyReader.start(request, limits, heldUploads, patience, ContentCoding.IDENTITY)
                         .done()
                         .whenComplete((body, failure) -> callback.succeeded());
     }
@@ -153,7 +158,12 @@ final class Exchange {
                         seconds ->
                                 response.getHeaders()
                                         .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
-        Problem problem = PhotoHint.added(refusal.problem(), request);
+        Problem problem = refusal.problem();
+        if (problem.status() == HttpStatus.UNPROCESSABLE_ENTITY_422) {
+            problem = Problem.of(problem.status(), problem.detail() + hint);
+        } else if (problem.status() == HttpStatus.UNSUPPORTED_MEDIA_TYPE_415) {
+            response.getHeaders().put(HttpHeader.ACCEPT_ENCODING, "gzip");
+        }
         send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
     }
 

@@ -1,31 +1,47 @@
 package dev.saccade.serve;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import org.eclipse.jetty.http.HttpHeader;
-import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.http.MimeTypes;
 import org.eclipse.jetty.server.Request;
 
-/** Says how a photograph is sent, to whom sends one in a way that makes it none. */
+/** Explains how to send an image to clients whose request has changed or wrapped it. */
 final class PhotoHint {
 
     private static final String COMMAND = "curl --data-binary @photo.jpg ADDRESS";
 
     private PhotoHint() {}
 
-    /** Returns a problem of a photograph with what the type of its request lets suspect. */
-    static Problem added(Problem problem, Request request) {
+    /** Returns the end of a message about a body that is no image; empty without a suspicion. */
+    static String of(Request request, byte[] body) {
         String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
-        if (problem.status() != HttpStatus.UNPROCESSABLE_ENTITY_422 || type == null) {
-            return problem;
+        if (type == null) {
+            return "";
         }
-        String hint =
-                switch (MimeTypes.getContentTypeWithoutCharset(type)) {
-                    case "application/x-www-form-urlencoded" ->
-                            "; curl -d leaves out bytes of a file, send it with " + COMMAND;
-                    case "application/json" ->
-                            "; the body is the file itself, not JSON: " + COMMAND;
-                    default -> "";
-                };
-        return Problem.of(problem.status(), problem.detail() + hint);
+        return switch (MimeTypes.getContentTypeWithoutCharset(type)) {
+            case "application/x-www-form-urlencoded" ->
+                    hasLineBreaks(body)
+                            ? ""
+                            : "; curl -d leaves out bytes of a file, send it with " + COMMAND;
+            case "application/json" ->
+                    isJson(body) ? "; the body is the file itself, not JSON: " + COMMAND : "";
+            default -> "";
+        };
+    }
+
+    /** Returns whether a body has bytes that {@code curl -d} leaves out. */
+    private static boolean hasLineBreaks(byte[] body) {
+        for (byte each : body) {
+            if (each == '\r' || each == '\n' || each == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isJson(byte[] body) {
+        String start = new String(body, 0, Math.min(body.length, 100), ISO_8859_1).strip();
+        return start.isEmpty() || "{[\"".indexOf(start.charAt(0)) >= 0;
     }
 }

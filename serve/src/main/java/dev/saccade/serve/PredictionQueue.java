@@ -47,12 +47,17 @@ final class PredictionQueue implements AutoCloseable {
      *
      * @param size of the photograph, upright
      * @param prediction of the model's type
+     * @param warnings what of the image was not read or was completed
      */
-    record Seen(Size size, Object prediction) {}
+    record Seen(Size size, Object prediction, List<String> warnings) {}
 
     /** A photograph before the model. */
     private record Decoded(
-            PhotoViews views, Size size, AtomicBoolean gone, CompletableFuture<Seen> seen) {
+            PhotoViews views,
+            Size size,
+            List<String> warnings,
+            AtomicBoolean gone,
+            CompletableFuture<Seen> seen) {
 
         private void failIfGone() {
             try {
@@ -155,9 +160,11 @@ final class PredictionQueue implements AutoCloseable {
         }
         int permits = Math.min(permits(header.stored().area()), decodingPermits);
         decoding.acquire(permits);
+        List<String> warnings = new ArrayList<>();
         PhotoViews ready;
         try {
-            ImageSource source = ImageSource.of(photo.name(), photo.content());
+            ImageSource source =
+                    ImageSource.of(photo.name(), photo.content()).warnings(warnings::add);
             ready =
                     metrics.decoding(
                             () ->
@@ -167,7 +174,7 @@ final class PredictionQueue implements AutoCloseable {
             decoding.release(permits);
         }
         synchronized (waiting) {
-            waiting.add(new Decoded(ready, header.size(), gone, seen));
+            waiting.add(new Decoded(ready, header.size(), warnings, gone, seen));
         }
         Future<?> unused =
                 predictors.submit(
@@ -217,7 +224,8 @@ final class PredictionQueue implements AutoCloseable {
         try {
             List<?> seen = model.predict(batch.stream().map(Decoded::views).toList());
             for (int i = 0; i < batch.size(); i++) {
-                batch.get(i).seen().complete(new Seen(batch.get(i).size(), seen.get(i)));
+                Decoded photo = batch.get(i);
+                photo.seen().complete(new Seen(photo.size(), seen.get(i), photo.warnings()));
             }
         } catch (Throwable e) {
             if (batch.size() == 1) {

@@ -215,8 +215,11 @@ final class Routes extends Handler.Abstract {
 
     private Answer answer(String image, PredictionQueue.Seen seen, Wanted wanted) {
         List<String> classes = model.classes();
-        return seen.prediction() instanceof LabelMap labels
-                ? Answer.of(image, labels, classes, wanted)
-                : Answer.of(image, seen.size(), (Instances) seen.prediction(), classes, wanted);
+        Answer answer =
+                seen.prediction() instanceof LabelMap labels
+                        ? Answer.of(image, labels, classes, wanted)
+                        : Answer.of(
+                                image, seen.size(), (Instances) seen.prediction(), classes, wanted);
+        return answer.withWarnings(seen.warnings());
     }
 }

@@ -89,7 +89,7 @@ async function ask(photo) {
     const start = performance.now();
     let answer;
     try {
-      answer = await fetch("predict" + query, { method: "POST", body: photo.file });
+      answer = await fetch(address("predict" + query), { method: "POST", body: photo.file });
     } catch (fault) {
       throw new Error("The server cannot be reached; is it still running?");
     }
@@ -407,9 +407,14 @@ function listen() {
   window.onresize = () => photos.forEach(draw);
 }
 
+// The page may be at a path without a slash at its end, behind a proxy.
+function address(path) {
+  return location.origin + location.pathname.replace(/\/*$/, "/") + path;
+}
+
 async function start() {
   try {
-    model = await (await fetch("model")).json();
+    model = await (await fetch(address("model"))).json();
   } catch (fault) {
     $("said").textContent = "The server cannot be reached; is it still running?";
     return;

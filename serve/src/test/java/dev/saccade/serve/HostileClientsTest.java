@@ -2,6 +2,7 @@ package dev.saccade.serve;
 
 import static dev.saccade.serve.Client.problem;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -42,6 +43,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
+import java.util.zip.GZIPOutputStream;
 
 /** What is no photograph, no HTTP or no end; the server goes on answering others. */
 @Timeout(120)
@@ -207,6 +209,56 @@ class HostileClientsTest {
                         .endsWith("not JSON: curl --data-binary @photo.jpg ADDRESS"));
         byte[] whole = TinyModels.photo("jpg", 1);
         assertEquals(200, new Client(server).predict(whole, "Content-Type", form).statusCode());
+    }
+
+    /** A HEIC image is whole, so advice about curl would mislead. */
+    @ParameterizedTest
+    @ValueSource(strings = {"application/x-www-form-urlencoded", "application/json", "image/heic"})
+    void formatsThatAreNotReadAreNamed(String type) throws Exception {
+        byte[] heic = "\0\0\0\30ftypheic\0\0\0\0mif1heic\0\0\0\0".getBytes(ISO_8859_1);
+        String told = refused(422, heic, "Content-Type", type);
+        assertTrue(told.contains("HEIC") && told.contains("convert it to JPEG or PNG"), told);
+        assertFalse(told.contains("curl"), told);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "x-gzip", "GZIP", "identity, gzip"})
+    void aGzipBodyIsUnpacked(String coding) throws Exception {
+        Client client = new Client(server);
+        byte[] photo = TinyModels.photo("png", 0);
+        HttpResponse<byte[]> plain = client.predict(photo);
+        HttpResponse<byte[]> packed = client.predict(gzip(photo), "Content-Encoding", coding);
+        assertEquals(200, packed.statusCode());
+        assertArrayEquals(plain.body(), packed.body());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"deflate", "br", "zstd", "gzip, gzip"})
+    void otherCodingsAreNamed(String coding) throws Exception {
+        HttpResponse<byte[]> response =
+                new Client(server).predict(TinyModels.photo("png", 0), "Content-Encoding", coding);
+        assertTrue(Client.problem(415, response).contains("got " + coding));
+        assertEquals("gzip", response.headers().firstValue("Accept-Encoding").orElseThrow());
+    }
+
+    @Test
+    void aGzipBodyIsBoundedAndMayBeDamaged() throws Exception {
+        byte[] bomb = gzip(new byte[MOST_BYTES + 1]);
+        assertTrue(bomb.length < MOST_BYTES / 100, bomb.length + " bytes");
+        String told = refused(413, bomb, "Content-Encoding", "gzip");
+        assertTrue(told.contains("when unpacked"), told);
+        byte[] photo = TinyModels.photo("png", 0);
+        refused(400, photo, "Content-Encoding", "gzip");
+        byte[] packed = gzip(photo);
+        refused(400, Arrays.copyOf(packed, packed.length / 2), "Content-Encoding", "gzip");
+    }
+
+    private static byte[] gzip(byte[] bytes) throws IOException {
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+            gzip.write(bytes);
+        }
+        return packed.toByteArray();
     }
 
     @Test

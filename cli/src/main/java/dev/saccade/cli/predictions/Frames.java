@@ -44,6 +44,7 @@ public final class Frames {
     private final int every;
     private final long mostPixels;
     private final BooleanSupplier stopped;
+    private final ImageWarnings warnings;
     private long faults;
 
     /**
@@ -52,18 +53,21 @@ public final class Frames {
      * @param every 1 for all frames, 2 for every other, from the first on
      * @param mostPixels of the photographs of a list
      * @param stopped whether to look at no more
+     * @param warnings collects those of the images of a list
      */
     public Frames(
             Predictor predictor,
             PredictionLines lines,
             int every,
             long mostPixels,
-            BooleanSupplier stopped) {
+            BooleanSupplier stopped,
+            ImageWarnings warnings) {
         this.predictor = predictor;
         this.lines = lines;
         this.every = every;
         this.mostPixels = mostPixels;
         this.stopped = stopped;
+        this.warnings = warnings;
     }
 
     /** Returns whether a file is a video by its name. */
@@ -188,7 +192,7 @@ public final class Frames {
         try {
             prediction =
                     predictor.decodeAndPredict(
-                            ImageSource.of(Path.of(name)).mostPixels(mostPixels));
+                            warnings.of(ImageSource.of(Path.of(name)).mostPixels(mostPixels)));
         } catch (SaccadeException e) {
             failed(e);
             return;

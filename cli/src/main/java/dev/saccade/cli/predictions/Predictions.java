@@ -21,6 +21,7 @@ public final class Predictions {
 
     private final List<JsonNode> seen = new ArrayList<>();
     private final List<String> faults = new ArrayList<>();
+    private final ImageWarnings warnings = new ImageWarnings();
 
     /** Adds what was seen in a photograph. */
     public void add(String photo, Prediction prediction) {
@@ -41,6 +42,10 @@ public final class Predictions {
         return faults;
     }
 
+    public ImageWarnings warnings() {
+        return warnings;
+    }
+
     /** Returns the content of the file. */
     public byte[] json() {
         return JsonOption.text(seen).getBytes(UTF_8);
@@ -54,11 +59,19 @@ public final class Predictions {
         Predictions all = new Predictions();
         for (byte[] told :
                 ranks.allGather(
-                        JsonOption.text(ImmutableMap.of("seen", seen, "faults", faults))
+                        JsonOption.text(
+                                        ImmutableMap.of(
+                                                "seen",
+                                                seen,
+                                                "faults",
+                                                faults,
+                                                "warnings",
+                                                warnings.content()))
                                 .getBytes(UTF_8))) {
             JsonNode part = JsonOption.parse(told);
             part.get("seen").forEach(all.seen::add);
             part.get("faults").forEach(fault -> all.faults.add(fault.asText()));
+            all.warnings.addAll(part.get("warnings"));
         }
         return all;
     }

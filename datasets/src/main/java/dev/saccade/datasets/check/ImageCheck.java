@@ -23,13 +23,11 @@ public final class ImageCheck {
 
     private static final Map<ImageHeader.Kind, String> EXTENSIONS =
             Map.of(
-                    ImageHeader.Kind.JPEG, ".*\\.(jpg|jpeg|jpe)",
+                    ImageHeader.Kind.JPEG, ".*\\.(jpg|jpeg|jpe|jfif)",
                     ImageHeader.Kind.PNG, ".*\\.png",
                     ImageHeader.Kind.BMP, ".*\\.(bmp|dib)",
                     ImageHeader.Kind.TIFF, ".*\\.tiff?",
                     ImageHeader.Kind.WEBP, ".*\\.webp");
-
-    private static final int CMYK = 4;
 
     private final String file;
     private final String subject;
@@ -82,10 +80,10 @@ public final class ImageCheck {
             byte[] bytes = ImageReader.readBytes(Path.of(file));
             header = ImageHeader.read(file, bytes);
             checkName(header);
-            checkColors(header);
+            header.warnings().forEach(this::warning);
             ImageReader.check(file, header);
             if (decode) {
-                ImageReader.decode(file, header, bytes).release();
+                ImageReader.decode(file, header, bytes, this::warning).release();
             }
         } catch (SaccadeException e) {
             error(Finding.error(file, e).message());
@@ -111,14 +109,6 @@ public final class ImageCheck {
                             + header.orientation();
         }
         error(message);
-    }
-
-    private void checkColors(ImageHeader header) {
-        if (header.kind() == ImageHeader.Kind.JPEG && header.channels() == CMYK) {
-            warning("is CMYK, it is converted without its color profile");
-        } else if (header.bits() > Byte.SIZE) {
-            warning("has more than 8 bits a channel, the lower ones are dropped");
-        }
     }
 
     private void error(String message) {

@@ -4,6 +4,7 @@ import dev.saccade.core.structures.Size;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 
 /** The header of a BMP, of Windows or the older one of OS/2. */
 final class BmpHeader {
@@ -24,6 +25,7 @@ final class BmpHeader {
                 /* channels= */ 3,
                 Byte.SIZE,
                 ImageHeader.UPRIGHT,
-                ImageHeader.SOUND);
+                ImageHeader.SOUND,
+                List.of());
     }
 }

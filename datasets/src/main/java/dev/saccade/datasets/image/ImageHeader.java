@@ -10,7 +10,10 @@ import org.apache.commons.imaging.Imaging;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What an image file says about itself; known without decoding a pixel, and without believing a
@@ -22,7 +25,7 @@ import java.util.Map;
  * any type of integers. What cannot be read, or is not 1 to 8, is upright. For usual files this is
  * what {@code cv2} does, for odd ones what careful viewers and Pillow's {@code exif_transpose} do.
  * As in {@code cv2}, XMP, the raw profiles of ImageMagick in PNG, and the EXIF data of WebP turn
- * nothing.
+ * nothing; the last are reported.
  *
  * @param kind what the file is by its first bytes, whatever its name ends in
  * @param stored the size in which the pixels lie in the file
@@ -31,9 +34,16 @@ import java.util.Map;
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
  * @param fault why there is no decoding it, such as that its end is missing; empty if nothing is
  *     seen without decoding
+ * @param warnings what of the file is not read or was completed, such as other pages
  */
 public record ImageHeader(
-        Kind kind, Size stored, int channels, int bits, int orientation, String fault) {
+        Kind kind,
+        Size stored,
+        int channels,
+        int bits,
+        int orientation,
+        String fault,
+        List<String> warnings) {
 
     /** The kinds that are read. */
     public enum Kind {
@@ -48,6 +58,10 @@ public record ImageHeader(
     static final String SOUND = "";
     static final String TRUNCATED = "is truncated, its end is missing; copy or download it again";
 
+    static final String CMYK = "is CMYK, it is converted without its color profile";
+
+    private static final int CMYK_CHANNELS = 4;
+
     private static final Map<ImageFormat, Kind> KINDS =
             Map.of(
                     ImageFormats.JPEG, Kind.JPEG,
@@ -55,14 +69,6 @@ public record ImageHeader(
                     ImageFormats.BMP, Kind.BMP,
                     ImageFormats.TIFF, Kind.TIFF,
                     ImageFormats.WEBP, Kind.WEBP);
-
-    /** Names of what phones and browsers write, by what follows the first length. */
-    private static final Map<String, String> BRANDS =
-            Map.of(
-                    "ftypheic", "HEIC",
-                    "ftypheix", "HEIC",
-                    "ftypmif1", "HEIC",
-                    "ftypavif", "HEIF (AVIF)");
 
     private static final String EXPECTED = "expected a JPEG, PNG, BMP, TIFF or WebP image";
     private static final int SHOWN_BYTES = 16;
@@ -109,7 +115,17 @@ public record ImageHeader(
         if (header.stored.height() <= 0 || header.stored.width() <= 0) {
             throw SaccadeException.user("%s: %s header says %s pixels", file, kind, header.stored);
         }
-        return header;
+        return header.withColorWarnings();
+    }
+
+    private ImageHeader withColorWarnings() {
+        List<String> all = new ArrayList<>(warnings);
+        if (kind == Kind.JPEG && channels == CMYK_CHANNELS) {
+            all.add(CMYK);
+        } else if (bits > Byte.SIZE) {
+            all.add("has more than 8 bits a channel, the lower ones are dropped");
+        }
+        return new ImageHeader(kind, stored, channels, bits, orientation, fault, List.copyOf(all));
     }
 
     /** Returns the size after turning the image upright. */
@@ -125,21 +141,32 @@ public record ImageHeader(
     }
 
     private static Kind kind(String file, byte[] bytes) {
-        String start =
-                new String(
-                        bytes, 0, Math.min(SHOWN_BYTES, bytes.length), StandardCharsets.ISO_8859_1);
         ImageFormat format = format(bytes);
         if (KINDS.containsKey(format)) {
             return KINDS.get(format);
         }
-        String brand = start.length() < SHOWN_BYTES ? "" : start.substring(4, 12);
-        if (format != ImageFormats.UNKNOWN || BRANDS.containsKey(brand)) {
-            String name = BRANDS.getOrDefault(brand, format.getName());
-            throw SaccadeException.user("%s: is a %s image, %s", file, name, EXPECTED);
+        Optional<FileSignature> signature = FileSignature.of(bytes);
+        if (signature.map(FileSignature::isImage).orElse(false)) {
+            throw SaccadeException.user(
+                    "%s: is %s, %s; %s",
+                    file, signature.get().name(), EXPECTED, signature.get().advice());
         }
+        if (format != ImageFormats.UNKNOWN) {
+            throw SaccadeException.user(
+                    "%s: is a %s image, %s; convert it to JPEG or PNG",
+                    file, format.getName(), EXPECTED);
+        }
+        String start =
+                new String(
+                        bytes, 0, Math.min(SHOWN_BYTES, bytes.length), StandardCharsets.ISO_8859_1);
         throw SaccadeException.user(
-                "%s: is no image, it starts with \"%s\", %s",
-                file, start.replaceAll("[^ -~]", "."), EXPECTED);
+                "%s: is no image, it starts with \"%s\", %s%s",
+                file,
+                start.replaceAll("[^ -~]", "."),
+                EXPECTED,
+                signature
+                        .map(known -> "; it is " + known.name() + ", " + known.advice())
+                        .orElse(""));
     }
 
     private static ImageFormat format(byte[] bytes) {

@@ -3,6 +3,7 @@ package dev.saccade.datasets.image;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 
 /**
  * The only place where pixels are decoded: JPEG, PNG, BMP, TIFF and WebP to BGR bytes by OpenCV, so
@@ -29,6 +31,10 @@ import java.nio.file.Path;
 public final class ImageReader {
 
     private static final int MOST_BYTES = 1 << 30;
+
+    /** Below 4096 of 65535, with the lower eight bits dropped. */
+    private static final int NEARLY_BLACK = 16;
+
     private static final int MOST_TIFF_CHANNELS = 4;
     private static final int MOST_TIFF_BITS = 16;
 
@@ -50,19 +56,24 @@ public final class ImageReader {
      *     enormous or damaged; names the file
      */
     public static Mat read(Path file) {
-        return read(file, ImageInfo.MOST_PIXELS);
-    }
-
-    /** Returns the pixels of a file that has no more than some; see {@link #read(Path)}. */
-    static Mat read(Path file, long mostPixels) {
-        return read(file.toString(), readBytes(file), mostPixels);
+        return read(file.toString(), readBytes(file), ImageInfo.MOST_PIXELS);
     }
 
     /** Returns the pixels of a file whose bytes are there; see {@link #read(Path)}. */
     static Mat read(String file, byte[] bytes, long mostPixels) {
+        return read(file, bytes, mostPixels, warning -> {});
+    }
+
+    /**
+     * Returns the pixels of a file whose bytes are there; see {@link #read(Path)}.
+     *
+     * @param warnings receives what of the file is not read, or may be wrong; without its name
+     */
+    static Mat read(String file, byte[] bytes, long mostPixels, Consumer<String> warnings) {
         ImageHeader header = ImageHeader.read(file, bytes);
         check(file, header, mostPixels);
-        return decode(file, header, bytes);
+        header.warnings().forEach(warnings);
+        return decode(file, header, bytes, warnings);
     }
 
     /**
@@ -141,19 +152,56 @@ public final class ImageReader {
                         .orElse(fault + ": " + failure.getMessage()));
     }
 
+    /** Returns the pixels of a file that has passed the {@link #check}, without warnings. */
+    public static Mat decode(String file, ImageHeader header, byte[] bytes) {
+        return decode(file, header, bytes, warning -> {});
+    }
+
     /**
      * Returns the pixels of a file that has passed the {@link #check}, [H, W, 3] BGR uint8; the
      * caller frees them.
      *
+     * @param warnings receives what only decoding finds; without the name of the file
      * @throws SaccadeException if it is damaged; names the file
      */
-    public static Mat decode(String file, ImageHeader header, byte[] bytes) {
-        if (header.kind() == ImageHeader.Kind.PNG && PngPixels.exceed(bytes, header)) {
+    public static Mat decode(
+            String file, ImageHeader header, byte[] bytes, Consumer<String> warnings) {
+        Mat image =
+                header.kind() == ImageHeader.Kind.WEBP && new WebpChunks(bytes).isAnimated()
+                        ? firstFrame(file, header, bytes)
+                        : decodePixels(file, header, decodable(file, header, bytes, warnings));
+        Size size = new Size(image.rows(), image.cols());
+        if (!size.equals(header.stored())) {
+            image.release();
             throw SaccadeException.user(
-                    "%s: PNG holds more than its %s pixels; save it again", file, header.stored());
+                    "%s: %s is damaged, its header says %s pixels, but it has %s",
+                    file, header.kind(), header.stored(), size);
         }
+        if (header.bits() > Byte.SIZE && Core.norm(image, Core.NORM_INF) < NEARLY_BLACK) {
+            warnings.accept(
+                    "is nearly black: all values are below 4096 of 65535;"
+                            + " scale them to 16 or 8 bits");
+        }
+        return upright(image, header.orientation());
+    }
+
+    private static Mat firstFrame(String file, ImageHeader header, byte[] bytes) {
+        try {
+            WebpChunks.Frame frame = new WebpChunks(bytes).firstFrame(header.stored());
+            Mat pixels = decodePixels(file, header, frame.still());
+            try {
+                return frame.on(header.stored(), pixels);
+            } finally {
+                pixels.release();
+            }
+        } catch (IllegalArgumentException e) {
+            throw damaged(file, header, e);
+        }
+    }
+
+    private static Mat decodePixels(String file, ImageHeader header, byte[] bytes) {
         OpenCv.load();
-        MatOfByte encoded = new MatOfByte(pixelsOnly(file, header, bytes));
+        MatOfByte encoded = new MatOfByte(bytes);
         Mat image;
         try {
             if (header.kind() == ImageHeader.Kind.TIFF) {
@@ -162,7 +210,7 @@ public final class ImageReader {
             }
             image = Imgcodecs.imdecode(encoded, AS_IT_LIES);
         } catch (RuntimeException e) {
-            throw refusal(file, header.kind() + " is damaged and cannot be decoded", e);
+            throw damaged(file, header, e);
         } finally {
             encoded.release();
         }
@@ -170,14 +218,56 @@ public final class ImageReader {
             throw SaccadeException.user(
                     "%s: %s is damaged and cannot be decoded", file, header.kind());
         }
-        Size size = new Size(image.rows(), image.cols());
-        if (!size.equals(header.stored())) {
-            image.release();
-            throw SaccadeException.user(
-                    "%s: %s is damaged, its header says %s pixels, but it has %s",
-                    file, header.kind(), header.stored(), size);
+        return image;
+    }
+
+    private static SaccadeException damaged(String file, ImageHeader header, Exception e) {
+        return refusal(file, header.kind() + " is damaged and cannot be decoded", e);
+    }
+
+    /** Returns a file such that its decoder has nothing to print; rejects what is damaged. */
+    private static byte[] decodable(
+            String file, ImageHeader header, byte[] bytes, Consumer<String> warnings) {
+        return switch (header.kind()) {
+            case PNG -> pixelsOnly(file, header, png(file, header, bytes));
+            case JPEG ->
+                    JpegBlocks.read(bytes)
+                            .map(blocks -> jpeg(file, blocks, warnings))
+                            .orElse(bytes);
+            default -> bytes;
+        };
+    }
+
+    private static byte[] jpeg(String file, JpegBlocks blocks, Consumer<String> warnings) {
+        if (!blocks.fault().isEmpty()) {
+            throw SaccadeException.user("%s: JPEG %s", file, blocks.fault());
         }
-        return upright(image, header.orientation());
+        if (blocks.spare() > 0) {
+            warnings.accept(
+                    Text.format(
+                            "has %d bytes that belong to no block, which may be damage; look"
+                                    + " at the image",
+                            blocks.spare()));
+        }
+        if (!blocks.isFinal()) {
+            warnings.accept("lacks the last scans of a progressive JPEG, so it is blurred");
+        }
+        return blocks.clean();
+    }
+
+    private static byte[] png(String file, ImageHeader header, byte[] bytes) {
+        long spare;
+        try {
+            PngChunks.check(bytes);
+            spare = PngPixels.check(bytes, header);
+        } catch (IllegalArgumentException e) {
+            throw damaged(file, header, e);
+        }
+        if (spare > PngPixels.MOST_SPARE) {
+            throw SaccadeException.user(
+                    "%s: PNG holds more than its %s pixels; save it again", file, header.stored());
+        }
+        return spare > 0 ? PngPixels.withoutSpare(bytes, header) : bytes;
     }
 
     /**
@@ -190,7 +280,7 @@ public final class ImageReader {
             return bytes;
         }
         try {
-            return PngChunks.only(chunk -> !chunk.isAncillary() || chunk.isTransparency(), bytes);
+            return PngChunks.only(PngChunks::isNeeded, bytes);
         } catch (OutOfMemoryError e) {
             throw refusal(file, "cannot be read", e);
         }

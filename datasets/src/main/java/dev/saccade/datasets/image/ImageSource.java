@@ -2,17 +2,20 @@ package dev.saccade.datasets.image;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.awt.image.BufferedImage;
 import java.io.InputStream;
 import java.nio.file.Path;
-import java.util.function.LongFunction;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -23,22 +26,35 @@ import java.util.function.Supplier;
  */
 public final class ImageSource {
 
-    private final String name;
-    private final LongFunction<Mat> pixels;
-    private final long mostPixels;
+    private static final Logger LOG = LoggerFactory.getLogger(ImageSource.class);
 
-    private ImageSource(String name, LongFunction<Mat> pixels, long mostPixels) {
+    private final String name;
+    private final Pixels pixels;
+    private final long mostPixels;
+    private final Consumer<String> warnings;
+
+    /** Decodes an image of at most some pixels. */
+    private interface Pixels {
+        Mat read(long mostPixels, Consumer<String> warnings);
+    }
+
+    private ImageSource(String name, Pixels pixels, long mostPixels, Consumer<String> warnings) {
         this.name = name;
         this.pixels = pixels;
         this.mostPixels = mostPixels;
+        this.warnings = warnings;
     }
 
-    private static ImageSource encoded(String name, LongFunction<Mat> pixels) {
-        return new ImageSource(name, pixels, ImageInfo.MOST_PIXELS);
+    private static ImageSource encoded(String name, Pixels pixels) {
+        return new ImageSource(
+                name,
+                pixels,
+                ImageInfo.MOST_PIXELS,
+                warning -> LOG.warn("{}: {}", Printable.line(name), warning));
     }
 
     private static ImageSource decoded(String name, Supplier<Mat> pixels) {
-        return encoded(name, most -> pixels.get());
+        return encoded(name, (most, warnings) -> pixels.get());
     }
 
     /**
@@ -46,13 +62,27 @@ public final class ImageSource {
      * ImageInfo#MOST_PIXELS}; three bytes a pixel are needed, and as many for each picture of it.
      */
     public ImageSource mostPixels(long most) {
-        return new ImageSource(name, pixels, most);
+        return new ImageSource(name, pixels, most, warnings);
+    }
+
+    /**
+     * Returns the same source with another receiver of warnings in place of the log: what of a file
+     * is not read, such as further frames or the lower bits, or was completed.
+     *
+     * @param receiver of messages without the name of the file
+     */
+    public ImageSource warnings(Consumer<String> receiver) {
+        return new ImageSource(name, pixels, mostPixels, requireNonNull(receiver, "receiver"));
     }
 
     /** Returns a file that {@link ImageReader} reads. */
     public static ImageSource of(Path file) {
         requireNonNull(file, "file");
-        return encoded(file.toString(), most -> ImageReader.read(file, most));
+        return encoded(
+                file.toString(),
+                (most, warnings) ->
+                        ImageReader.read(
+                                file.toString(), ImageReader.readBytes(file), most, warnings));
     }
 
     /** Returns the content of such a file, such as an upload; not copied. */
@@ -67,7 +97,7 @@ public final class ImageSource {
      */
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
-        return encoded(name, most -> ImageReader.read(name, encoded, most));
+        return encoded(name, (most, warnings) -> ImageReader.read(name, encoded, most, warnings));
     }
 
     /**
@@ -142,6 +172,6 @@ public final class ImageSource {
      * @throws SaccadeException if it is no usable image; names it
      */
     public Mat read() {
-        return pixels.apply(mostPixels);
+        return pixels.read(mostPixels, warnings);
     }
 }

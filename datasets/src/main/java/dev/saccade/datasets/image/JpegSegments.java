@@ -4,6 +4,8 @@ import dev.saccade.core.structures.Size;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -11,6 +13,9 @@ import java.util.Optional;
  * an embedded thumbnail counts.
  */
 final class JpegSegments {
+
+    private static final String NO_END =
+            "has no end marker; all of its blocks are there and are read";
 
     private static final int MARKER = 0xFF;
     private static final int BASELINE = 0xC0;
@@ -36,16 +41,41 @@ final class JpegSegments {
     static ImageHeader header(byte[] bytes) {
         JpegSegments segments = new JpegSegments(bytes);
         boolean complete = segments.walk();
+        if (!complete) {
+            segments = new JpegSegments(withoutPadding(bytes));
+            complete = segments.walk();
+        }
         ByteBuffer frame =
                 segments.frame.orElseThrow(
                         () -> new IllegalArgumentException("it does not tell its size"));
+        String fault = segments.scans.fault(frame, segments.baseline);
+        if (!complete && (!fault.isEmpty() || !isComplete(segments.jpeg.array()))) {
+            fault = ImageHeader.TRUNCATED;
+        }
         return new ImageHeader(
                 ImageHeader.Kind.JPEG,
                 size(frame),
                 frame.get(5),
                 frame.get(0),
                 segments.exif.map(TiffDirectory::orientation).orElse(ImageHeader.UPRIGHT),
-                complete ? segments.scans.fault(frame, segments.baseline) : ImageHeader.TRUNCATED);
+                fault,
+                complete || !fault.isEmpty() ? List.of() : List.of(NO_END));
+    }
+
+    /** Returns the bytes without zeros at the end, except one that belongs to a 0xFF. */
+    private static byte[] withoutPadding(byte[] bytes) {
+        int end = bytes.length;
+        while (end > 2 && bytes[end - 1] == 0 && bytes[end - 2] != (byte) MARKER) {
+            end--;
+        }
+        return Arrays.copyOf(bytes, end);
+    }
+
+    /** Returns whether all blocks are there. */
+    private static boolean isComplete(byte[] bytes) {
+        return JpegBlocks.read(bytes)
+                .filter(blocks -> blocks.fault().isEmpty() && blocks.isFinal())
+                .isPresent();
     }
 
     /** Returns the size that a frame tells. */
@@ -99,7 +129,7 @@ final class JpegSegments {
     }
 
     /** Frames of all processes; between them stand tables and what is reserved. */
-    private static boolean isFrame(int code) {
+    static boolean isFrame(int code) {
         return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
     }
 

@@ -2,6 +2,7 @@ package dev.saccade.datasets.image;
 
 import dev.saccade.core.NativeLibrary;
 import dev.saccade.core.NativePlatform;
+import dev.saccade.core.ProcessEnvironment;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 
@@ -54,6 +55,8 @@ public final class OpenCv {
 
     private static void loadLibrary() throws IOException {
         NativePlatform.requireGlibc("OpenCV");
+        // Messages of its decoders are exceptions here.
+        ProcessEnvironment.setIfAbsent("OPENCV_LOG_LEVEL", "SILENT");
         try {
             System.load(NativeLibrary.file(resource()).toString());
             leaveThreadsToCallers();

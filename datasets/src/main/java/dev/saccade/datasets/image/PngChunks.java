@@ -1,9 +1,14 @@
 package dev.saccade.datasets.image;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.saccade.core.structures.Size;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.zip.CRC32;
@@ -15,17 +20,24 @@ final class PngChunks {
 
     private static final int OVERHEAD = 12;
     private static final int HEADER = 0x49484452;
+    private static final int PALETTE = 0x504C5445;
     private static final int EXIF = 0x65584966;
     private static final int PIXELS = 0x49444154;
     private static final int TRANSPARENCY = 0x74524E53;
     private static final int END = 0x49454E44;
+    private static final int ANIMATION = 0x6163544C;
     private static final int ANCILLARY = 0x20000000;
+    private static final int COLOR_TYPE = 25;
     private static final int INTERLACE = 28;
+    private static final int HEADER_LENGTH = 13;
+    private static final int PALETTE_COLORS = 3;
+    private static final int CGBI = 0x43674249;
 
     private final ByteBuffer png;
     private int start = SIGNATURE;
     private int next = SIGNATURE;
     private boolean complete;
+    private int paletteLength;
 
     /** Stands before the first chunk. */
     PngChunks(byte[] bytes) {
@@ -35,7 +47,12 @@ final class PngChunks {
     /** Returns what a PNG says about itself; EXIF data are the first whose checksum is right. */
     static ImageHeader header(byte[] bytes) {
         PngChunks chunks = new PngChunks(bytes);
-        if (!chunks.next() || !chunks.is(HEADER)) {
+        boolean hasFirst = chunks.next();
+        if (hasFirst && chunks.is(CGBI)) {
+            throw new IllegalArgumentException(
+                    "it is a PNG for iOS; pngcrush -revert-iphone-optimizations converts it");
+        }
+        if (!hasFirst || !chunks.is(HEADER)) {
             throw new IllegalArgumentException("it does not begin with its size");
         }
         ByteBuffer header = chunks.content();
@@ -47,7 +64,9 @@ final class PngChunks {
                     default -> 1;
                 };
         Optional<ByteBuffer> exif = Optional.empty();
+        boolean isAnimated = false;
         while (chunks.next()) {
+            isAnimated |= chunks.is(ANIMATION);
             if (exif.isEmpty() && chunks.is(EXIF) && chunks.isIntact()) {
                 exif = Optional.of(chunks.content());
             }
@@ -58,7 +77,8 @@ final class PngChunks {
                 channels,
                 header.get(8),
                 exif.map(TiffDirectory::orientation).orElse(ImageHeader.UPRIGHT),
-                chunks.complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED);
+                chunks.complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED,
+                isAnimated ? List.of("is animated, only its default image is read") : List.of());
     }
 
     /** Goes to the next chunk; false if the last one is reached, or the file ends before. */
@@ -72,6 +92,7 @@ final class PngChunks {
         }
         start = next;
         next = (int) end;
+        paletteLength = is(PALETTE) ? next - start - OVERHEAD : paletteLength;
         complete = is(END);
         return true;
     }
@@ -92,11 +113,6 @@ final class PngChunks {
         return (int) checksum.getValue() == png.getInt(next - 4);
     }
 
-    /** Returns whether the chunk says which colors are transparent. */
-    boolean isTransparency() {
-        return is(TRANSPARENCY);
-    }
-
     boolean isPixels() {
         return is(PIXELS);
     }
@@ -104,6 +120,100 @@ final class PngChunks {
     /** Returns whether the pixels of a PNG with a header come in seven passes. */
     static boolean isInterlaced(byte[] bytes) {
         return bytes[INTERLACE] != 0;
+    }
+
+    /**
+     * Checks what a decoder needs but the pixels.
+     *
+     * @throws IllegalArgumentException that names the damaged chunk
+     */
+    static void check(byte[] bytes) {
+        PngChunks chunks = new PngChunks(bytes);
+        boolean hasPalette = false;
+        boolean hasPixels = false;
+        while (chunks.next()) {
+            if (chunks.isAncillary()) {
+                continue;
+            }
+            String name = chunks.name();
+            checkArgument(chunks.isIntact(), "the checksum of its chunk %s is wrong", name);
+            int length = chunks.content().limit();
+            boolean isFirst = chunks.start == SIGNATURE;
+            boolean isRight =
+                    switch (chunks.png.getInt(chunks.start + 4)) {
+                        case HEADER ->
+                                isFirst && length == HEADER_LENGTH && isKnown(chunks.content());
+                        case PALETTE ->
+                                !hasPalette && !hasPixels && length % 3 == 0 && length <= 3 * 256;
+                        case PIXELS -> hasPalette || bytes[COLOR_TYPE] != PALETTE_COLORS;
+                        case END -> hasPixels;
+                        default -> false;
+                    };
+            checkArgument(isRight, "its chunk %s is wrong, unknown or out of place", name);
+            hasPalette |= chunks.is(PALETTE);
+            hasPixels |= chunks.isPixels();
+        }
+    }
+
+    private static boolean isKnown(ByteBuffer header) {
+        int bits = header.get(8);
+        boolean isKnown =
+                switch (header.get(9)) {
+                    case 0 -> bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16;
+                    case PALETTE_COLORS -> bits == 1 || bits == 2 || bits == 4 || bits == 8;
+                    case 2, 4, 6 -> bits == 8 || bits == 16;
+                    default -> false;
+                };
+        int interlace = header.get(12);
+        return isKnown
+                && header.get(10) == 0
+                && header.get(11) == 0
+                && (interlace == 0 || interlace == 1);
+    }
+
+    private String name() {
+        return US_ASCII.decode(png.slice(start + 4, 4)).toString();
+    }
+
+    /** Returns whether pixels depend on the chunk; only intact transparency of the right length. */
+    boolean isNeeded() {
+        int colors = png.get(COLOR_TYPE);
+        if (is(PALETTE)) {
+            return colors == 2 || colors == PALETTE_COLORS || colors == 6;
+        }
+        if (!is(TRANSPARENCY)) {
+            return !isAncillary();
+        }
+        int length = next - start - OVERHEAD;
+        boolean isLengthRight =
+                switch (colors) {
+                    case 0 -> length == 2;
+                    case 2 -> length == 6;
+                    case PALETTE_COLORS -> length > 0 && length <= paletteLength / 3;
+                    default -> false;
+                };
+        return isLengthRight && isIntact();
+    }
+
+    /** Returns a PNG with other compressed pixels. */
+    static byte[] withPixels(byte[] bytes, byte[] compressed) {
+        ByteArrayOutputStream file = new ByteArrayOutputStream(compressed.length);
+        file.write(bytes, 0, SIGNATURE);
+        PngChunks chunks = new PngChunks(bytes);
+        boolean isWritten = false;
+        while (chunks.next()) {
+            if (!chunks.isPixels()) {
+                file.write(bytes, chunks.start, chunks.next - chunks.start);
+            } else if (!isWritten) {
+                isWritten = true;
+                ByteBuffer chunk = ByteBuffer.allocate(OVERHEAD + compressed.length);
+                chunk.putInt(compressed.length).putInt(PIXELS).put(compressed);
+                CRC32 checksum = new CRC32();
+                checksum.update(chunk.array(), 4, 4 + compressed.length);
+                file.writeBytes(chunk.putInt((int) checksum.getValue()).array());
+            }
+        }
+        return file.toByteArray();
     }
 
     /** Returns a PNG of the chunks that are kept; the same bytes if these are all. */

@@ -8,6 +8,8 @@ import org.opencv.core.Mat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -18,15 +20,26 @@ import java.util.Optional;
  */
 final class TiffDirectory {
 
+    private static final int SUBFILE = 0xFE;
     private static final int WIDTH = 0x100;
     private static final int HEIGHT = 0x101;
     private static final int BITS = 0x102;
+    private static final int COLORS = 0x106;
     private static final int ORIENTATION = 0x112;
     private static final int CHANNELS = 0x115;
     private static final int STRIP_LENGTHS = 0x117;
     private static final int TILE_WIDTH = 0x142;
     private static final int TILE_HEIGHT = 0x143;
     private static final int TILE_LENGTHS = 0x145;
+
+    private static final int REDUCED = 1;
+    private static final int MASK = 4;
+    private static final int MOST_PAGES = 1000;
+
+    private static final int CMYK = 5;
+    private static final int CIE_LAB = 8;
+    private static final int ICC_LAB = 9;
+    private static final int ITU_LAB = 10;
 
     /** Whole tiles are decoded, however little of them lies in the image. */
     private static final int MOST_TIMES_TILED = 4;
@@ -54,8 +67,61 @@ final class TiffDirectory {
         }
         big = magic == BIG_MAGIC;
         int at = Math.toIntExact(big ? tiff.getLong(8) : Integer.toUnsignedLong(tiff.getInt(4)));
-        entries = big ? tiff.getLong(at) : Short.toUnsignedLong(tiff.getShort(at));
+        entries = entries(at);
         start = at + (big ? Long.BYTES : Short.BYTES);
+    }
+
+    /** Takes another directory of a TIFF. */
+    private TiffDirectory(TiffDirectory other, int at) {
+        tiff = other.tiff;
+        big = other.big;
+        entries = entries(at);
+        start = at + (big ? Long.BYTES : Short.BYTES);
+    }
+
+    private long entries(int at) {
+        return big ? tiff.getLong(at) : Short.toUnsignedLong(tiff.getShort(at));
+    }
+
+    /** Returns the next directory, if the file has one that can be read. */
+    private Optional<TiffDirectory> next() {
+        try {
+            int at = Math.toIntExact(start + entries * entryLength());
+            long next = big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at));
+            return next == 0
+                    ? Optional.empty()
+                    : Optional.of(new TiffDirectory(this, Math.toIntExact(next)));
+        } catch (RuntimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private List<String> warnings() {
+        List<String> warnings = new ArrayList<>();
+        if ((value(SUBFILE, 0) & REDUCED) != 0) {
+            warnings.add("its first page is a thumbnail, only that is read");
+        } else if (hasMorePages()) {
+            warnings.add("has several pages, only the first is read");
+        }
+        long colors = value(COLORS, 0);
+        if (colors == CMYK) {
+            warnings.add(ImageHeader.CMYK);
+        } else if (colors == CIE_LAB || colors == ICC_LAB || colors == ITU_LAB) {
+            warnings.add("is CIELab, it is converted without its color profile");
+        }
+        return warnings;
+    }
+
+    /** Returns whether a page follows that is no thumbnail and no mask of the first. */
+    private boolean hasMorePages() {
+        Optional<TiffDirectory> page = next();
+        for (int i = 0; i < MOST_PAGES && page.isPresent(); i++) {
+            if ((page.get().value(SUBFILE, 0) & (REDUCED | MASK)) == 0) {
+                return true;
+            }
+            page = page.get().next();
+        }
+        return false;
     }
 
     /** Returns what an image says about itself. */
@@ -77,7 +143,8 @@ final class TiffDirectory {
                 Math.toIntExact(directory.value(CHANNELS, 1)),
                 Math.toIntExact(directory.value(BITS, 1)),
                 orientation(ByteBuffer.wrap(bytes)),
-                ImageHeader.SOUND);
+                ImageHeader.SOUND,
+                directory.warnings());
     }
 
     /** Returns the side of all tiles together. */

@@ -3,6 +3,7 @@ package dev.saccade.datasets.image;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.nio.ByteBuffer;
+import java.util.Map;
 import java.util.Optional;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -37,6 +38,16 @@ final class TiffPixels {
     private static final int DEFLATE = 8;
     private static final int OLD_DEFLATE = 32946;
     private static final int PACK_BITS = 32773;
+
+    /** Compressions that OpenCV's libtiff lacks. */
+    private static final Map<Long, String> UNREAD =
+            Map.of(
+                    34712L, "JPEG 2000",
+                    34887L, "LERC",
+                    34925L, "LZMA",
+                    50000L, "Zstandard",
+                    50001L, "WebP",
+                    50002L, "JPEG XL");
 
     private static final int SUBSAMPLED = 6;
     private static final int SEPARATE = 2;
@@ -81,6 +92,10 @@ final class TiffPixels {
     }
 
     private void check() {
+        checkArgument(
+                !UNREAD.containsKey(compression),
+                "its compression %s is not read; save it with LZW or Deflate",
+                UNREAD.get(compression));
         Optional<TiffDirectory.Values> offsets = directory.values(isTiled ? TILES : STRIPS);
         Optional<TiffDirectory.Values> counts =
                 directory.values(isTiled ? TILE_BYTES : STRIP_BYTES);

@@ -38,7 +38,8 @@ final class WebpHeader {
                 /* channels= */ 3,
                 Byte.SIZE,
                 ImageHeader.UPRIGHT,
-                complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED);
+                complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED,
+                new WebpChunks(bytes).warnings());
     }
 
     private static Size lessOne(int width, int height, int bits) {

@@ -198,7 +198,7 @@ public final class OddFiles {
         return riff("RIFF", join("WEBP".getBytes(US_ASCII), chunks));
     }
 
-    private static byte[] riff(String kind, byte[] content) {
+    static byte[] riff(String kind, byte[] content) {
         ByteBuffer start = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
         start.put(kind.getBytes(US_ASCII)).putInt(content.length);
         return join(start.array(), content, new byte[content.length % 2]);

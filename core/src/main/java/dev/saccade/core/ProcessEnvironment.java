@@ -1,0 +1,29 @@
+package dev.saccade.core;
+
+import com.sun.jna.Function;
+import com.sun.jna.Platform;
+
+/** Environment variables of this process, which native libraries read when they are loaded. */
+public final class ProcessEnvironment {
+
+    private ProcessEnvironment() {}
+
+    /** Sets a variable unless the user has set it; without effect where that is not possible. */
+    public static void setIfAbsent(String name, String value) {
+        if (System.getenv(name) != null) {
+            return;
+        }
+        try {
+            if (Platform.isWindows()) {
+                Function.getFunction("kernel32", "SetEnvironmentVariableA")
+                        .invokeInt(new Object[] {name, value});
+            } else {
+                Function.getFunction(Platform.C_LIBRARY_NAME, "setenv")
+                        .invokeInt(new Object[] {name, value, 0});
+            }
+        } catch (LinkageError e) {
+            // The library then behaves as if started without the variable.
+            return;
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package dev.saccade.datasets.image;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import dev.saccade.core.structures.Size;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Rect;
+import org.opencv.core.Scalar;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The chunks of an extended WebP, and the first frame of an animated one, which OpenCV rejects. */
+final class WebpChunks {
+
+    private static final int FIRST = 12;
+    private static final int OVERHEAD = 8;
+    private static final int FRAME_HEADER = 16;
+    private static final int ALPHA = 0x10;
+    private static final byte[] EXIF_PREFIX = "Exif\0\0".getBytes(US_ASCII);
+
+    private final ByteBuffer webp;
+
+    WebpChunks(byte[] bytes) {
+        webp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Returns the content of the first chunk of a kind that lies within the file. */
+    private Optional<ByteBuffer> find(String kind) {
+        int at = FIRST;
+        while (at + OVERHEAD <= webp.limit()) {
+            long end = at + OVERHEAD + Integer.toUnsignedLong(webp.getInt(at + 4));
+            if (end > webp.limit()) {
+                return Optional.empty();
+            }
+            if (US_ASCII.decode(webp.slice(at, 4)).toString().equals(kind)) {
+                int start = at + OVERHEAD;
+                return Optional.of(
+                        webp.slice(start, (int) end - start).order(ByteOrder.LITTLE_ENDIAN));
+            }
+            at = Math.toIntExact(end + end % 2);
+        }
+        return Optional.empty();
+    }
+
+    boolean isAnimated() {
+        return find("ANIM").isPresent() || find("ANMF").isPresent();
+    }
+
+    List<String> warnings() {
+        List<String> warnings = new ArrayList<>();
+        if (isAnimated()) {
+            warnings.add("is animated, only its first frame is read");
+        }
+        int orientation =
+                find("EXIF")
+                        .map(WebpChunks::withoutPrefix)
+                        .map(TiffDirectory::orientation)
+                        .orElse(ImageHeader.UPRIGHT);
+        if (orientation != ImageHeader.UPRIGHT) {
+            warnings.add(
+                    "is a WebP with the EXIF orientation "
+                            + orientation
+                            + ", which is not applied; save it upright");
+        }
+        return warnings;
+    }
+
+    private static ByteBuffer withoutPrefix(ByteBuffer exif) {
+        int prefix = EXIF_PREFIX.length;
+        boolean has = exif.mismatch(ByteBuffer.wrap(EXIF_PREFIX)) == prefix;
+        return has ? exif.slice(prefix, exif.limit() - prefix) : exif;
+    }
+
+    /**
+     * A frame of an animation.
+     *
+     * @param still the frame as a WebP
+     * @param place where it lies on the canvas
+     */
+    record Frame(byte[] still, Rect place) {
+
+        /** Returns the canvas with the frame, [H, W, 3]; it is black elsewhere. */
+        Mat on(Size canvas, Mat frame) {
+            Mat image = new Mat(canvas.height(), canvas.width(), CvType.CV_8UC3, new Scalar(0));
+            Mat part = image.submat(place);
+            frame.copyTo(part);
+            part.release();
+            return image;
+        }
+    }
+
+    /**
+     * Returns the first frame of an animation.
+     *
+     * @throws IllegalArgumentException if it is missing or does not lie on the canvas
+     */
+    Frame firstFrame(Size canvas) {
+        ByteBuffer frame =
+                find("ANMF").orElseThrow(() -> new IllegalArgumentException("it has no frame"));
+        checkArgument(frame.limit() > FRAME_HEADER, "its first frame is cut off");
+        int x = 2 * number(frame, 0);
+        int y = 2 * number(frame, 3);
+        int width = 1 + number(frame, 6);
+        int height = 1 + number(frame, 9);
+        checkArgument(
+                x + width <= canvas.width() && y + height <= canvas.height(),
+                "its first frame is outside of its canvas");
+        ByteBuffer header = ByteBuffer.allocate(18).order(ByteOrder.LITTLE_ENDIAN);
+        header.put("VP8X".getBytes(US_ASCII)).putInt(10).putInt(ALPHA);
+        header.put(frame.slice(6, 6));
+        byte[] chunks = new byte[frame.limit() - FRAME_HEADER];
+        frame.get(FRAME_HEADER, chunks);
+        ByteBuffer riff = ByteBuffer.allocate(FIRST).order(ByteOrder.LITTLE_ENDIAN);
+        riff.put("RIFF".getBytes(US_ASCII)).putInt(4 + header.capacity() + chunks.length);
+        riff.put("WEBP".getBytes(US_ASCII));
+        ByteArrayOutputStream still = new ByteArrayOutputStream();
+        still.writeBytes(riff.array());
+        still.writeBytes(header.array());
+        still.writeBytes(chunks);
+        return new Frame(still.toByteArray(), new Rect(x, y, width, height));
+    }
+
+    /** Returns a number of three bytes. */
+    private static int number(ByteBuffer frame, int at) {
+        return Short.toUnsignedInt(frame.getShort(at))
+                | Byte.toUnsignedInt(frame.get(at + 2)) << Short.SIZE;
+    }
+}

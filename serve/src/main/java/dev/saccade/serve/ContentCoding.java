@@ -1,0 +1,76 @@
+package dev.saccade.serve;
+
+import com.google.common.base.Ascii;
+
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Request;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.zip.GZIPInputStream;
+
+/** The header {@code Content-Encoding} of requests: {@code gzip}, once, or none. */
+enum ContentCoding {
+    IDENTITY,
+    GZIP;
+
+    /**
+     * Returns the coding of a body.
+     *
+     * @throws Problem.Refusal if it is another, or several
+     */
+    static ContentCoding of(Request request) {
+        List<String> codings =
+                request.getHeaders().getCSV(HttpHeader.CONTENT_ENCODING, false).stream()
+                        .map(Ascii::toLowerCase)
+                        .filter(coding -> !coding.equals("identity"))
+                        .toList();
+        if (codings.isEmpty()) {
+            return IDENTITY;
+        }
+        if (codings.equals(List.of("gzip")) || codings.equals(List.of("x-gzip"))) {
+            return GZIP;
+        }
+        throw Problem.refusal(
+                HttpStatus.UNSUPPORTED_MEDIA_TYPE_415,
+                "Content-Encoding: got %s, expected gzip or none; send the file as it is",
+                String.join(", ", codings));
+    }
+
+    /**
+     * Returns the decoded body.
+     *
+     * @param most the most bytes it may have
+     * @param taken receives the number of bytes each time memory is taken for some; may throw
+     * @throws Problem.Refusal if it is damaged or has more bytes
+     */
+    byte[] decode(byte[] body, int most, IntConsumer taken) {
+        if (this == IDENTITY) {
+            return body;
+        }
+        ByteArrayOutputStream decoded = new ByteArrayOutputStream();
+        byte[] buffer = new byte[1 << 16];
+        try (GZIPInputStream gzip = new GZIPInputStream(new ByteArrayInputStream(body))) {
+            for (int read = gzip.read(buffer); read >= 0; read = gzip.read(buffer)) {
+                if (decoded.size() + (long) read > most) {
+                    throw Problem.refusal(
+                            HttpStatus.PAYLOAD_TOO_LARGE_413,
+                            "the request has more than %d bytes when unpacked; send smaller images",
+                            most);
+                }
+                taken.accept(read);
+                decoded.write(buffer, 0, read);
+            }
+        } catch (IOException e) {
+            throw Problem.refusal(
+                    HttpStatus.BAD_REQUEST_400,
+                    "Content-Encoding: gzip, but the body cannot be unpacked: %s",
+                    e.getMessage());
+        }
+        return decoded.toByteArray();
+    }
+}
