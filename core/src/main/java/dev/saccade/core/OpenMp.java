@@ -1,7 +1,5 @@
 package dev.saccade.core;
 
-import com.sun.jna.Function;
-
 /** Settings of libgomp, the OpenMP library of libtorch on Linux, which reads them when it loads. */
 final class OpenMp {
 
@@ -21,9 +19,7 @@ final class OpenMp {
     static void limitSpinning() {
         boolean usesLibgomp = NativePlatform.name().startsWith("linux-");
         if (usesLibgomp && System.getenv("OMP_WAIT_POLICY") == null) {
-            int keepExisting = 0;
-            Function.getFunction("c", "setenv")
-                    .invokeInt(new Object[] {SPIN_COUNT, SHORT_SPIN, keepExisting});
+            ProcessEnvironment.setIfAbsent(SPIN_COUNT, SHORT_SPIN);
         }
     }
 }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -113,6 +114,26 @@ class PageTest {
                     browser.evaluate("document.querySelector('#clear').click()");
                     assertEquals(0, count(browser, "figure"));
                 });
+    }
+
+    /** Also where the proxy serves the page without a slash at the end of its path. */
+    @Test
+    void worksBelowAPathOfAProxy() throws Exception {
+        Path first = photo("first.png", "png", 1);
+        try (Detector detector = TinyModels.detector(folder);
+                PredictionServer server = PredictionServer.of(detector).score(0.05).start();
+                SubpathProxy proxy = new SubpathProxy("/models/one", server.uri())) {
+            for (String end : List.of("", "/")) {
+                URI page = URI.create(proxy.uri() + end);
+                Path profile = folder.resolve("profile" + end.length());
+                try (Browser browser = Browser.open(program, profile, page)) {
+                    browser.choose("#files", List.of(first));
+                    browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
+                    assertEquals(0, count(browser, "figure.wrong"));
+                    assertTrue(boxes(browser) > 0);
+                }
+            }
+        }
     }
 
     private static int boxes(Browser browser) throws Exception {

@@ -18,7 +18,7 @@ record FileSignature(String name, boolean isImage, Pattern start, String advice)
 
     private static final int BYTES = 512;
 
-    private static final String FETCH_IMAGE = "download the image itself";
+    private static final String FETCH_IMAGE = "expected the image itself";
     private static final String BRAND = "(?s)....ftyp";
 
     private static final List<FileSignature> ALL =
@@ -35,7 +35,7 @@ record FileSignature(String name, boolean isImage, Pattern start, String advice)
                     other("a git-lfs pointer", "version https://git-lfs", "run git lfs pull"),
                     other(
                             "a web page",
-                            "(?i)(\u00EF\u00BB\u00BF)?\\s*<(!doctype html|html|head|body)",
+                            "(?is)(\u00EF\u00BB\u00BF)?\\s*<(!doctype html|html[^>]*>.|head|body)",
                             FETCH_IMAGE),
                     other("XML", "(\u00EF\u00BB\u00BF)?\\s*<\\?xml", FETCH_IMAGE),
                     other("JSON", "\\s*[\\[{]\\s*[\"{\\[]", FETCH_IMAGE),

@@ -122,7 +122,7 @@ final class JpegBlocks {
             int code = Byte.toUnsignedInt(jpeg[at + 1]);
             hasEnd = code == END_OF_IMAGE;
             if (!hasEnd) {
-                boolean standalone = code == 1 || code >= RESTART && code <= START_OF_IMAGE;
+                boolean standalone = code == 1 || (code >= RESTART && code <= START_OF_IMAGE);
                 at = marker(standalone ? at + 2 : segment(code, at + 2));
             }
         }

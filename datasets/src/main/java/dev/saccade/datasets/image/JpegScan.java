@@ -31,6 +31,7 @@ final class JpegScan {
      * @param nonzero coefficients of each block that are not zero, one bit each; empty if
      *     sequential
      */
+    @SuppressWarnings("ArrayRecordComponent")
     private record Part(
             Component component, int index, HuffmanCodes dc, HuffmanCodes ac, long[] nonzero) {}
 
@@ -61,7 +62,7 @@ final class JpegScan {
                     new Part(
                             image.frame().components().get(index),
                             index,
-                            image.dc(tables >> 4 & 15, !progressive || first == 0 && high == 0),
+                            image.dc(tables >> 4 & 15, !progressive || (first == 0 && high == 0)),
                             image.ac(tables & 15, !progressive || first > 0),
                             image.nonzero(index)));
         }
@@ -76,7 +77,7 @@ final class JpegScan {
         for (Part part : parts) {
             int[] known = precision[part.index];
             for (int i = first; i <= last && i < COEFFICIENTS; i++) {
-                if (progressive && (high != Math.max(0, known[i]) || i > 0 && known[0] < 0)) {
+                if (progressive && (high != Math.max(0, known[i]) || (i > 0 && known[0] < 0))) {
                     throw new BadCode();
                 }
                 known[i] = low;

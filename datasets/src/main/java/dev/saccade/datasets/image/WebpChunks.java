@@ -86,6 +86,7 @@ final class WebpChunks {
      * @param still the frame as a WebP
      * @param place where it lies on the canvas
      */
+    @SuppressWarnings("ArrayRecordComponent")
     record Frame(byte[] still, Rect place) {
 
         /** Returns the canvas with the frame, [H, W, 3]; it is black elsewhere. */
