@@ -1,6 +1,9 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.proposals.Contents;
+import dev.saccade.cli.proposals.FolderCheck;
 import dev.saccade.cli.proposals.LabeledFolder;
+import dev.saccade.cli.proposals.Machine;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
@@ -9,6 +12,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
@@ -87,17 +91,16 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     private int check(LabeledFolder folder) {
-        TargetKind targets = folder.holdsLabelMaps() ? TargetKind.LABEL_MAPS : TargetKind.BOXES;
-        Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        Map<String, DatasetReport> reports;
         try (Progress progress = new Progress("check", -1, " photos")) {
-            CheckOptions options = options(targets, progress);
-            folder.parts()
-                    .forEach(
-                            (role, part) ->
-                                    reports.put(
-                                            role,
-                                            DataReports.requireObjects(
-                                                    role, part.check(folder.root(), options))));
+            DataReports found =
+                    FolderCheck.run(
+                            folder,
+                            contents(folder),
+                            Machine.here(),
+                            quick ? Depth.HEADERS : Depth.PIXELS,
+                            progress::step);
+            reports = new LinkedHashMap<>(found.byRole());
         }
         reports.replaceAll(CheckCommand::withDensity);
         boolean isWhole = folder.val().isEmpty() && !folder.holdsLabelMaps();
@@ -109,6 +112,15 @@ final class CheckCommand implements Callable<Integer> {
                 reports,
                 (isWhole ? "no part of it is set aside to measure on; " : "now try:  ") + command,
                 "mend the errors, then: " + command);
+    }
+
+    private static Optional<Contents> contents(LabeledFolder folder) {
+        try {
+            return Optional.of(Contents.of(folder));
+        } catch (SaccadeException e) {
+            // The check reports all that is wrong with it.
+            return Optional.empty();
+        }
     }
 
     private int check(ForeignFolder folder) {

@@ -2,12 +2,16 @@ package dev.saccade.cli;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.cli.proposals.Contents;
+import dev.saccade.cli.proposals.FolderCheck;
 import dev.saccade.cli.proposals.LabeledFolder;
 import dev.saccade.cli.proposals.Machine;
 import dev.saccade.cli.proposals.Proposal;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.CheckOptions.Depth;
+import dev.saccade.train.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,8 +68,17 @@ final class NewCommand implements Callable<Integer> {
         }
         LabeledFolder found = LabeledFolder.find(folder).orElseThrow(this::refuse);
         Contents contents = Contents.of(found);
-        AtomicFile.write(file, Proposal.write(found, contents, Machine.here()));
+        Machine machine = Machine.here();
+        DataReports reports;
+        try (Progress progress = new Progress("check", -1, " images")) {
+            reports =
+                    FolderCheck.run(
+                            found, Optional.of(contents), machine, Depth.LABELS, progress::step);
+        }
+        reports.requireSound("the data set has errors; no config was written");
+        AtomicFile.write(file, Proposal.write(found, contents, machine));
         PrintWriter err = spec.commandLine().getErr();
+        reports.warnings().forEach(err::println);
         err.println(
                 Printable.format(
                         "%s: written for %s",

@@ -67,6 +67,14 @@ public interface Transform extends PartConfig {
         return Optional.empty();
     }
 
+    /**
+     * Returns how this step changes size and scale of an image, the largest scale if it is random;
+     * unchanged by default.
+     */
+    default ImageScale scale(ImageScale image) {
+        return image;
+    }
+
     /** Returns this step at a size, if it states none of its own; the same step by default. */
     default Transform at(InputSize size) {
         return this;

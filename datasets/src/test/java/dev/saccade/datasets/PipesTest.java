@@ -108,7 +108,7 @@ class PipesTest {
     @Test
     void aDeviceIsNoPhotograph() {
         Photo endless = new Photo(1, Path.of("/dev/zero"), new Size(8, 8));
-        List<Finding> findings = ImageCheck.findings(endless, true);
+        List<Finding> findings = ImageCheck.findings(endless, OPTIONS);
         assertEquals(1, findings.size());
         assertTrue(findings.get(0).message().contains("expected a regular file"));
     }

@@ -7,13 +7,18 @@ import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.check.PartComparison;
 import dev.saccade.train.config.RunConfig;
 
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,17 +37,33 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     }
 
     /**
+     * Checks the data sets of a folder as those of a run.
+     *
+     * @param parts by role, {@code train} first
+     * @param options for images of both parts
+     */
+    public static DataReports check(
+            Map<String, Dataset.Config> parts, Path root, CheckOptions options) {
+        Map<String, DataSource> sources = new LinkedHashMap<>();
+        parts.forEach((role, part) -> sources.put(role, DataSource.of(part, root)));
+        return check(sources, options, options.transforms());
+    }
+
+    /**
      * Checks data sets by their role; those labeled with other classes than the first are wrong,
      * and so are those that leave nothing to learn, or nothing to measure on.
      */
-    static DataReports check(Map<String, DataSource> sources, CheckOptions options) {
-        ImmutableMap.Builder<String, DatasetReport> reports = ImmutableMap.builder();
+    static DataReports check(
+            Map<String, DataSource> sources, CheckOptions options, List<Transform> valTransforms) {
+        Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        PartComparison comparison = new PartComparison();
         Optional<DatasetReport> first = Optional.empty();
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
             String role = source.getKey();
             boolean learned = role.equals("train");
-            CheckOptions asked = learned ? options : options.measured();
-            DatasetReport report = source.getValue().check().apply(asked);
+            CheckOptions asked = learned ? options : options.measured().with(valTransforms);
+            DatasetReport report =
+                    source.getValue().check().apply(asked.with(comparison.part("data." + role)));
             DatasetStatistics trained = first.orElse(report).statistics();
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())
@@ -54,7 +75,8 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                             .orElse(report));
             first = first.or(() -> Optional.of(report));
         }
-        return new DataReports(reports.buildOrThrow());
+        comparison.complete(reports, role -> "data." + role);
+        return new DataReports(reports);
     }
 
     /**
@@ -149,14 +171,14 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      * @param subject what was to be done with them
      * @throws SaccadeException of kind user that lists the first of each
      */
-    void requireSound(String subject) {
+    public void requireSound(String subject) {
         Problems problems = new Problems();
         told(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
         problems.throwIfAny(subject);
     }
 
     /** Returns the first warnings of each data set, a line each. */
-    List<String> warnings() {
+    public List<String> warnings() {
         return told(Finding.Severity.WARNING).map(line -> "warning: " + line).toList();
     }
 

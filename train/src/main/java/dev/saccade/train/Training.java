@@ -125,7 +125,12 @@ public final class Training {
     public DataReports check(boolean decode, Runnable onPhoto) {
         classes().ifPresent(config.model()::build);
         DataReports found =
-                DataReports.check(sources, options(config, decode, onPhoto)).withLimits(config);
+                DataReports.check(
+                                sources,
+                                options(config, decode, onPhoto)
+                                        .with(config.data().trainTransformsAtSize()),
+                                config.data().valTransformsAtSize())
+                        .withLimits(config);
         reports = Optional.of(found).filter(all -> !all.hasErrors());
         return found;
     }
@@ -160,7 +165,7 @@ public final class Training {
                                         SaccadeException.user(
                                                 "the config of the run names no data.val to measure"
                                                         + " on; name it in its config.yaml"));
-        DataReports.check(Map.of("val", val), options(config, false, () -> {}))
+        DataReports.check(Map.of("val", val), options(config, false, () -> {}), List.of())
                 .requireSound("the data set has errors; nothing was measured");
         return val.open().get();
     }

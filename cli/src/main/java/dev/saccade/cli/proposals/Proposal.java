@@ -12,6 +12,8 @@ import dev.saccade.core.Text;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import java.util.Collections;
@@ -58,6 +60,13 @@ public final class Proposal {
         proposal.data();
         proposal.schedule();
         return proposal.text.toString();
+    }
+
+    /** Returns what the config does to the size of images. */
+    static List<Transform> transforms(Contents contents, Machine machine) {
+        Plan plan = Plan.of(contents, machine);
+        List<Integer> size = List.of(plan.longEdge(), plan.shortEdge());
+        return List.of(new Resize(List.of(size), Resize.Mode.VALUE, true, List.of(), 1));
     }
 
     private void describe() {

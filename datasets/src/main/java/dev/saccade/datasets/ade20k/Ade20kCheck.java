@@ -3,6 +3,7 @@ package dev.saccade.datasets.ade20k;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.Findings;
@@ -55,7 +56,11 @@ final class Ade20kCheck {
 
     private LabelCheck.Found check(LabelFile pair) {
         List<Finding> findings = new ArrayList<>();
-        Optional<ImageHeader> photo = ImageCheck.run(pair.photo(), options.decode(), findings::add);
+        Optional<ImageHeader> photo = ImageCheck.run(pair.photo(), options, findings::add);
+        options.files().labelMap(pair.labels());
+        if (options.depth() == Depth.LABELS) {
+            return new LabelCheck.Found(findings, Optional.empty());
+        }
         LabelCheck.Found labels = pair.check(code, photo.map(ImageHeader::size));
         findings.addAll(labels.findings());
         return new LabelCheck.Found(findings, labels.counts());

@@ -98,6 +98,7 @@ public final class DatasetCheck {
         Set<Long> wanted = table.categories(List.of());
         Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
+        SmallObjects.warning(table, DATA_SET, wanted, options.transforms()).ifPresent(findings);
         ImageCheck.run(photos, options, findings);
         if (options.targets().hasLabelMaps()) {
             checkLabelsBesideObjects();
@@ -149,7 +150,7 @@ public final class DatasetCheck {
                                     photo,
                                     index,
                                     dataset.classes().size(),
-                                    ImageCheck.findings(photo, options.decode())));
+                                    ImageCheck.findings(photo, options)));
         }
         return LabelCheck.run(DATA_SET, dataset.classes(), checks, options, findings);
     }

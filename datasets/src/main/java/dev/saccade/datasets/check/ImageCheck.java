@@ -1,13 +1,19 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageReader;
+
+import org.opencv.core.Mat;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 
@@ -30,31 +37,31 @@ public final class ImageCheck {
                     ImageHeader.Kind.WEBP, ".*\\.webp");
 
     private final String file;
-    private final String subject;
+    private final OptionalLong id;
     private final Consumer<Finding> findings;
 
-    private ImageCheck(Path file, String subject, Consumer<Finding> findings) {
+    private ImageCheck(Path file, OptionalLong id, Consumer<Finding> findings) {
         this.file = file.toString();
-        this.subject = subject;
+        this.id = id;
         this.findings = findings;
     }
 
     /**
-     * Returns all that is wrong with the file of a photograph, held against its declared size.
+     * Returns all that is wrong with the file of an image, compared with its declared size.
      *
-     * @param decode whether the pixels are decoded too, which finds damage behind the header
+     * @param options what is read of it; the pixels reveal damage behind the header
      */
-    public static List<Finding> findings(Photo photo, boolean decode) {
+    public static List<Finding> findings(Photo photo, CheckOptions options) {
         List<Finding> findings = new ArrayList<>();
-        ImageCheck check = new ImageCheck(photo.file(), "image " + photo.id(), findings::add);
-        check.run(decode).ifPresent(header -> check.checkSize(header, photo.size()));
+        ImageCheck check = new ImageCheck(photo.file(), OptionalLong.of(photo.id()), findings::add);
+        check.run(options).ifPresent(header -> check.checkSize(header, photo.size()));
         return findings;
     }
 
     /** Reports all that is wrong with the files of photographs. */
     public static void run(List<Photo> photos, CheckOptions options, Consumer<Finding> findings) {
         List<Callable<List<Finding>>> checks = new ArrayList<>();
-        photos.forEach(photo -> checks.add(() -> findings(photo, options.decode())));
+        photos.forEach(photo -> checks.add(() -> findings(photo, options)));
         try (Workers workers = new Workers("dataset-check", options.threads())) {
             workers.run(
                     checks,
@@ -70,25 +77,50 @@ public final class ImageCheck {
      *
      * @return what it says about itself, if it can be read
      */
-    public static Optional<ImageHeader> run(Path file, boolean decode, Consumer<Finding> findings) {
-        return new ImageCheck(file, "", findings).run(decode);
+    public static Optional<ImageHeader> run(
+            Path file, CheckOptions options, Consumer<Finding> findings) {
+        return new ImageCheck(file, OptionalLong.empty(), findings).run(options);
     }
 
-    private Optional<ImageHeader> run(boolean decode) {
+    private Optional<ImageHeader> run(CheckOptions options) {
+        if (options.depth() == Depth.LABELS) {
+            options.files().image(id, Path.of(file), OptionalLong.empty());
+            return Optional.empty();
+        }
         ImageHeader header = null;
+        OptionalLong pixels = OptionalLong.empty();
         try {
             byte[] bytes = ImageReader.readBytes(Path.of(file));
             header = ImageHeader.read(file, bytes);
             checkName(header);
             header.warnings().forEach(this::warning);
             ImageReader.check(file, header);
-            if (decode) {
-                ImageReader.decode(file, header, bytes, this::warning).release();
+            if (options.depth() == Depth.PIXELS) {
+                pixels =
+                        OptionalLong.of(
+                                hash(ImageReader.decode(file, header, bytes, this::warning)));
             }
         } catch (SaccadeException e) {
             error(Finding.error(file, e).message());
         }
+        options.files().image(id, Path.of(file), pixels);
         return Optional.ofNullable(header);
+    }
+
+    /** Returns a hash of size and pixels, and frees them. */
+    private static long hash(Mat image) {
+        Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());
+        byte[] row = new byte[image.cols() * image.channels()];
+        for (int y = 0; y < image.rows(); y++) {
+            image.get(y, 0, row);
+            hasher.putBytes(row);
+        }
+        image.release();
+        return hasher.hash().asLong();
+    }
+
+    private String subject() {
+        return id.isPresent() ? "image " + id.getAsLong() : "";
     }
 
     private void checkName(ImageHeader header) {
@@ -112,10 +144,10 @@ public final class ImageCheck {
     }
 
     private void error(String message) {
-        findings.accept(Finding.error(file, subject, message));
+        findings.accept(Finding.error(file, subject(), message));
     }
 
     private void warning(String message) {
-        findings.accept(Finding.warning(file, subject, message));
+        findings.accept(Finding.warning(file, subject(), message));
     }
 }

@@ -11,6 +11,7 @@ import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.ObjectCheck;
 import dev.saccade.datasets.check.ObjectCounter;
+import dev.saccade.datasets.check.SmallObjects;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,6 +74,7 @@ final class CocoCheck {
         Set<Long> wanted = table.categories(classes);
         Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, file, wanted, masked).check(findings);
+        SmallObjects.warning(table, file, wanted, options.transforms()).ifPresent(findings);
         checkImages(table, references, options);
         return findings.report(ObjectCounter.count(table, classes));
     }

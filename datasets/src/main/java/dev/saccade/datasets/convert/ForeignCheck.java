@@ -13,6 +13,7 @@ import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.LabelCheck;
 import dev.saccade.datasets.check.ObjectCounter;
+import dev.saccade.datasets.check.PartComparison;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,9 +43,11 @@ public final class ForeignCheck {
      */
     public static Map<Part, DatasetReport> run(
             Path folder, ForeignLabels labels, CheckOptions options) {
-        ForeignCheck check = new ForeignCheck(labels, options);
         Map<Part, DatasetReport> reports = new EnumMap<>(Part.class);
+        PartComparison comparison = new PartComparison();
         for (Part part : Part.values()) {
+            ForeignCheck check =
+                    new ForeignCheck(labels, options.with(comparison.part(part.key())));
             List<LabeledPhoto> photos = labels.photos(part);
             boolean isFirst = reports.isEmpty();
             if (!photos.isEmpty() || (isFirst && part == Part.TEST)) {
@@ -56,6 +59,7 @@ public final class ForeignCheck {
                 reports.put(part, findings.report(check.held(folder, photos, findings)));
             }
         }
+        comparison.complete(reports, Part::key);
         return reports;
     }
 
@@ -105,7 +109,10 @@ public final class ForeignCheck {
     private LabelCheck.Found pixels(LabeledPhoto photo) {
         List<Finding> found = new ArrayList<>();
         String file = photo.map().orElseThrow().toString();
-        ImageCheck.run(photo.file(), options.decode(), found::add);
+        ImageCheck.run(photo.file(), options, found::add);
+        if (labels.pixels().orElseThrow() instanceof PixelCode.Numbers) {
+            options.files().labelMap(Path.of(file));
+        }
         try {
             LabelMap map = labels.pixels().orElseThrow().read(Path.of(file));
             long[] counts = map.histogram(labels.classes().size());

@@ -4,11 +4,13 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.TargetKind;
+import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.OtherSamples;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -34,6 +36,14 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
     @Override
     public Choice at(InputSize size) {
         return new Choice(branches.stream().map(size::applyTo).toList());
+    }
+
+    @Override
+    public ImageScale scale(ImageScale image) {
+        return branches.stream()
+                .map(image::after)
+                .max(Comparator.comparingDouble(ImageScale::factor))
+                .orElse(image);
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -135,6 +136,30 @@ public record RandomCrop(
             left = random.nextInt(image.width() - part.width() + 1);
         } while (!isVaried(sample, top, left, part) && redraws++ < MOST_REDRAWS);
         return cut(sample, top, left, part);
+    }
+
+    @Override
+    public ImageScale scale(ImageScale image) {
+        requireSize();
+        Size whole = image.size();
+        Size part =
+                switch (mode) {
+                    case ABSOLUTE -> cropped(whole, size.get(0), size.get(1));
+                    case ABSOLUTE_RANGE -> cropped(whole, size.get(1), size.get(1));
+                    case RELATIVE ->
+                            cropped(
+                                    whole,
+                                    size.get(0) * whole.height(),
+                                    size.get(1) * whole.width());
+                    case RELATIVE_RANGE -> whole;
+                };
+        return new ImageScale(part, image.factor());
+    }
+
+    private static Size cropped(Size image, double height, double width) {
+        return new Size(
+                Math.max(1, (int) Math.min(image.height(), height)),
+                Math.max(1, (int) Math.min(image.width(), width)));
     }
 
     private boolean isVaried(Sample sample, int top, int left, Size part) {

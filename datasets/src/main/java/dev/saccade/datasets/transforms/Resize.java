@@ -5,6 +5,7 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -12,6 +13,7 @@ import dev.saccade.datasets.Transform;
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -102,11 +104,7 @@ public record Resize(
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        List<Integer> scale = draw(random);
-        Size target =
-                keepRatio
-                        ? fit(sample.info().size(), scale.get(0), scale.get(1))
-                        : new Size(/* height= */ scale.get(1), /* width= */ scale.get(0));
+        Size target = target(sample.info().size(), draw(random));
         Size aligned = target.roundUpTo(divisor);
         if (aligned.equals(target)) {
             return resize(sample, target);
@@ -114,6 +112,32 @@ public record Resize(
         ImageInfo before = sample.info();
         Sample twice = resize(resize(sample, target), aligned);
         return twice.with(twice.image(), scaled(before, aligned), twice.targets());
+    }
+
+    private Size target(Size image, List<Integer> scale) {
+        return keepRatio
+                ? fit(image, scale.get(0), scale.get(1))
+                : new Size(/* height= */ scale.get(1), /* width= */ scale.get(0));
+    }
+
+    @Override
+    public ImageScale scale(ImageScale image) {
+        double ratio = ratioRange.isEmpty() ? 1 : ratioRange.get(1);
+        List<List<Integer>> pairs =
+                switch (mode) {
+                    case VALUE -> scales.isEmpty() ? List.of(USUAL) : scales;
+                    case RANGE ->
+                            List.of(
+                                    List.of(
+                                            Math.max(longEdge(0), longEdge(1)),
+                                            Math.max(shortEdge(0), shortEdge(1))));
+                };
+        return pairs.stream()
+                .map(pair -> pair.stream().map(edge -> Math.max(1, (int) (edge * ratio))).toList())
+                .map(pair -> target(image.size(), pair).roundUpTo(divisor))
+                .max(Comparator.comparingLong(Size::area))
+                .map(image::resized)
+                .orElse(image);
     }
 
     /**

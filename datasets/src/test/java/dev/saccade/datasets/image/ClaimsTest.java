@@ -23,6 +23,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.sun.management.ThreadMXBean;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.check.ImageCheck;
 
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,9 @@ class ClaimsTest {
 
     /** Far more than messages and the copies of some 100 kB take. */
     private static final long MOST_BYTES = 8_000_000;
+
+    private static final CheckOptions QUICK =
+            new CheckOptions(false, TargetKind.BOXES, 1, () -> {});
 
     @TempDir Path folder;
 
@@ -156,7 +161,7 @@ class ClaimsTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         List<Runnable> readers = new ArrayList<>();
         readers.add(() -> ImageHeader.read(file));
-        readers.add(() -> ImageCheck.run(file, false, finding -> {}));
+        readers.add(() -> ImageCheck.run(file, QUICK, finding -> {}));
         readers.add(() -> ImageReader.read(file).release());
         readers.add(() -> IndexPng.read(file));
         for (Runnable reader : readers) {

@@ -1,0 +1,33 @@
+package dev.saccade.datasets;
+
+import java.nio.file.Path;
+import java.util.OptionalLong;
+
+/** Receives the files of a data set during its check, from several threads. */
+public interface CheckedFiles {
+
+    /** Ignores all files. */
+    CheckedFiles NONE =
+            new CheckedFiles() {
+                @Override
+                public void image(OptionalLong id, Path file, OptionalLong pixels) {
+                    // Nothing to compare with.
+                }
+
+                @Override
+                public void labelMap(Path file) {
+                    // Nothing to compare with.
+                }
+            };
+
+    /**
+     * Receives an image.
+     *
+     * @param id of the image, where the data set has ids
+     * @param pixels hash of the decoded pixels, if they were decoded
+     */
+    void image(OptionalLong id, Path file, OptionalLong pixels);
+
+    /** Receives a label map. */
+    void labelMap(Path file);
+}

@@ -1,0 +1,47 @@
+package dev.saccade.datasets.check;
+
+import dev.saccade.datasets.CheckedFiles;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.Function;
+
+/** Compares the files of the parts of a data set, such as {@code train} and {@code val}. */
+public final class PartComparison {
+
+    private final ImageCopies copies = new ImageCopies();
+    private final Palettes palettes = new Palettes();
+
+    /** Returns what collects the files of a part; parts come in the order of their checks. */
+    public CheckedFiles part(String name) {
+        return new CheckedFiles() {
+            @Override
+            public void image(OptionalLong id, Path file, OptionalLong pixels) {
+                copies.add(name, id, file, pixels);
+            }
+
+            @Override
+            public void labelMap(Path file) {
+                palettes.add(name, file);
+            }
+        };
+    }
+
+    /**
+     * Adds warnings about copied images and contradicting palettes to the reports of the parts.
+     *
+     * @param name the name of a part
+     */
+    public <P> void complete(Map<P, DatasetReport> reports, Function<P, String> name) {
+        Map<String, List<Finding>> palette = palettes.findings();
+        Map<String, List<Finding>> copy = copies.findings();
+        reports.replaceAll(
+                (part, report) ->
+                        report.withWarnings(palette.getOrDefault(name.apply(part), List.of()))
+                                .withWarnings(copy.getOrDefault(name.apply(part), List.of())));
+    }
+}

@@ -1,0 +1,126 @@
+package dev.saccade.datasets.check;
+
+import dev.saccade.core.Text;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.Dropped;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ImageScale;
+import dev.saccade.datasets.Transform;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Warns of objects that have too few pixels left in the input of the model. */
+public final class SmallObjects {
+
+    /** Edge in input pixels below which hardly any detector finds an object. */
+    private static final double LEAST = 4;
+
+    /** Edge in input pixels that the suggested size gives to small objects. */
+    private static final double WANTED = 8;
+
+    private static final double SHARE_OF_ALL = 0.1;
+    private static final double SHARE_OF_CLASS = 0.5;
+    private static final int MULTIPLE = 32;
+
+    /** The square root of its area in pixels of the image, which is scaled by a factor. */
+    private record Small(double edge, double factor, Size image, Size input) {}
+
+    private SmallObjects() {}
+
+    /**
+     * Returns the warning about a data set, if many objects are small.
+     *
+     * @param wanted the categories that are trained
+     * @param transforms of the images; no warning without them
+     */
+    public static Optional<Finding> warning(
+            AnnotationTable table, String file, Set<Long> wanted, List<Transform> transforms) {
+        Map<Size, ImageScale> scales = new HashMap<>();
+        Map<Long, Integer> images = table.imagesById();
+        Map<Long, Integer> all = new HashMap<>();
+        Map<Long, List<Small>> small = new TreeMap<>();
+        for (int row = 0; row < table.annotationIds().length() && !transforms.isEmpty(); row++) {
+            Integer image = images.get(table.annotationImageIds().get(row));
+            long category = table.annotationCategoryIds().get(row);
+            if (image == null || !wanted.contains(category)) {
+                continue;
+            }
+            Annotation object = table.withoutOutline(row, 0);
+            Size size = table.imageSize(image);
+            if (Dropped.reason(object, size).isPresent()) {
+                continue;
+            }
+            ImageScale scale =
+                    scales.computeIfAbsent(size, s -> ImageScale.of(s).after(transforms));
+            double edge = Math.sqrt(object.box().area());
+            all.merge(category, 1, Integer::sum);
+            if (edge * scale.factor() < LEAST) {
+                small.computeIfAbsent(category, c -> new ArrayList<>())
+                        .add(new Small(edge, scale.factor(), size, scale.size()));
+            }
+        }
+        return warning(table, file, all, small);
+    }
+
+    private static Optional<Finding> warning(
+            AnnotationTable table,
+            String file,
+            Map<Long, Integer> all,
+            Map<Long, List<Small>> small) {
+        List<Small> found = new ArrayList<>();
+        List<String> classes = new ArrayList<>();
+        small.forEach(
+                (category, objects) -> {
+                    found.addAll(objects);
+                    if (objects.size() >= SHARE_OF_CLASS * all.get(category)) {
+                        classes.add(name(table, category));
+                    }
+                });
+        int total = all.values().stream().mapToInt(Integer::intValue).sum();
+        if (found.isEmpty() || (found.size() < SHARE_OF_ALL * total && classes.isEmpty())) {
+            return Optional.empty();
+        }
+        found.sort(Comparator.comparingDouble(Small::edge));
+        // A tenth of the small objects may stay below the wanted size.
+        Small typical = found.get(found.size() / 10);
+        Small median = found.get(found.size() / 2);
+        double factor = WANTED / typical.edge;
+        return Optional.of(
+                Finding.warning(
+                        file,
+                        "",
+                        Text.format(
+                                "%d of %d objects%s are smaller than %.0f pixels in the model input"
+                                        + " (half of these below %.1f); set image_size: [%d, %d], or"
+                                        + " cut the images into tiles of about %dx%d pixels and"
+                                        + " predict with --tiles",
+                                found.size(),
+                                total,
+                                classes.isEmpty()
+                                        ? ""
+                                        : " (most of " + String.join(", ", classes) + ")",
+                                LEAST,
+                                median.edge * median.factor,
+                                rounded(factor * typical.image.width()),
+                                rounded(factor * typical.image.height()),
+                                rounded(typical.input.width() / factor),
+                                rounded(typical.input.height() / factor))));
+    }
+
+    private static String name(AnnotationTable table, long category) {
+        return table.categoryNames().get(table.categoryIds().asList().indexOf(category));
+    }
+
+    private static int rounded(double edge) {
+        return Math.max(1, (int) Math.ceil(edge / MULTIPLE)) * MULTIPLE;
+    }
+}
