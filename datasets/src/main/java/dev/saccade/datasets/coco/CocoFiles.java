@@ -1,5 +1,8 @@
 package dev.saccade.datasets.coco;
 
+import com.google.common.base.Splitter;
+import com.google.common.collect.Sets;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.check.LabelFormat;
@@ -7,14 +10,26 @@ import dev.saccade.datasets.check.LabelFormat;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Annotation files in a folder that nobody has described, and the folders of their photographs. */
 public final class CocoFiles {
 
-    /** How many photographs of a file are looked for in a folder. */
-    private static final int LOOKED_FOR = 5;
+    /** Number of images of a file that are searched for in a folder. */
+    private static final int LOOKED_FOR = 20;
+
+    private static final Pattern WORDS = Pattern.compile("[^\\p{L}\\p{N}]+");
+    private static final List<String> PARTS = List.of("train", "val", "test");
 
     private CocoFiles() {}
 
@@ -35,30 +50,121 @@ public final class CocoFiles {
     }
 
     /**
-     * Returns the folder that has most of the first photographs of a file; of several, the first.
+     * Returns the folder that has the images of a file. Where file names repeat across folders, it
+     * is the one next to the file, or the one that is named like it.
      *
-     * @param folders where to look after the folder of the file
-     * @throws SaccadeException of kind user, if the file is no JSON in COCO's format, or none of
-     *     the photographs is in a folder
+     * @param folders of the data set, the candidates besides the folder of the file
+     * @throws SaccadeException of kind user, if the file is no JSON in COCO's format, none of the
+     *     images is in a folder, or several folders match equally
      */
     public static Path images(Path annotations, List<Path> folders) {
         AnnotationTable table = CocoReader.read(annotations, finding -> {});
-        List<String> names = table.fileNames().stream().limit(LOOKED_FOR).toList();
-        Path best = annotations.getParent();
-        long most = count(best, names);
-        for (Path folder : folders) {
-            long found = most == names.size() ? 0 : count(folder, names);
-            if (found > most) {
-                most = found;
-                best = folder;
-            }
+        int step = Math.max(1, table.fileNames().size() / LOOKED_FOR);
+        List<String> names =
+                IntStream.range(0, table.fileNames().size())
+                        .filter(i -> i % step == 0)
+                        .mapToObj(table.fileNames()::get)
+                        .limit(LOOKED_FOR)
+                        .toList();
+        if (names.isEmpty()) {
+            return annotations.getParent();
         }
-        if (most == 0 && !names.isEmpty()) {
+        Set<Path> all = new LinkedHashSet<>(List.of(annotations.getParent()));
+        all.addAll(folders);
+        Path root = Collections.min(all, Comparator.comparingInt(Path::getNameCount));
+        List<Candidate> candidates =
+                all.stream()
+                        .map(
+                                folder ->
+                                        Candidate.of(
+                                                root, annotations, folder, count(folder, names)))
+                        .toList();
+        long most = candidates.stream().mapToLong(Candidate::found).max().orElseThrow();
+        if (most == 0) {
             throw SaccadeException.user(
                     "%s: none of its photographs, such as %s, is in a folder beside or below it",
                     annotations, names.get(0));
         }
-        return best;
+        List<Candidate> ranked =
+                candidates.stream()
+                        .filter(candidate -> 2 * candidate.found >= most)
+                        .sorted(Candidate.BEST_FIRST)
+                        .toList();
+        List<Path> best =
+                ranked.stream()
+                        .filter(each -> Candidate.BEST_FIRST.compare(each, ranked.get(0)) == 0)
+                        .map(Candidate::folder)
+                        .toList();
+        if (best.size() > 1) {
+            throw SaccadeException.user(
+                    "%s: images of its names, such as %s, are in several folders, %s; move the file"
+                            + " next to its images, or name it like their folder",
+                    annotations,
+                    names.get(0),
+                    best.stream()
+                            .map(folder -> root.relativize(folder).toString())
+                            .collect(Collectors.joining(", ")));
+        }
+        return best.get(0);
+    }
+
+    /**
+     * A folder that has images of the names in an annotation file.
+     *
+     * @param found number of images in it, of those searched for
+     * @param shared number of folders that both are in, below the root
+     * @param alike number of words that both paths have
+     * @param distance number of folders that lead from one to the other
+     */
+    private record Candidate(Path folder, long found, int shared, long alike, int distance) {
+
+        private static final Comparator<Candidate> BEST_FIRST =
+                Comparator.comparingInt(Candidate::shared)
+                        .thenComparingLong(Candidate::alike)
+                        .thenComparingLong(Candidate::found)
+                        .reversed()
+                        .thenComparingInt(Candidate::distance);
+
+        private static Candidate of(Path root, Path annotations, Path folder, long found) {
+            Path file = root.relativize(annotations);
+            Path images = root.relativize(folder);
+            Path parent = root.relativize(annotations.getParent());
+            int shared = common(parent, images);
+            return new Candidate(
+                    folder,
+                    found,
+                    shared,
+                    Sets.intersection(words(file), words(images)).size(),
+                    depth(parent) + depth(images) - 2 * shared);
+        }
+
+        private static int depth(Path path) {
+            return path.toString().isEmpty() ? 0 : path.getNameCount();
+        }
+
+        private static int common(Path one, Path other) {
+            int count = 0;
+            while (count < Math.min(one.getNameCount(), other.getNameCount())
+                    && !one.getName(count).toString().isEmpty()
+                    && one.getName(count).equals(other.getName(count))) {
+                count++;
+            }
+            return count;
+        }
+
+        /** Returns the words of a path, with that of its part, such as {@code val} for "valid". */
+        private static Set<String> words(Path path) {
+            Set<String> words = new HashSet<>();
+            for (String word : Splitter.on(WORDS).split(path.toString().toLowerCase(Locale.ROOT))) {
+                words.add(word);
+                PARTS.stream()
+                        .filter(word::contains)
+                        .map(part -> "part " + part)
+                        .forEach(words::add);
+            }
+            words.remove("");
+            return words;
+        }
     }
 
     private static long count(Path folder, List<String> names) {
