@@ -39,6 +39,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
+import java.net.URI;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -49,6 +52,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+
+import javax.imageio.ImageIO;
 
 /** Every address of a server, and that each answer is what {@code openapi.json} says. */
 class PredictionServerTest {
@@ -359,6 +364,25 @@ class PredictionServerTest {
             perClass.forEach(
                     object -> assertNotEquals(all.get(0).label(), object.get("label").asText()));
         }
+    }
+
+    @Test
+    void serverAddressesAreRelativeToOpenapiJson() throws Exception {
+        JsonNode api = Client.json(new Client(objects).get("/openapi.json"));
+        URI file = URI.create("https://example.org/models/one/openapi.json");
+        assertEquals(
+                "https://example.org/models/one/",
+                file.resolve(api.at("/servers/0/url").asText()).toString());
+    }
+
+    @Test
+    void reportsWhatOfAnImageIsNotRead() throws Exception {
+        BufferedImage dark = new BufferedImage(24, 16, BufferedImage.TYPE_USHORT_GRAY);
+        ByteArrayOutputStream png = new ByteArrayOutputStream();
+        ImageIO.write(dark, "png", png);
+        JsonNode warnings = predicted(objects, "", png.toByteArray()).get("warnings");
+        assertEquals(2, warnings.size(), warnings.toString());
+        assertTrue(warnings.get(1).asText().contains("nearly black"), warnings.toString());
     }
 
     @Test

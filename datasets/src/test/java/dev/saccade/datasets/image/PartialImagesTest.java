@@ -321,7 +321,7 @@ class PartialImagesTest {
             int refused = 0;
             for (String file : files) {
                 try {
-                    ImageReader.read(Path.of(file)).release();
+                    ImageSource.of(Path.of(file)).read().release();
                     read++;
                 } catch (SaccadeException e) {
                     refused++;

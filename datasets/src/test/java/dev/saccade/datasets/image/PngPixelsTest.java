@@ -51,7 +51,8 @@ class PngPixelsTest {
                                 ImageReader.read(
                                         "x",
                                         png(header, length + SPARE + 1),
-                                        ImageInfo.MOST_PIXELS));
+                                        ImageInfo.MOST_PIXELS,
+                                        warning -> {}));
         assertEquals(
                 Text.format(
                         "x: PNG holds more than its %dx%d pixels; save it again", height, width),
