@@ -8,6 +8,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Range;
 import dev.saccade.core.parts.Retired;
 import dev.saccade.core.parts.Unwrapped;
 
@@ -104,6 +105,9 @@ final class Binding {
                 return map(arguments[1], node, fallback, path);
             }
         } else if (type instanceof Class<?> plain) {
+            if (plain == Range.class) {
+                return range(node, fallback, path);
+            }
             if (plain.isRecord()) {
                 return node instanceof ConfigNode.Mapping mapping
                         ? record(plain.asSubclass(Record.class), mapping, fallback, path)
@@ -130,6 +134,20 @@ final class Binding {
         } catch (IllegalArgumentException e) {
             return wrong(node, path, e.getMessage());
         }
+    }
+
+    private Object range(ConfigNode node, Object fallback, String path) {
+        if (node instanceof ConfigNode.Scalar) {
+            Object high = value(double.class, node, null, path);
+            return high == FAILED ? FAILED : new Range(0, (double) high);
+        }
+        if (node instanceof ConfigNode.Sequence sequence && sequence.items().size() == 2) {
+            Object ends = list(Double.class, node, null, path);
+            return ends instanceof List<?> both
+                    ? new Range((double) both.get(0), (double) both.get(1))
+                    : FAILED;
+        }
+        return wrong(node, fallback, path, "a number or [LOW, HIGH]");
     }
 
     private Object optional(Type type, ConfigNode node, Object fallback, String path) {

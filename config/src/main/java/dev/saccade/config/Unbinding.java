@@ -1,6 +1,7 @@
 package dev.saccade.config;
 
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Range;
 import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.RecordComponent;
@@ -80,7 +81,7 @@ final class Unbinding {
     }
 
     private static ConfigNode changed(Object value, Object fallback) {
-        if (value instanceof Record section) {
+        if (value instanceof Record section && !(value instanceof Range)) {
             return changes(section, fallback);
         }
         if (value instanceof Optional<?> present && present.orElse(null) instanceof Record part) {
@@ -95,6 +96,11 @@ final class Unbinding {
 
     /** Returns the config of any value that a component can have. */
     static ConfigNode node(Object value, Origin origin) {
+        if (value instanceof Range range) {
+            return range.low() == 0
+                    ? node(range.high(), origin)
+                    : node(List.of(range.low(), range.high()), origin);
+        }
         if (value instanceof Record section) {
             return whole(section);
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Range;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
@@ -42,6 +43,22 @@ class AnnotationsTest {
     void unwrappedSettingsMayBeRequired() {
         assertEquals(new Whole(new Inner(4, 2), 1), Configs.of(Whole.class, "first=4"));
         assertRefused(Whole.class, "first: missing; it has no default");
+    }
+
+    private record Ranged(@Default("0.4") Range background) {}
+
+    @Test
+    void rangesAreNumbersOrPairs() {
+        assertEquals(new Range(0, 0.4), Configs.of(Ranged.class).background());
+        assertEquals(new Range(0, 0.3), Configs.of(Ranged.class, "background=0.3").background());
+        Ranged pair = Configs.of(Ranged.class, "background=[0.1, 0.4]");
+        assertEquals(new Range(0.1, 0.4), pair.background());
+        assertEquals(
+                "background: [0.1, 0.4]", ConfigWriter.yaml(Configs.unbindChanges(pair)).strip());
+        assertEquals(
+                "background: 0.4",
+                ConfigWriter.yaml(Unbinding.whole(Configs.of(Ranged.class))).strip());
+        assertRefused(Ranged.class, "expected a number or [LOW, HIGH]", "background=[1]");
     }
 
     record Odd(@Default("1") int kind, @Default("[1]") List<Integer> items) {

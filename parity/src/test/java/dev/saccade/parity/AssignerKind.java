@@ -60,15 +60,14 @@ final class AssignerKind implements Kind {
         config.only("perm_repeat_gt_cfg", null);
         // From so many objects on the original assigns on another device.
         config.describes("gpu_assign_thr");
-        List<Double> negative =
+        Object negative =
                 config.isList("neg_iou_thr")
                         ? config.numbers("neg_iou_thr")
-                        : List.of(0.0, config.number("neg_iou_thr"));
+                        : config.number("neg_iou_thr");
         return Configs.of(
                 MaxIouAssigner.class,
                 "pos_iou_thr=" + config.number("pos_iou_thr"),
-                "min_neg_iou=" + negative.get(0),
-                "neg_iou_thr=" + negative.get(1),
+                "neg_iou_thr=" + negative,
                 "min_pos_iou=" + config.number("min_pos_iou", 0),
                 "match_low_quality=" + config.flag("match_low_quality", true),
                 "gt_max_assign_all=" + config.flag("gt_max_assign_all", true),

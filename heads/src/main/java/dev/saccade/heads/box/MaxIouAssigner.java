@@ -11,6 +11,7 @@ import dev.saccade.core.ops.MaxIouAssign;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Range;
 
 import java.util.Map;
 
@@ -24,9 +25,8 @@ import java.util.Map;
  * original.
  *
  * @param posIouThr from this IoU on a box is positive
- * @param negIouThr below this IoU a box is background; in between it is not trained
- * @param minNegIou from this IoU on a box below {@code negIouThr} is background; below it is not
- *     trained; mmdetection writes {@code neg_iou_thr=(min_neg_iou, neg_iou_thr)}
+ * @param negIouThr a box whose IoU is in this range is background; other boxes that are not
+ *     positive are not trained
  * @param minPosIou least IoU of a low-quality match
  * @param matchLowQuality whether every ground truth takes its best boxes
  * @param gtMaxAssignAll whether all boxes that tie for the best are taken, or the first alone
@@ -38,8 +38,7 @@ import java.util.Map;
 @Part("max_iou")
 public record MaxIouAssigner(
         @Default("0.5") double posIouThr,
-        @Default("0.4") double negIouThr,
-        @Default("0") double minNegIou,
+        @Default("0.4") Range negIouThr,
         @Default("0") double minPosIou,
         @Default("true") boolean matchLowQuality,
         @Default("true") boolean gtMaxAssignAll,
@@ -60,23 +59,17 @@ public record MaxIouAssigner(
     public MaxIouAssigner {
         new Checks()
                 .within("pos_iou_thr", posIouThr, 0, 1)
-                .within("neg_iou_thr", negIouThr, 0, 1)
-                .within("min_neg_iou", minNegIou, 0, 1)
+                .within("neg_iou_thr", negIouThr.low(), 0, 1)
+                .within("neg_iou_thr", negIouThr.high(), 0, 1)
                 .within("min_pos_iou", minPosIou, 0, 1)
                 .within("ignore_iof_thr", ignoreIofThr, -1, 1)
                 .throwIfAny();
         Checks.require(
-                negIouThr <= posIouThr,
+                negIouThr.low() <= negIouThr.high() && negIouThr.high() <= posIouThr,
                 "neg_iou_thr",
                 negIouThr,
-                "at most pos_iou_thr %s",
+                "at most pos_iou_thr %s, the lower end first",
                 posIouThr);
-        Checks.require(
-                minNegIou <= negIouThr,
-                "min_neg_iou",
-                minNegIou,
-                "at most neg_iou_thr %s",
-                negIouThr);
     }
 
     /** {@inheritDoc} Without objects, all priors are background. */
@@ -90,12 +83,13 @@ public record MaxIouAssigner(
         }
         IgnoredRegions ignored = new IgnoredRegions(ignoreIofThr, ignoreWrtCandidates);
         MaxIouAssign rule =
-                new MaxIouAssign(posIouThr, negIouThr, minPosIou, matchLowQuality, gtMaxAssignAll);
+                new MaxIouAssign(
+                        posIouThr, negIouThr.high(), minPosIou, matchLowQuality, gtMaxAssignAll);
         NDList found = rule.assign(boxes, objects.boxes(), ignored.hold(boxes, objects.ignored()));
         NDArray indexes =
-                minNegIou > 0
+                negIouThr.low() > 0
                         ? FAR_APART
-                                .with(Map.of("least", (double) (float) minNegIou))
+                                .with(Map.of("least", (double) (float) negIouThr.low()))
                                 .run(found.get(0), found.get(1))
                         : found.get(0);
         return new Assignment(indexes, found.get(1));

@@ -73,8 +73,8 @@ class MaxIouAssignerTest {
         System.arraycopy(new float[] {50, 50, 60, 60}, 0, corners, 24, 4);
         Boxes boxes = Boxes.of(corners);
         Boxes object = Boxes.of(0, 0, 10, 10);
-        MaxIouAssigner tenth = Configs.of(MaxIouAssigner.class, "min_neg_iou=0.1");
-        MaxIouAssigner fifth = Configs.of(MaxIouAssigner.class, "min_neg_iou=0.2");
+        MaxIouAssigner tenth = Configs.of(MaxIouAssigner.class, "neg_iou_thr=[0.1, 0.4]");
+        MaxIouAssigner fifth = Configs.of(MaxIouAssigner.class, "neg_iou_thr=[0.2, 0.4]");
 
         assertArrayEquals(
                 new int[] {1, 1, 0, 0, -1, -1, -1}, assigned(tenth, boxes, object, Boxes.empty()));
@@ -138,7 +138,7 @@ class MaxIouAssignerTest {
             assigned[n] =
                     most >= (float) assigner.posIouThr()
                             ? best + 1
-                            : most < (float) assigner.negIouThr() ? 0 : -1;
+                            : most < (float) assigner.negIouThr().high() ? 0 : -1;
         }
         for (int k = 0; k < objects.size(); k++) {
             float most = 0;
