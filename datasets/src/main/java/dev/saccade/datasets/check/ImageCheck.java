@@ -93,6 +93,7 @@ public final class ImageCheck {
             byte[] bytes = ImageReader.readBytes(Path.of(file));
             header = ImageHeader.read(file, bytes);
             checkName(header);
+            checkOrientation(header);
             header.warnings().forEach(this::warning);
             ImageReader.check(file, header);
             if (options.depth() == Depth.PIXELS) {
@@ -127,6 +128,17 @@ public final class ImageCheck {
         String name = file.toLowerCase(Locale.ROOT);
         if (!name.matches(EXTENSIONS.get(header.kind()))) {
             warning("is a " + header.kind() + " by its content, its name says otherwise");
+        }
+    }
+
+    /** Where turning keeps the size, no declared size reveals labels of the image as stored. */
+    private void checkOrientation(ImageHeader header) {
+        if (header.orientation() != 1 && header.size().equals(header.stored())) {
+            warning(
+                    "is turned upright by its EXIF orientation "
+                            + header.orientation()
+                            + ", which keeps its size; check that its labels are for the upright"
+                            + " image (saccade browse)");
         }
     }
 

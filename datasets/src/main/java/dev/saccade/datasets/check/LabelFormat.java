@@ -42,7 +42,10 @@ public final class LabelFormat {
     public static Optional<String> guess(Path file) {
         try {
             String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
-            return name.endsWith(".json") ? guessJson(file) : guessFromStart(name, start(file));
+            byte[] start = start(file);
+            return name.endsWith(".json") && !isUtf16(start)
+                    ? guessJson(file)
+                    : guessFromStart(name, start);
         } catch (IOException | SaccadeException e) {
             return Optional.empty();
         }
@@ -63,9 +66,20 @@ public final class LabelFormat {
         }
     }
 
+    /**
+     * Returns whether a file starts with the byte order mark of UTF-16, as PowerShell writes it.
+     */
+    private static boolean isUtf16(byte[] start) {
+        return start.length > 1
+                && ((start[0] == (byte) 0xff && start[1] == (byte) 0xfe)
+                        || (start[0] == (byte) 0xfe && start[1] == (byte) 0xff));
+    }
+
     private static Optional<String> guessFromStart(String name, byte[] start) throws IOException {
         String text = new String(start, StandardCharsets.ISO_8859_1);
-        if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
+        if (isUtf16(start)) {
+            return Optional.of("text in UTF-16, to be saved as UTF-8");
+        } else if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
             return Optional.of("an archive, to be unpacked first");
         } else if (start.length > 1 && Imaging.guessFormat(start) != ImageFormats.UNKNOWN) {
             return Optional.of(PHOTOGRAPH);

@@ -282,6 +282,17 @@ final class Reading {
     }
 
     private static void requireSize(Drawing drawing, ImageHeader header, List<Finding> faults) {
+        if (drawing.declared().isEmpty() && !header.size().equals(header.stored())) {
+            faults.add(
+                    Finding.warning(
+                            drawing.place(),
+                            "",
+                            Text.format(
+                                    "%s is turned upright by its EXIF orientation %d, and its labels"
+                                            + " state no size; check that they are for the upright"
+                                            + " image (convert-data, then browse)",
+                                    drawing.photograph(), header.orientation())));
+        }
         Optional<Size> declared = drawing.declared().filter(size -> !size.equals(header.size()));
         if (declared.isPresent()) {
             String message =

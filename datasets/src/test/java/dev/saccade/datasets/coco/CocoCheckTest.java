@@ -13,6 +13,7 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.image.ImageFiles;
 
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,6 +80,7 @@ class CocoCheckTest {
         addImage(10, "damaged.png", damaged, 40, 30);
         images.add(image(11, "missing.jpg", 40, 30));
         images.add(image(12, "../outside.jpg", 40, 30));
+        addImage(13, "flipped.jpg", ImageFiles.withOrientation(jpeg, 3), 40, 30);
 
         assertFindings(
                 check(true),
@@ -93,7 +96,8 @@ class CocoCheckTest {
                 "inks.jpg: image 8: is CMYK",
                 "deep.png: image 9: has more than 8 bits",
                 "damaged.png: image 10: PNG is damaged",
-                "missing.jpg: image 11: no such file");
+                "missing.jpg: image 11: no such file",
+                "flipped.jpg: image 13: is turned upright by its EXIF orientation 3");
     }
 
     @Test
@@ -398,6 +402,20 @@ class CocoCheckTest {
                         new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
         assertFindings(report, "a.json:1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"UTF-16LE", "UTF-16BE"})
+    void filesInUtf16AreNamedAsSuch(String charset) throws IOException {
+        Path file = write();
+        Files.write(file, ("\ufeff" + Files.readString(file)).getBytes(Charset.forName(charset)));
+        CheckOptions options = new CheckOptions(true, TargetKind.BOXES, 1, () -> {});
+
+        List<Finding> findings =
+                CocoCheck.run(file, folder, List.of(), Optional.empty(), options).findings();
+
+        assertTrue(findings.get(0).message().contains("text in UTF-16"), findings::toString);
+        assertTrue(DataFolder.content(folder).contains("to be saved as UTF-8 (a.json)"));
     }
 
     @Test

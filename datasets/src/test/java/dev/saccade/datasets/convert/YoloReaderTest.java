@@ -235,6 +235,11 @@ class YoloReaderTest {
         ForeignLabels read = labels.read(ForeignFormat.YOLO);
         assertEquals(new Size(40, 20), read.photos().get(0).size());
         assertTrue(Labels.told(read).get(0).endsWith("cat [8.0, 12.0, 4.0, 16.0]"));
+        List<String> findings = labels.findings(ForeignFormat.YOLO);
+        assertEquals(1, findings.size(), findings::toString);
+        assertTrue(
+                findings.get(0).contains("a.png is turned upright by its EXIF orientation 6"),
+                findings::toString);
     }
 
     @Test
