@@ -5,14 +5,24 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** The folders and files of a data set, as far down as layouts go; hidden ones are left out. */
+/**
+ * The folders and files of a data set, as far down as layouts go. Links are followed; hidden ones
+ * are left out.
+ */
 final class FolderTree {
 
     private static final int DEPTH = 3;
@@ -25,15 +35,47 @@ final class FolderTree {
     }
 
     static List<Path> folders(Path root, int depth) {
-        try (Stream<Path> all = Files.find(root, depth, (path, facts) -> facts.isDirectory())) {
-            return all.filter(path -> path.equals(root) || !isHidden(root.relativize(path)))
-                    .sorted(
-                            Comparator.comparingInt(Path::getNameCount)
-                                    .thenComparing(Path::compareTo))
-                    .toList();
-        } catch (IOException | UncheckedIOException e) {
+        List<Path> folders = new ArrayList<>();
+        try {
+            Files.walkFileTree(
+                    root,
+                    EnumSet.of(FileVisitOption.FOLLOW_LINKS),
+                    depth,
+                    new SimpleFileVisitor<>() {
+                        @Override
+                        public FileVisitResult preVisitDirectory(
+                                Path folder, BasicFileAttributes facts) {
+                            if (!folder.equals(root) && isHidden(folder)) {
+                                return FileVisitResult.SKIP_SUBTREE;
+                            }
+                            folders.add(folder);
+                            return FileVisitResult.CONTINUE;
+                        }
+
+                        @Override
+                        public FileVisitResult visitFile(Path file, BasicFileAttributes facts) {
+                            // Folders at the largest depth are visited as files.
+                            if (facts.isDirectory() && !isHidden(file)) {
+                                folders.add(file);
+                            }
+                            return FileVisitResult.CONTINUE;
+                        }
+
+                        @Override
+                        public FileVisitResult visitFileFailed(Path file, IOException failure)
+                                throws IOException {
+                            if (failure instanceof FileSystemLoopException) {
+                                return FileVisitResult.CONTINUE;
+                            }
+                            throw failure;
+                        }
+                    });
+        } catch (IOException e) {
             throw unreadable(root, e);
         }
+        return folders.stream()
+                .sorted(Comparator.comparingInt(Path::getNameCount).thenComparing(Path::compareTo))
+                .toList();
     }
 
     /** Returns the files of a folder that end in one of some suffixes, sorted. */
@@ -65,11 +107,6 @@ final class FolderTree {
     }
 
     private static boolean isHidden(Path path) {
-        for (Path part : path) {
-            if (part.toString().startsWith(".")) {
-                return true;
-            }
-        }
-        return false;
+        return path.getFileName().toString().startsWith(".");
     }
 }

@@ -7,6 +7,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.check.LabelFormat;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -95,7 +96,7 @@ public final class CocoFiles {
                         .filter(each -> Candidate.BEST_FIRST.compare(each, ranked.get(0)) == 0)
                         .map(Candidate::folder)
                         .toList();
-        if (best.size() > 1) {
+        if (best.stream().map(CocoFiles::real).distinct().count() > 1) {
             throw SaccadeException.user(
                     "%s: images of its names, such as %s, are in several folders, %s; move the file"
                             + " next to its images, or name it like their folder",
@@ -164,6 +165,15 @@ public final class CocoFiles {
             }
             words.remove("");
             return words;
+        }
+    }
+
+    /** Returns the folder that a link leads to, as one folder may be there under two names. */
+    private static Path real(Path folder) {
+        try {
+            return folder.toRealPath();
+        } catch (IOException e) {
+            return folder;
         }
     }
 
