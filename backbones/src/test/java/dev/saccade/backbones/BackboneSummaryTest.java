@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -73,17 +74,18 @@ class BackboneSummaryTest {
 
     private static String row(BackboneSummary backbone) {
         Optional<PublishedFigures> published = backbone.published();
-        return "| `%s` | %s | %s | %s | %s | %s | %s |%n"
-                .formatted(
-                        backbone.name(),
-                        decimals(backbone.parameters(), 6),
-                        decimals(backbone.classifierParameters(), 6)
-                                + inBrackets(published.flatMap(PublishedFigures::parameters)),
-                        decimals(backbone.multiplyAdds(), 9)
-                                + inBrackets(published.flatMap(PublishedFigures::multiplyAdds)),
-                        published.flatMap(PublishedFigures::top1).map(Object::toString).orElse(""),
-                        published.map(PublishedFigures::source).orElse(""),
-                        published.map(PublishedFigures::remark).orElse(""));
+        return String.format(
+                Locale.ROOT,
+                "| `%s` | %s | %s | %s | %s | %s | %s |%n",
+                backbone.name(),
+                decimals(backbone.parameters(), 6),
+                decimals(backbone.classifierParameters(), 6)
+                        + inBrackets(published.flatMap(PublishedFigures::parameters)),
+                decimals(backbone.multiplyAdds(), 9)
+                        + inBrackets(published.flatMap(PublishedFigures::multiplyAdds)),
+                published.flatMap(PublishedFigures::top1).map(Object::toString).orElse(""),
+                published.map(PublishedFigures::source).orElse(""),
+                published.map(PublishedFigures::remark).orElse(""));
     }
 
     private static String decimals(long count, int digits) {

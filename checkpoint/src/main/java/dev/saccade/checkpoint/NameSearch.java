@@ -126,7 +126,10 @@ final class NameSearch {
     private static Optional<NameTable> table(Iterable<String> names, CheckpointRules rules) {
         Set<String> set = new LinkedHashSet<>();
         names.forEach(set::add);
-        return rules.names().stream().filter(table -> table.isTheirs(set)).findFirst();
+        return rules.names().stream()
+                .filter(NameTable::translates)
+                .filter(table -> table.isTheirs(set))
+                .findFirst();
     }
 
     private Mapping search() {

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.MatchResult;
@@ -72,7 +73,9 @@ class ConvertDataCommandTest {
         assertEquals(0, ended.code(), ended.err());
         assertTrue(ended.out().contains("train: 8 photographs"), ended.out());
         assertTrue(ended.out().contains("0 errors, 0 warnings"), ended.out());
-        String command = "./saccade convert-data '%s' --out '%s-coco'".formatted(yolo, yolo);
+        String command =
+                String.format(
+                        Locale.ROOT, "./saccade convert-data '%s' --out '%s-coco'", yolo, yolo);
         assertTrue(ended.err().contains(command), ended.err());
     }
 
@@ -225,8 +228,12 @@ class ConvertDataCommandTest {
         Path config = folder.resolve("export.yaml");
         Ended proposed = Ended.saccade("new", export, "--out", config);
         String command = "divide it with: ./saccade convert-data %s --out %s-split";
-        assertTrue(proposed.err().contains(command.formatted(export, export)), proposed.err());
-        assertTrue(checked.err().contains(command.formatted(export, export)), checked.err());
+        assertTrue(
+                proposed.err().contains(String.format(Locale.ROOT, command, export, export)),
+                proposed.err());
+        assertTrue(
+                checked.err().contains(String.format(Locale.ROOT, command, export, export)),
+                checked.err());
         Path split = folder.resolve("export-split");
         Ended divided = Ended.saccade("convert-data", export, "--out", split);
         assertEquals(0, divided.code(), divided.err());

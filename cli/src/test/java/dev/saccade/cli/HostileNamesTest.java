@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -134,7 +135,12 @@ class HostileNamesTest {
         String base = tiny.recipe().toAbsolutePath().toString();
         Files.writeString(
                 config,
-                "base: [%s]\n\"%s\": 1\nepochs: \"%s\"\n".formatted(base, JSON_NAME, JSON_NAME));
+                String.format(
+                        Locale.ROOT,
+                        "base: [%s]\n\"%s\": 1\nepochs: \"%s\"\n",
+                        base,
+                        JSON_NAME,
+                        JSON_NAME));
         Ended ended = saccade("config", config);
         assertEquals(2, ended.code(), ended.out());
         assertHarmless(ended);
@@ -142,7 +148,7 @@ class HostileNamesTest {
         assertTrue(ended.err().contains("got the text \"" + JSON_NAME), ended.err());
 
         Path named = folder.resolve(NAME + ".yaml");
-        Files.writeString(named, "base: [%s]\nepochs: 5\n".formatted(base));
+        Files.writeString(named, String.format(Locale.ROOT, "base: [%s]\nepochs: 5\n", base));
         for (Ended shown :
                 List.of(saccade("config", named), saccade("info", named, "--size=64x64"))) {
             assertEquals(0, shown.code(), shown.err());

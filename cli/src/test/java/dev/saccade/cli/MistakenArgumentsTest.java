@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -157,8 +158,11 @@ class MistakenArgumentsTest {
         assertTold("train " + labels, told);
         assertTold(
                 "train " + yolo,
-                "describes labels of YOLO; %s; convert them first: ./saccade convert-data %s --out"
-                        .formatted(CONFIG, labels));
+                String.format(
+                        Locale.ROOT,
+                        "describes labels of YOLO; %s; convert them first: ./saccade convert-data %s --out",
+                        CONFIG,
+                        labels));
         assertTold("train " + Files.createFile(labels.resolve("a.json")), told);
         assertTold(
                 "predict " + folder.resolve("a.JPG") + " " + folder.resolve("photos"),
@@ -255,8 +259,10 @@ class MistakenArgumentsTest {
         assertToldApart(RUN, fitting, List.of("predict"), folder.resolve("photos"));
         assertToldApart(RUN, fitting, List.of("export"), "--out", folder.resolve("served"));
         assertEquals(
-                "saccade: %s: the run has no checkpoint yet; resume the training%n"
-                        .formatted(folder.resolve("runs/a")),
+                String.format(
+                        Locale.ROOT,
+                        "saccade: %s: the run has no checkpoint yet; resume the training%n",
+                        folder.resolve("runs/a")),
                 saccade("eval", folder.resolve("runs/a")).err());
     }
 

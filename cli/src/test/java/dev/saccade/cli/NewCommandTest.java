@@ -28,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Writes configs for folders of all layouts. */
@@ -62,13 +63,15 @@ class NewCommandTest {
         }
         write(
                 file,
-                """
+                String.format(
+                        Locale.ROOT,
+                        """
                 {"images": [%s],
                  "categories": [{"id": 1, "name": "bolt"}, {"id": 2, "name": "never seen"}],
                  "annotations": [{"id": 1, "image_id": 0, "category_id": 1, "iscrowd": 0,
                                   "bbox": [4, 4, 20, 10], "area": 200}]}
-                """
-                        .formatted(images));
+                """,
+                        images));
     }
 
     private static void paint(Path file) {

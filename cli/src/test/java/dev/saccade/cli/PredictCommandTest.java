@@ -45,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -213,11 +214,12 @@ class PredictCommandTest {
         Ended none = predict(photos);
         assertEquals(2, none.code());
         String expected =
-                "saccade: nothing to look at: %s: no images, but there are some in %s, %s; name these folders\n"
-                        .formatted(
-                                photos,
-                                photos.resolve("2024").resolve("may"),
-                                photos.resolve("2025"));
+                String.format(
+                        Locale.ROOT,
+                        "saccade: nothing to look at: %s: no images, but there are some in %s, %s; name these folders\n",
+                        photos,
+                        photos.resolve("2024").resolve("may"),
+                        photos.resolve("2025"));
         assertEquals(expected, none.err());
         assertFalse(Files.exists(out));
 
@@ -439,8 +441,10 @@ class PredictCommandTest {
         Ended other = predict(tiny.photo(folder.resolve("b.jpg")));
         assertEquals(2, other.code());
         assertEquals(
-                "saccade: %s: is a folder of photographs; expected a folder that is new, empty or"
-                                .formatted(photos)
+                String.format(
+                                Locale.ROOT,
+                                "saccade: %s: is a folder of photographs; expected a folder that is new, empty or",
+                                photos)
                         + " filled by this command before; name another with --out\n",
                 other.err());
         assertArrayEquals(before, Files.readAllBytes(photo));

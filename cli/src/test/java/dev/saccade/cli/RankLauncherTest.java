@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -123,8 +124,10 @@ class RankLauncherTest {
                 new Ended(
                         70,
                         "",
-                        "saccade: rank 1 ended with exit code 70: odd; more is in %s%n"
-                                .formatted(folder.resolve("ranks/1.log"))),
+                        String.format(
+                                Locale.ROOT,
+                                "saccade: rank 1 ended with exit code 70: odd; more is in %s%n",
+                                folder.resolve("ranks/1.log"))),
                 run("[ $RANK = 0 ] || { echo odd; exit 70; }", 0, () -> true));
         assertEquals(
                 new Ended(

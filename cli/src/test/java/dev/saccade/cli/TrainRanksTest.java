@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /** What {@code train --nproc 2} does, in processes of its own. */
@@ -148,8 +149,10 @@ class TrainRanksTest {
         assertEquals(143, training.waitFor(), () -> read(said(run)));
         assertEquals(0, training.children().count());
         String goOn =
-                "interrupted; go on, on 2 ranks as before, with: ./saccade train %s --resume --nproc 2"
-                        .formatted(run.path());
+                String.format(
+                        Locale.ROOT,
+                        "interrupted; go on, on 2 ranks as before, with: ./saccade train %s --resume --nproc 2",
+                        run.path());
         assertTrue(read(said(run)).contains(goOn), read(said(run)));
         Process resumed = train(run, "--resume");
         assertEquals(0, resumed.waitFor(), () -> read(said(run)));

@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Published weights from the command line: listed, fetched, trained from. */
@@ -96,8 +97,11 @@ class WeightsCommandTest {
         String log = Files.readString(run.resolve("train.log"));
         assertTrue(
                 log.contains(
-                        "weights resnet18_v1c: %s, SHA-256 %s"
-                                .formatted(file, Checkpoints.checksum(file))),
+                        String.format(
+                                Locale.ROOT,
+                                "weights resnet18_v1c: %s, SHA-256 %s",
+                                file,
+                                Checkpoints.checksum(file))),
                 log);
         int parameters = V1C.backbone().build().namedParameters().size();
         assertTrue(log.contains("loaded " + parameters + " of "), log);
@@ -126,7 +130,10 @@ class WeightsCommandTest {
         Path config = folder.resolve("mine.yaml");
         Files.writeString(
                 config,
-                "base: %s\ninit_from: resnet18\n".formatted(SMALL.toAbsolutePath().normalize()));
+                String.format(
+                        Locale.ROOT,
+                        "base: %s\ninit_from: resnet18\n",
+                        SMALL.toAbsolutePath().normalize()));
         Ended ended =
                 train(config, "--init-from", "none", "--set", "model.backbone.frozen_stages=1");
         assertEquals(0, ended.code(), ended.err());

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -43,7 +44,9 @@ class LibtorchSourceTest {
         Path torch = Files.createDirectories(folder.resolve("lib/python3.11/site-packages/torch"));
         Files.writeString(
                 torch.resolve("version.py"),
-                """
+                String.format(
+                        Locale.ROOT,
+                        """
                 from typing import Optional
 
                 __all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']
@@ -52,8 +55,9 @@ class LibtorchSourceTest {
                 cuda: Optional[str] = %s
                 git_version = 'e2d141dbde55c2a4370fac5165b0561b6af4798b'
                 hip: Optional[str] = None
-                """
-                        .formatted(version, cuda));
+                """,
+                        version,
+                        cuda));
         return library(torch.resolve("lib")).getParent();
     }
 

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 class PrintableTest {
 
@@ -23,7 +24,7 @@ class PrintableTest {
             })
     void whatSteersOrHidesIsWrittenOut(int character) {
         String shown = Printable.line("a" + (char) character + "b");
-        assertEquals("a\\u%04xb".formatted(character), shown);
+        assertEquals(String.format(Locale.ROOT, "a\\u%04xb", character), shown);
         assertEquals(shown, Printable.line(shown), "again");
     }
 

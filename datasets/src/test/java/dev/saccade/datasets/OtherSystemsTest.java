@@ -27,6 +27,7 @@ import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /** Data sets on the file systems of Windows and macOS, which are in memory here. */
@@ -51,7 +52,9 @@ class OtherSystemsTest {
     }
 
     private static CocoDataset coco(Path folder, String second) throws IOException {
-        Path file = Files.writeString(folder.resolve("all.json"), COCO.formatted(second));
+        Path file =
+                Files.writeString(
+                        folder.resolve("all.json"), String.format(Locale.ROOT, COCO, second));
         return CocoDataset.open(file, folder, List.of());
     }
 

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
@@ -80,11 +81,13 @@ class DjlServingTest {
         Path settings =
                 Files.writeString(
                         folder.resolve("config.properties"),
-                        """
+                        String.format(
+                                Locale.ROOT,
+                                """
                         inference_address=http://127.0.0.1:%1$d
                         management_address=http://127.0.0.1:%1$d
-                        """
-                                .formatted(port));
+                        """,
+                                port));
         ProcessBuilder server =
                 new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),

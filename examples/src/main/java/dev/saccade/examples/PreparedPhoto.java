@@ -3,6 +3,7 @@ package dev.saccade.examples;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import java.io.IOException;
+import java.util.List;
 import java.nio.FloatBuffer;
 
 /** A photograph as an exported model takes it: resized, normalized and padded. */
@@ -41,8 +42,10 @@ final class PreparedPhoto {
             padTo(only.get(1).asInt(), only.get(0).asInt());
             if (image.width() > paddedWidth || image.height() > paddedHeight) {
                 throw new IOException(
-                        "the photograph becomes %dx%d pixels high and wide, the model takes %s"
-                                .formatted(image.height(), image.width(), only));
+                        "the resized image has a height and width of "
+                                + List.of(image.height(), image.width())
+                                + ", the model accepts "
+                                + only);
             }
         }
     }

@@ -8,6 +8,7 @@ import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 
 import java.util.List;
+import java.util.Locale;
 
 /** Narrow models with three classes and no training. */
 final class TinyModel {
@@ -27,7 +28,9 @@ final class TinyModel {
     private TinyModel() {}
 
     static Model<?> of(String backbone, String neck, String head, NDManager manager) {
-        String text = "backbone: %s\nneck: %s\nhead: %s\n".formatted(backbone, neck, head);
+        String text =
+                String.format(
+                        Locale.ROOT, "backbone: %s\nneck: %s\nhead: %s\n", backbone, neck, head);
         ModelConfig config = Configs.bind(ConfigFile.parse(text, "test"), ModelConfig.class);
         Model<?> model = config.build(List.of("a", "b", "c"));
         model.initialize(manager, 1);

@@ -47,6 +47,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -114,7 +115,7 @@ class DetectorTest {
     }
 
     private static ModelConfig model(String head, String scoreThr) {
-        String yaml = MODEL + HEADS.get(head).formatted(scoreThr);
+        String yaml = MODEL + String.format(Locale.ROOT, HEADS.get(head), scoreThr);
         return Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
     }
 
@@ -383,7 +384,9 @@ class DetectorTest {
                 """;
         Checkpoints.save(
                 file,
-                new Checkpoint(Map.of(), Map.of("saccade.model", description.formatted(head))));
+                new Checkpoint(
+                        Map.of(),
+                        Map.of("saccade.model", String.format(Locale.ROOT, description, head))));
         SaccadeException thrown = assertThrows(SaccadeException.class, () -> Detector.load(file));
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertTrue(thrown.getMessage().contains("hostile.safetensors"), thrown.getMessage());
@@ -398,16 +401,17 @@ class DetectorTest {
         assertEquals(spec, ModelSpec.fromMetadata(spec.toMetadata(), "file"));
 
         String older =
-                """
+                String.format(
+                        Locale.ROOT,
+                        """
                 model: {%s}
                 transforms:
                   - {type: resize, scales: [[96, 64]], mode: value, keep_ratio: true}
                   - {type: normalize}
                 classes: [a, b]
-                """
-                        .formatted(
-                                "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
-                                        + " retinanet}");
+                """,
+                        "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
+                                + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(Optional.empty(), read.views());
         assertEquals(List.of(List.of(RESIZE, Configs.of(Normalize.class))), read.viewTransforms());

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -56,8 +57,8 @@ class EarlierCheckpointsTest {
             nms_pre: 1000
             nms: NMS
             """
-                    .replace("ASSIGNER", ASSIGNER.formatted(0.5, 0.4, 0.0, true))
-                    .replace("CODER", CODER.formatted(1.0, 1.0, 1.0, 1.0))
+                    .replace("ASSIGNER", String.format(Locale.ROOT, ASSIGNER, 0.5, 0.4, 0.0, true))
+                    .replace("CODER", String.format(Locale.ROOT, CODER, 1.0, 1.0, 1.0, 1.0))
                     .replace("NMS", NMS);
 
     private static final String TWO_STAGES =
@@ -96,14 +97,16 @@ class EarlierCheckpointsTest {
             nms: NMS
             mask_thr_binary: 0.5
             """
-                    .replace("ASSIGNER", ASSIGNER.formatted(0.7, 0.3, 0.3, true))
-                    .replace("SAMPLER", SAMPLER.formatted(256, 0.5, false))
-                    .replace("CODER", CODER.formatted(1.0, 1.0, 1.0, 1.0))
+                    .replace("ASSIGNER", String.format(Locale.ROOT, ASSIGNER, 0.7, 0.3, 0.3, true))
+                    .replace("SAMPLER", String.format(Locale.ROOT, SAMPLER, 256, 0.5, false))
+                    .replace("CODER", String.format(Locale.ROOT, CODER, 1.0, 1.0, 1.0, 1.0))
                     .replace("NMS", NMS);
 
     private static HeadConfig read(String head) {
         String text =
-                """
+                String.format(
+                        Locale.ROOT,
+                        """
                 model:
                   backbone: {type: resnet}
                   neck: {type: fpn}
@@ -111,15 +114,18 @@ class EarlierCheckpointsTest {
                 %s
                 transforms: []
                 classes: [a]
-                """
-                        .formatted(head.indent(4));
+                """,
+                        head.indent(4));
         return ModelSpec.fromMetadata(Map.of("saccade.model", text), "earlier").model().head();
     }
 
     @Test
     void retinaNetHadOneFocalLoss() {
-        assertEquals(Configs.of(RetinaNetHead.Config.class), read(RETINANET.formatted(2.0, 0.25)));
-        RetinaNetHead.Config other = (RetinaNetHead.Config) read(RETINANET.formatted(1.5, 0.4));
+        assertEquals(
+                Configs.of(RetinaNetHead.Config.class),
+                read(String.format(Locale.ROOT, RETINANET, 2.0, 0.25)));
+        RetinaNetHead.Config other =
+                (RetinaNetHead.Config) read(String.format(Locale.ROOT, RETINANET, 1.5, 0.4));
         assertEquals(new FocalLoss(1.5, 0.4, 1), other.lossCls());
     }
 
@@ -138,8 +144,11 @@ class EarlierCheckpointsTest {
     void everyBoxLossHadABeta(String written, BoxLoss loss) {
         String head =
                 "type: mask_rcnn\n"
-                        + TWO_STAGES.formatted(written, loss.comparesBoxes(), -1.0, 1000)
-                        + """
+                        + String.format(
+                                Locale.ROOT, TWO_STAGES, written, loss.comparesBoxes(), -1.0, 1000)
+                        + String.format(
+                                Locale.ROOT,
+                                """
                         bbox_head:
                           num_shared_convs: 0
                           conv_out_channels: 256
@@ -152,11 +161,10 @@ class EarlierCheckpointsTest {
                           loss_bbox: {type: l1, beta: 1.0, loss_weight: 1.0}
                         assigner: %s
                         sampler: %s
-                        """
-                                .formatted(
-                                        CODER.formatted(0.1, 0.1, 0.2, 0.2),
-                                        ASSIGNER.formatted(0.5, 0.5, 0.5, true),
-                                        SAMPLER.formatted(512, 0.25, true));
+                        """,
+                                String.format(Locale.ROOT, CODER, 0.1, 0.1, 0.2, 0.2),
+                                String.format(Locale.ROOT, ASSIGNER, 0.5, 0.5, 0.5, true),
+                                String.format(Locale.ROOT, SAMPLER, 512, 0.25, true));
         MaskRcnnHead.Config read = (MaskRcnnHead.Config) read(head);
         assertEquals(loss, read.rpnHead().lossBbox());
         if (loss.equals(new L1Loss(1))) {
@@ -171,7 +179,9 @@ class EarlierCheckpointsTest {
         for (int s = 0; s < 3; s++) {
             double iou = 0.5 + s / 10.0;
             stages.append(
-                    """
+                    String.format(
+                            Locale.ROOT,
+                            """
                     - bbox_head:
                         num_shared_convs: 4
                         conv_out_channels: 256
@@ -185,19 +195,24 @@ class EarlierCheckpointsTest {
                       assigner: %s
                       sampler: %s
                       loss_weight: %s
-                    """
-                            .formatted(
-                                    CODER.formatted(stds[s][0], stds[s][0], stds[s][1], stds[s][1]),
-                                    ASSIGNER.formatted(iou, iou, iou, false),
-                                    SAMPLER.formatted(512, 0.25, true),
-                                    1.0 / (1 << s)));
+                    """,
+                            String.format(
+                                    Locale.ROOT,
+                                    CODER,
+                                    stds[s][0],
+                                    stds[s][0],
+                                    stds[s][1],
+                                    stds[s][1]),
+                            String.format(Locale.ROOT, ASSIGNER, iou, iou, iou, false),
+                            String.format(Locale.ROOT, SAMPLER, 512, 0.25, true),
+                            1.0 / (1 << s)));
         }
         String rpn = "{type: smooth_l1, beta: 0.1111111111111111, loss_weight: 1.0}";
         assertEquals(
                 Configs.of(CascadeMaskRcnnHead.Config.class),
                 read(
                         "type: cascade_mask_rcnn\n"
-                                + TWO_STAGES.formatted(rpn, false, 0.0, 2000)
+                                + String.format(Locale.ROOT, TWO_STAGES, rpn, false, 0.0, 2000)
                                 + stages));
     }
 }

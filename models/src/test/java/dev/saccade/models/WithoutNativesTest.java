@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -121,8 +122,10 @@ class WithoutNativesTest {
                 natives);
         assertSaid(
                 said("pytorch-jni", "config"),
-                "config USER libtorch cannot be loaded on %s: the class path lacks"
-                                .formatted(PLATFORM)
+                String.format(
+                                Locale.ROOT,
+                                "config USER libtorch cannot be loaded on %s: the class path lacks",
+                                PLATFORM)
                         + " ai.djl.pytorch:pytorch-jni:2.7.1-0.35.1 (a shaded jar must");
     }
 
@@ -136,10 +139,14 @@ class WithoutNativesTest {
         instead.add(cache.resolve("other").toString());
         assertSaid(
                 said("pytorch-native-cpu", "libtorch"),
-                "libtorch USER libtorch cannot be loaded on %s: the class path lacks"
-                                .formatted(PLATFORM)
-                        + " ai.djl.pytorch:pytorch-native-cpu:2.7.1:%s, it has plan9-mips ("
-                                .formatted(PLATFORM));
+                String.format(
+                                Locale.ROOT,
+                                "libtorch USER libtorch cannot be loaded on %s: the class path lacks",
+                                PLATFORM)
+                        + String.format(
+                                Locale.ROOT,
+                                " ai.djl.pytorch:pytorch-native-cpu:2.7.1:%s, it has plan9-mips (",
+                                PLATFORM));
     }
 
     @Test
@@ -162,8 +169,10 @@ class WithoutNativesTest {
         String output = said("", "opencv", "libtorch", "opencv");
         assertSaid(
                 output,
-                "opencv IO %s: native libraries cannot be unpacked there"
-                        .formatted(cache.resolve("saccade")));
+                String.format(
+                        Locale.ROOT,
+                        "opencv IO %s: native libraries cannot be unpacked there",
+                        cache.resolve("saccade")));
         assertSaid(output, "libtorch USER libtorch cannot be loaded on " + PLATFORM + ": " + cache);
         assertEquals(
                 3,

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -155,8 +156,11 @@ final class Case implements AutoCloseable {
         unread().forEach(
                         name ->
                                 faults.add(
-                                        "%s: setting %s is not known"
-                                                .formatted(title(folder), name)));
+                                        String.format(
+                                                Locale.ROOT,
+                                                "%s: setting %s is not known",
+                                                title(folder),
+                                                name)));
         faults.addAll(differences);
         unused.forEach(array -> faults.add("array " + array + " was never looked at"));
         if (!faults.isEmpty()) {

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
@@ -44,8 +45,12 @@ class HarnessTest {
     /** An array as numpy writes it, big-endian magic and all. */
     private static byte[] npy(String type, boolean fortran, String shape, byte[] data) {
         String header =
-                "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
-                        .formatted(type, fortran ? "True" : "False", shape);
+                String.format(
+                        Locale.ROOT,
+                        "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n",
+                        type,
+                        fortran ? "True" : "False",
+                        shape);
         return ByteBuffer.allocate(10 + header.length() + data.length)
                 .put(new byte[] {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0})
                 .put((byte) header.length())
@@ -124,12 +129,14 @@ class HarnessTest {
             model.object("neck");
             assertTrue(model.has("head"));
             assertEquals(
-                    """
+                    String.format(
+                            Locale.ROOT,
+                            """
                     case %1$s: setting config[1].b is not known
                     case %1$s: setting model.head is not known
                     case %1$s: setting model.neck.c is not known
-                    array a0 was never looked at"""
-                            .formatted(folder.getFileName()),
+                    array a0 was never looked at""",
+                            folder.getFileName()),
                     failure(recorded::check));
 
             recorded.settings().objects("config").get(1).has("b");
@@ -170,8 +177,10 @@ class HarnessTest {
             TestAbortedException skipped =
                     assertThrows(TestAbortedException.class, () -> nms.onlyClass("type", "nms"));
             assertEquals(
-                    "case %s: nothing is built for the nms.type \"soft_nms\""
-                            .formatted(folder.getFileName()),
+                    String.format(
+                            Locale.ROOT,
+                            "case %s: nothing is built for the nms.type \"soft_nms\"",
+                            folder.getFileName()),
                     skipped.getMessage());
         }
     }

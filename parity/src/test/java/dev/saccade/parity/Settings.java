@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -55,7 +56,8 @@ final class Settings {
     private JsonNode get(String key) {
         read.add(key);
         if (!node.hasNonNull(key)) {
-            throw new AssertionError("%s: setting %s is missing".formatted(where, name(key)));
+            throw new AssertionError(
+                    String.format(Locale.ROOT, "%s: setting %s is missing", where, name(key)));
         }
         return node.get(key);
     }
@@ -223,13 +225,24 @@ final class Settings {
     /** Returns the failure of a case with a value that no code of Saccade answers to. */
     AssertionError refused(String key, String reason) {
         return new AssertionError(
-                "%s: setting %s is %s, %s".formatted(where, name(key), node.get(key), reason));
+                String.format(
+                        Locale.ROOT,
+                        "%s: setting %s is %s, %s",
+                        where,
+                        name(key),
+                        node.get(key),
+                        reason));
     }
 
     /** Returns the abortion of a case that names a class of which Saccade has nothing. */
     TestAbortedException unbuilt(String key) {
         return new TestAbortedException(
-                "%s: nothing is built for the %s %s".formatted(where, name(key), node.get(key)));
+                String.format(
+                        Locale.ROOT,
+                        "%s: nothing is built for the %s %s",
+                        where,
+                        name(key),
+                        node.get(key)));
     }
 
     /** Returns the names of the settings, also of objects below, that nobody asked for. */

@@ -7,6 +7,7 @@ import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /** Soft-NMS of boxes of one class, of boxes with a label each, and of boxes with scores of all. */
 final class SoftNmsKind implements Kind {
@@ -79,11 +80,14 @@ final class SoftNmsKind implements Kind {
     private static void compare(
             Case recorded, String name, MulticlassNms.Kept kept, int perPosition) {
         NumpyArray dets = MulticlassNmsKind.rows(kept.detections().toInstances().get(0));
-        recorded.compare(name.formatted("dets"), dets, CLOSE);
+        recorded.compare(String.format(Locale.ROOT, name, "dets"), dets, CLOSE);
         int[] positions =
                 Arrays.stream(kept.keep().toLongArray())
                         .mapToInt(position -> (int) position / perPosition)
                         .toArray();
-        recorded.compare(name.formatted("keep"), NumpyArray.of(positions), Tolerance.EXACT);
+        recorded.compare(
+                String.format(Locale.ROOT, name, "keep"),
+                NumpyArray.of(positions),
+                Tolerance.EXACT);
     }
 }

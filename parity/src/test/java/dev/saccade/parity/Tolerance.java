@@ -3,6 +3,7 @@ package dev.saccade.parity;
 import dev.saccade.core.Text;
 
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -51,11 +52,12 @@ record Tolerance(double absolute, double ofMax, double relative) {
     double check(String name, NumpyArray expected, NumpyArray actual) {
         if (!Arrays.equals(expected.shape(), actual.shape())) {
             throw new AssertionError(
-                    "%s: shape %s, expected %s"
-                            .formatted(
-                                    name,
-                                    Arrays.toString(actual.shape()),
-                                    Arrays.toString(expected.shape())));
+                    String.format(
+                            Locale.ROOT,
+                            "%s: shape %s, expected %s",
+                            name,
+                            Arrays.toString(actual.shape()),
+                            Arrays.toString(expected.shape())));
         }
         double floor = absolute + ofMax * expected.maxAbs();
         double worst = 0;

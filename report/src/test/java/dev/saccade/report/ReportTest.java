@@ -32,6 +32,7 @@ import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.Set;
@@ -95,7 +96,7 @@ class ReportTest {
         assertEquals(
                 List.of("M30 10v20h-20v-20z", "M20 15v5h-5v-5z"),
                 masks.stream().map(mask -> mask.getAttribute("d")).toList());
-        String color = "--c:#%06x".formatted(ClassColors.rgb(1));
+        String color = String.format(Locale.ROOT, "--c:#%06x", ClassColors.rgb(1));
         for (Element mask : masks) {
             assertEquals(color, ((Element) mask.getParentNode()).getAttribute("style"));
         }
@@ -290,7 +291,9 @@ class ReportTest {
         assertEquals("Ground truth of " + SHOWN, images.get(0).getAttribute("alt"));
         Element car = elements(page, "li").get(0);
         assertEquals("car", car.getTextContent());
-        assertEquals("--c:#%06x".formatted(ClassColors.rgb(2)), car.getAttribute("style"));
+        assertEquals(
+                String.format(Locale.ROOT, "--c:#%06x", ClassColors.rgb(2)),
+                car.getAttribute("style"));
         assertEquals(List.of("91.0 % right"), texts(page, "span", "tally"));
     }
 
@@ -320,7 +323,7 @@ class ReportTest {
                         "F1",
                         "score",
                         List.of(Series.of("leaf", x, x).ofClass(2), Series.of("mean", x, x))));
-        String color = "--c:#%06x".formatted(ClassColors.rgb(2));
+        String color = String.format(Locale.ROOT, "--c:#%06x", ClassColors.rgb(2));
         assertTrue(out.toString().contains("class=\"curve\" style=\"" + color), out.toString());
         assertTrue(out.toString().contains("class=\"curve all\" style=\"--c:var(--ink)"));
     }

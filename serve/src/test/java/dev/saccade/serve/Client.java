@@ -15,6 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.Charset;
+import java.util.Locale;
 import java.util.Map;
 
 /** Asks a server as programs do. */
@@ -69,7 +70,8 @@ record Client(URI server, HttpClient http) {
                 (name, content) -> {
                     String head =
                             "--%s\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"%s\"\r\n\r\n";
-                    body.writeBytes(head.formatted(BOUNDARY, name).getBytes(UTF_8));
+                    body.writeBytes(
+                            String.format(Locale.ROOT, head, BOUNDARY, name).getBytes(UTF_8));
                     body.writeBytes(content);
                     body.writeBytes("\r\n".getBytes(UTF_8));
                 });

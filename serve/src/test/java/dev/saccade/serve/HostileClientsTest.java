@@ -40,6 +40,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
@@ -173,7 +174,7 @@ class HostileClientsTest {
         String told =
                 refused(
                         400,
-                        field.formatted(Client.BOUNDARY).getBytes(UTF_8),
+                        String.format(Locale.ROOT, field, Client.BOUNDARY).getBytes(UTF_8),
                         "Content-Type",
                         "multipart/form-data; boundary=" + Client.BOUNDARY);
         assertTrue(told.startsWith("the field score is no file"), told);
@@ -188,7 +189,8 @@ class HostileClientsTest {
 
     @Test
     void aPartWithoutANameIsTold() throws Exception {
-        String part = "--%1$s\r\n\r\nx\r\n--%1$s--\r\n".formatted(Client.BOUNDARY);
+        String part =
+                String.format(Locale.ROOT, "--%1$s\r\n\r\nx\r\n--%1$s--\r\n", Client.BOUNDARY);
         String type = "multipart/form-data; boundary=" + Client.BOUNDARY;
         String told = refused(400, part.getBytes(UTF_8), "Content-Type", type);
         assertTrue(told.startsWith("a part without a name is no file"), told);

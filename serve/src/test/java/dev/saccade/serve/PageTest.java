@@ -22,6 +22,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 /** What somebody sees who tries a model on the page, in a Chromium, where there is one. */
 @Timeout(180)
@@ -66,7 +67,10 @@ class PageTest {
 
     private static void slide(Browser browser, double level) throws Exception {
         browser.evaluate(
-                "level.value = %s; level.dispatchEvent(new Event('input'))".formatted(level));
+                String.format(
+                        Locale.ROOT,
+                        "level.value = %s; level.dispatchEvent(new Event('input'))",
+                        level));
     }
 
     @Test

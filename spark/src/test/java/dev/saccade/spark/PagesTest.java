@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 import javax.tools.ToolProvider;
@@ -56,7 +57,7 @@ class PagesTest {
         assertEquals(2, programs.size(), "programs for Spark");
         Path source = folder.resolve("Program.java");
         String blocks = String.join("}\n{\n", programs);
-        Files.writeString(source, SOURCE.formatted("{\n" + blocks + "}\n"));
+        Files.writeString(source, String.format(Locale.ROOT, SOURCE, "{\n" + blocks + "}\n"));
         String classPath = System.getProperty("java.class.path");
         int code =
                 ToolProvider.getSystemJavaCompiler()

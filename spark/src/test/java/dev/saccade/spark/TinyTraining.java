@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -81,8 +82,12 @@ final class TinyTraining {
         }
         Files.writeString(
                 folder.resolve("squares.json"),
-                "{\"images\": %s, \"annotations\": %s, \"categories\": [%s]}"
-                        .formatted(photos, squares, "{\"id\": 1, \"name\": \"square\"}"));
+                String.format(
+                        Locale.ROOT,
+                        "{\"images\": %s, \"annotations\": %s, \"categories\": [%s]}",
+                        photos,
+                        squares,
+                        "{\"id\": 1, \"name\": \"square\"}"));
         return RunConfig.parse(CONFIG)
                 .with("data.root=" + ConfigWriter.text(folder.toAbsolutePath().toString()));
     }

@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -113,7 +114,10 @@ class MlflowTest {
                 yield "{\"run\": {\"info\": {\"run_id\": \"r" + runs + "\"}}}";
             }
             case "runs/get" ->
-                    "{\"run\": {\"info\": {\"artifact_uri\": \"%s\"}}}".formatted(artifacts);
+                    String.format(
+                            Locale.ROOT,
+                            "{\"run\": {\"info\": {\"artifact_uri\": \"%s\"}}}",
+                            artifacts);
             case "runs/update" -> {
                 statuses.add(request.path("status").asText());
                 yield "{}";
@@ -239,7 +243,11 @@ class MlflowTest {
                         SaccadeException.class,
                         () ->
                                 CellRun.config(folder)
-                                        .with("hooks=[{type: mlflow, uri: '%s'}]".formatted(uri)));
+                                        .with(
+                                                String.format(
+                                                        Locale.ROOT,
+                                                        "hooks=[{type: mlflow, uri: '%s'}]",
+                                                        uri)));
         assertTrue(e.getMessage().contains("the address of a server"), e.getMessage());
     }
 

@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -246,6 +247,7 @@ class OwnDataTest {
         String message = messageOf(() -> training.start(run, hook));
         assertEquals(
                 String.format(
+                        Locale.ROOT,
                         "the data set has errors; nothing was trained: 3 problems%n"
                                 + "  - data.train: data set: image 1: id occurs twice%n"
                                 + "  - data.train: %s: image 1: no such file%n"

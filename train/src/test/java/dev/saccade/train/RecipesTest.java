@@ -36,6 +36,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -310,9 +311,14 @@ class RecipesTest {
         Path file =
                 Files.writeString(
                         folder.resolve("views.yaml"),
-                        "base: [%s/upernet/swin_tiny_160k_ade20k.yaml,".formatted(configs)
-                                + " %s/_base_/datasets/ade20k_multiscale_test.yaml]\n"
-                                        .formatted(configs));
+                        String.format(
+                                        Locale.ROOT,
+                                        "base: [%s/upernet/swin_tiny_160k_ade20k.yaml,",
+                                        configs)
+                                + String.format(
+                                        Locale.ROOT,
+                                        " %s/_base_/datasets/ade20k_multiscale_test.yaml]\n",
+                                        configs));
         DataConfig data = Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
         TestTimeAugmentation views = data.valViews().orElseThrow();
         assertEquals(

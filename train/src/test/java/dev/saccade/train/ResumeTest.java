@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
@@ -105,7 +106,7 @@ class ResumeTest {
                 assertThrows(SaccadeException.class, () -> other.requireResumable(run));
         assertEquals(
                 "the run cannot be resumed with another config than that in its folder:"
-                        + " model.head.type: was retinanet, is atss%n".formatted()
+                        + String.format(Locale.ROOT, " model.head.type: was retinanet, is atss%n")
                         + "start a new run in another folder instead, with init_from set to the"
                         + " checkpoint of this one",
                 head.getMessage());

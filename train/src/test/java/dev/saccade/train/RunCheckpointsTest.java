@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -217,7 +218,7 @@ class RunCheckpointsTest {
                 default -> {
                     Path file = random.nextBoolean() ? files.last() : files.previous();
                     Damage damage = any(Damage.values(), random);
-                    story.append(", %s %s".formatted(damage, file.getFileName()));
+                    story.append(String.format(Locale.ROOT, ", %s %s", damage, file.getFileName()));
                     if (Files.exists(file) && Files.size(file) > 0) {
                         number(file).ifPresent(owed::remove);
                         damage(file, damage);

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
@@ -234,13 +235,19 @@ class SoundDataTest {
                                 "data.val={type: coco, annotations: val.json, images: .}",
                                 "data.root=" + folder);
         String box = "{\"id\": 1, \"image_id\": 1, \"category_id\": 1, \"bbox\": %s}";
-        Files.writeString(file, coco.formatted(box.formatted("[30, 20, 20, 15]")));
+        Files.writeString(
+                file,
+                String.format(
+                        Locale.ROOT, coco, String.format(Locale.ROOT, box, "[30, 20, 20, 15]")));
         assertEquals(List.of("disc"), Training.measured(config).classes());
-        Files.writeString(file, coco.formatted(""));
+        Files.writeString(file, String.format(Locale.ROOT, coco, ""));
         assertRefused(
                 "data.val: nothing to measure on: none of 1 photograph shows a disc",
                 () -> Training.measured(config));
-        Files.writeString(file, coco.formatted(box.formatted("[30, 20, 50, 35]")));
+        Files.writeString(
+                file,
+                String.format(
+                        Locale.ROOT, coco, String.format(Locale.ROOT, box, "[30, 20, 50, 35]")));
         assertRefused(
                 "the data set has errors; nothing was measured: data.val: "
                         + file

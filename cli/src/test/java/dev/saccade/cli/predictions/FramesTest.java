@@ -34,6 +34,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -222,7 +223,9 @@ class FramesTest {
         Path last = tiny.photo(folder.resolve("c d.jpg"));
         Path missing = folder.resolve("e.jpg");
         Path list = folder.resolve("frames.txt");
-        Files.writeString(list, "%s\r\n\n%s\n  %s\n%s".formatted(first, bad, last, missing));
+        Files.writeString(
+                list,
+                String.format(Locale.ROOT, "%s\r\n\n%s\n  %s\n%s", first, bad, last, missing));
         Ended ended = predict("--list", list);
         assertEquals(2, ended.code(), ended.err());
         assertEquals(
@@ -268,7 +271,7 @@ class FramesTest {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
         assertTrue(predict().err().contains("nothing to look at: name photographs"));
         assertEquals(
-                "saccade: --list %s: no such file\n".formatted(list),
+                String.format(Locale.ROOT, "saccade: --list %s: no such file\n", list),
                 predict("--list", list).err());
         assertTrue(
                 predict(video("clip.avi", 1), "--nproc", 2)

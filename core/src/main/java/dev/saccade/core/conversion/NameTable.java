@@ -188,6 +188,11 @@ public final class NameTable {
         return library;
     }
 
+    /** Returns whether any name differs from ours. */
+    public boolean translates() {
+        return !rows.isEmpty();
+    }
+
     /** Returns whether names are theirs. */
     public boolean isTheirs(Set<String> names) {
         return isAny(names, theirMark);

@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -486,11 +487,12 @@ class CocoCheckTest {
 
     private Path write() throws IOException {
         String json =
-                "{'images': [%s], 'annotations': [%s], 'categories': [%s]}"
-                        .formatted(
-                                String.join(",\n", images),
-                                String.join(",\n", annotations),
-                                String.join(",\n", categories));
+                String.format(
+                        Locale.ROOT,
+                        "{'images': [%s], 'annotations': [%s], 'categories': [%s]}",
+                        String.join(",\n", images),
+                        String.join(",\n", annotations),
+                        String.join(",\n", categories));
         return Files.writeString(folder.resolve("a.json"), json.replace('\'', '"'));
     }
 

@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 class CocoDatasetTest {
@@ -177,12 +178,16 @@ class CocoDatasetTest {
     }
 
     private static String pixel(String id) {
-        return "{\"id\": %s, \"file_name\": \"a\", \"width\": 1, \"height\": 1}".formatted(id);
+        return String.format(
+                Locale.ROOT, "{\"id\": %s, \"file_name\": \"a\", \"width\": 1, \"height\": 1}", id);
     }
 
     private static String identified(String id, String image) {
-        return "{'id': %s, 'image_id': %s, 'category_id': 9007199254740993, 'bbox': [0,0,1,1]}"
-                .formatted(id, image);
+        return String.format(
+                Locale.ROOT,
+                "{'id': %s, 'image_id': %s, 'category_id': 9007199254740993, 'bbox': [0,0,1,1]}",
+                id,
+                image);
     }
 
     static List<Arguments> faults() {
@@ -201,20 +206,37 @@ class CocoDatasetTest {
                 Arguments.of("[]", "a COCO file is an object"),
                 Arguments.of("{'images': []}", "has no \"annotations\""),
                 Arguments.of("{'images': 1e99}", "expected \"images\" to be an array"),
-                Arguments.of(image.formatted("'x'", "a"), "expected an integer, got \"x\""),
-                Arguments.of(image.formatted("NaN", "a"), "an integer, got NaN"),
-                Arguments.of(image.formatted("9223372036854775808", "a"), "of at most 64 bits"),
-                Arguments.of(image.formatted("1e19", "a"), "an integer, got 1e19"),
-                Arguments.of(image.formatted("1", "../a"), "leaves the folder"),
-                Arguments.of(image.formatted("1", "/etc/passwd"), "leaves the folder"),
-                Arguments.of(image.formatted("1", "a\\u0000"), "leaves the folder"),
-                Arguments.of(image.formatted("1", "../\\u001b[2J"), "../\\u001b[2J\" leaves"),
-                Arguments.of(image.formatted("1", "../" + "a".repeat(9999)), "aaa..."),
-                Arguments.of(boxed.formatted("1", "[0,0,1,1]"), "there is no image 2"),
-                Arguments.of(boxed.formatted("1", "[0,0,1,1]"), "there is no category 3"),
-                Arguments.of(boxed.formatted("1", "[0,NaN,1,1]"), "is not finite"),
-                Arguments.of(boxed.formatted("1", "[0,1,1]"), "bbox has 3 numbers"),
-                Arguments.of(boxed.formatted("1.5", "[0,0,1,1]"), "an integer, got 1.5"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "'x'", "a"),
+                        "expected an integer, got \"x\""),
+                Arguments.of(String.format(Locale.ROOT, image, "NaN", "a"), "an integer, got NaN"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "9223372036854775808", "a"),
+                        "of at most 64 bits"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "1e19", "a"), "an integer, got 1e19"),
+                Arguments.of(String.format(Locale.ROOT, image, "1", "../a"), "leaves the folder"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "1", "/etc/passwd"), "leaves the folder"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "1", "a\\u0000"), "leaves the folder"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "1", "../\\u001b[2J"),
+                        "../\\u001b[2J\" leaves"),
+                Arguments.of(
+                        String.format(Locale.ROOT, image, "1", "../" + "a".repeat(9999)), "aaa..."),
+                Arguments.of(
+                        String.format(Locale.ROOT, boxed, "1", "[0,0,1,1]"), "there is no image 2"),
+                Arguments.of(
+                        String.format(Locale.ROOT, boxed, "1", "[0,0,1,1]"),
+                        "there is no category 3"),
+                Arguments.of(
+                        String.format(Locale.ROOT, boxed, "1", "[0,NaN,1,1]"), "is not finite"),
+                Arguments.of(
+                        String.format(Locale.ROOT, boxed, "1", "[0,1,1]"), "bbox has 3 numbers"),
+                Arguments.of(
+                        String.format(Locale.ROOT, boxed, "1.5", "[0,0,1,1]"),
+                        "an integer, got 1.5"),
                 Arguments.of(flat, "list of polygons, got 1"),
                 Arguments.of(categories, "category 1: id occurs twice"));
     }

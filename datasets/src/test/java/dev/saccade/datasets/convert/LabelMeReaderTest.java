@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 
 /** What the JSON files of LabelMe mean. */
 class LabelMeReaderTest {
@@ -46,9 +47,14 @@ class LabelMeReaderTest {
     }
 
     private static String shape(String label, String type, String group, String points) {
-        return ("{\"label\": \"%s\", \"points\": %s, \"group_id\": %s, \"shape_type\": \"%s\","
-                        + " \"flags\": {\"x\": [1]}}")
-                .formatted(label, points, group, type);
+        return String.format(
+                Locale.ROOT,
+                ("{\"label\": \"%s\", \"points\": %s, \"group_id\": %s, \"shape_type\": \"%s\","
+                        + " \"flags\": {\"x\": [1]}}"),
+                label,
+                points,
+                group,
+                type);
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /** A folder of labels that a test writes, and what is read of it. */
@@ -83,13 +84,14 @@ record Labels(Path folder) {
                 }
                 double[] numbers = {box.x(), box.y(), box.width(), box.height()};
                 told.add(
-                        "%s %s %s%s%s"
-                                .formatted(
-                                        photo.name(),
-                                        labels.classes().get(object.label()),
-                                        Arrays.toString(numbers),
-                                        outline,
-                                        object.crowd() ? " crowd" : ""));
+                        String.format(
+                                Locale.ROOT,
+                                "%s %s %s%s%s",
+                                photo.name(),
+                                labels.classes().get(object.label()),
+                                Arrays.toString(numbers),
+                                outline,
+                                object.crowd() ? " crowd" : ""));
             }
         }
         return told;

@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /** What is written in a format of others comes back as COCO within the rounding of that format. */
@@ -106,11 +107,12 @@ class RoundTripTest {
                                     "[[%d,%d],[%d,%d]]",
                                     s.left, s.top, s.left + s.width, s.top + s.height);
             written.add(
-                    "{\"label\":\"%s\",\"shape_type\":\"%s\",\"points\":%s}"
-                            .formatted(
-                                    CLASSES.get(s.label),
-                                    s.isTriangle ? "polygon" : "rectangle",
-                                    points));
+                    String.format(
+                            Locale.ROOT,
+                            "{\"label\":\"%s\",\"shape_type\":\"%s\",\"points\":%s}",
+                            CLASSES.get(s.label),
+                            s.isTriangle ? "polygon" : "rectangle",
+                            points));
         }
         inFolder(
                 labels ->

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 /** What the XML files of Pascal VOC mean. */
 class VocReaderTest {
@@ -37,16 +38,17 @@ class VocReaderTest {
     }
 
     private static String object(String name, Object... edges) {
-        return ("<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
+        return String.format(
+                Locale.ROOT,
+                ("<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
                         + "<ymax>%s</ymax></bndbox><difficult>%s</difficult>"
-                        + "<part><name>head</name><bndbox><xmin>3</xmin></bndbox></part></object>")
-                .formatted(
-                        name,
-                        edges[0],
-                        edges[1],
-                        edges[2],
-                        edges[3],
-                        edges.length > 4 ? edges[4] : 0);
+                        + "<part><name>head</name><bndbox><xmin>3</xmin></bndbox></part></object>"),
+                name,
+                edges[0],
+                edges[1],
+                edges[2],
+                edges[3],
+                edges.length > 4 ? edges[4] : 0);
     }
 
     @Test

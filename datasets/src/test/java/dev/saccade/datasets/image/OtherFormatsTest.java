@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 /** Labels of other tools, and what else is taken for a data set. */
 class OtherFormatsTest {
@@ -174,8 +175,11 @@ class OtherFormatsTest {
         assertTrue(
                 above.getMessage()
                         .endsWith(
-                                "; but %s is there: is %s the folder of the data set?"
-                                        .formatted(folder.resolve("labels.json"), folder)),
+                                String.format(
+                                        Locale.ROOT,
+                                        "; but %s is there: is %s the folder of the data set?",
+                                        folder.resolve("labels.json"),
+                                        folder)),
                 above.getMessage());
         CocoDataset.Config photographs = new CocoDataset.Config("images", "images", List.of());
         SaccadeException instead =

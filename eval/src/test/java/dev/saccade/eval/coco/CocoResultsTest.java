@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 class CocoResultsTest {
 
@@ -114,8 +115,12 @@ class CocoResultsTest {
             })
     void faultsAreNamedWithTheirPlace(String image, String box, String score, String expected) {
         String detection =
-                "{\"image_id\": %s, \"category_id\": 1, \"bbox\": %s, \"score\": %s}"
-                        .formatted(image, box, score);
+                String.format(
+                        Locale.ROOT,
+                        "{\"image_id\": %s, \"category_id\": 1, \"bbox\": %s, \"score\": %s}",
+                        image,
+                        box,
+                        score);
         checkFault("[\n" + detection + "]", IouType.BOX, expected);
         checkFault("[\n" + detection + "]", IouType.BOX, "detection 0 (line 2, column 1)");
     }
@@ -131,14 +136,19 @@ class CocoResultsTest {
     @Test
     void brokenMasksAreExplained() {
         String json = "[{\"image_id\":3,\"category_id\":1,\"score\":1,\"segmentation\":%s}]";
-        checkFault(json.formatted("3"), IouType.MASK, "run lengths");
-        checkFault(json.formatted("[[1,2,3]]"), IouType.MASK, "polygon");
-        checkFault(json.formatted("[]"), IouType.MASK, "lacks segmentation");
-        checkFault(json.formatted("{\"size\":[2,2],\"counts\":\"3\"}"), IouType.MASK, "cover 3");
+        checkFault(String.format(Locale.ROOT, json, "3"), IouType.MASK, "run lengths");
+        checkFault(String.format(Locale.ROOT, json, "[[1,2,3]]"), IouType.MASK, "polygon");
+        checkFault(String.format(Locale.ROOT, json, "[]"), IouType.MASK, "lacks segmentation");
         checkFault(
-                json.formatted("{\"size\":[2],\"counts\":\"4\"}"), IouType.MASK, "[height, width]");
+                String.format(Locale.ROOT, json, "{\"size\":[2,2],\"counts\":\"3\"}"),
+                IouType.MASK,
+                "cover 3");
         checkFault(
-                json.formatted("{\"size\":[2,2],\"counts\":[99999999999999]}"),
+                String.format(Locale.ROOT, json, "{\"size\":[2],\"counts\":\"4\"}"),
+                IouType.MASK,
+                "[height, width]");
+        checkFault(
+                String.format(Locale.ROOT, json, "{\"size\":[2,2],\"counts\":[99999999999999]}"),
                 IouType.MASK,
                 "run 0");
     }
@@ -149,18 +159,20 @@ class CocoResultsTest {
                 List.of(
                         "[[2, 1, 4, 1, 4, 4, 2, 4]]",
                         "{\"size\": [250, 300], \"counts\": [501, 3, 247, 3, 74246]}",
-                        "{\"size\": [250, 300], \"counts\": \"%s\"}"
-                                .formatted(
-                                        Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3)
-                                                .toCompressedString()));
+                        String.format(
+                                Locale.ROOT,
+                                "{\"size\": [250, 300], \"counts\": \"%s\"}",
+                                Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3).toCompressedString()));
         for (String encoding : encodings) {
             String record =
                     "{\"image_id\": 3, \"category_id\": 11, \"score\": 1, \"segmentation\": %s%s}";
             String json =
-                    "[%s, %s]"
-                            .formatted(
-                                    record.formatted(encoding, ", \"bbox\": [1, 1, 4, 4]"),
-                                    record.formatted(encoding, ""));
+                    String.format(
+                            Locale.ROOT,
+                            "[%s, %s]",
+                            String.format(
+                                    Locale.ROOT, record, encoding, ", \"bbox\": [1, 1, 4, 4]"),
+                            String.format(Locale.ROOT, record, encoding, ""));
             Detections read = read(json);
             assertEquals(
                     Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3), read.mask(0).orElseThrow(), json);
@@ -179,9 +191,19 @@ class CocoResultsTest {
                 "{\"image_id\": 3, \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3, 4]%s}";
         String outline = ", \"segmentation\": [[1, 1, 3, 1, 3, 3]]";
         for (String none : List.of("", ", \"segmentation\": []", ", \"segmentation\": null")) {
-            String boxes = "[%s, %s]".formatted(box.formatted(none), box.formatted(outline));
+            String boxes =
+                    String.format(
+                            Locale.ROOT,
+                            "[%s, %s]",
+                            String.format(Locale.ROOT, box, none),
+                            String.format(Locale.ROOT, box, outline));
             assertFalse(read(boxes).hasMasks());
-            String mixed = "[%s, %s]".formatted(box.formatted(outline), box.formatted(none));
+            String mixed =
+                    String.format(
+                            Locale.ROOT,
+                            "[%s, %s]",
+                            String.format(Locale.ROOT, box, outline),
+                            String.format(Locale.ROOT, box, none));
             SaccadeException fault = assertThrows(SaccadeException.class, () -> read(mixed));
             assertTrue(fault.getMessage().contains("detection 1 (line 1"), fault.getMessage());
             assertTrue(fault.getMessage().contains("lacks segmentation"), fault.getMessage());
@@ -199,10 +221,12 @@ class CocoResultsTest {
         String json =
                 "[{\"image_id\": \"%s\", \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3, 4]}]";
         for (String name : List.of("7", "7.png")) {
-            assertEquals(7, read(json.formatted(name)).imageId(0));
+            assertEquals(7, read(String.format(Locale.ROOT, json, name)).imageId(0));
         }
         SaccadeException fault =
-                assertThrows(SaccadeException.class, () -> read(json.formatted("8.png")));
+                assertThrows(
+                        SaccadeException.class,
+                        () -> read(String.format(Locale.ROOT, json, "8.png")));
         assertTrue(fault.getMessage().contains("got 8.png"), fault.getMessage());
     }
 

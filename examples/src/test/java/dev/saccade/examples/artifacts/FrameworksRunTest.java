@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
@@ -100,6 +101,7 @@ class FrameworksRunTest {
     private static String line(JsonNode object) {
         JsonNode box = object.get("box");
         return String.format(
+                Locale.ROOT,
                 "%s %s Box[x1=%s, y1=%s, x2=%s, y2=%s]",
                 object.get("label").asText(),
                 object.get("score"),

@@ -8,6 +8,7 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.ParameterGroup;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -41,13 +42,16 @@ public final class Lion extends Optimizer {
         super(
                 ParameterGroup.split(module, config),
                 Map.of("exp_avg", MemoryFormat::zerosLike),
-                """
+                String.format(
+                        Locale.ROOT,
+                        """
                 for i in range(torch.len(weights)):
                   direction = torch.sign(torch.lerp(gradients[i], exp_avg[i], %s))
                   weights[i].mul_(1 - lr * weight_decay).sub_(direction, alpha=lr)
                   exp_avg[i].lerp_(gradients[i], 1 - %s)
-                """
-                        .formatted(config.beta1(), config.beta2()),
+                """,
+                        config.beta1(),
+                        config.beta2()),
                 Optional.empty());
     }
 }

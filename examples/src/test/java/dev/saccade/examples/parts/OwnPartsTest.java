@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -61,12 +62,14 @@ class OwnPartsTest {
 
     private static ModelConfig config(String head) {
         String yaml =
-                """
+                String.format(
+                        Locale.ROOT,
+                        """
                 backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
                 neck: {type: fpn, out_channels: 8, num_outs: 5}
                 head: {%s}
-                """
-                        .formatted(head);
+                """,
+                        head);
         return Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
     }
 
@@ -140,7 +143,7 @@ class OwnPartsTest {
             })
     void everySelectionServesEveryHead(String selection) {
         learnsAndPredicts(RETINANET + ", " + selection);
-        learnsAndPredicts(MASK_RCNN.formatted("", "", ", " + selection));
+        learnsAndPredicts(String.format(Locale.ROOT, MASK_RCNN, "", "", ", " + selection));
     }
 
     @ParameterizedTest
@@ -168,13 +171,15 @@ class OwnPartsTest {
                 "bbox_coder: {type: corner}",
             })
     void regionsAreProposedWithIt(String part) {
-        learnsAndPredicts(MASK_RCNN.formatted(", " + part, "", ""));
+        learnsAndPredicts(String.format(Locale.ROOT, MASK_RCNN, ", " + part, "", ""));
     }
 
     @Test
     void regionsAreLookedAtWithIt() {
         learnsAndPredicts(
-                MASK_RCNN.formatted(
+                String.format(
+                        Locale.ROOT,
+                        MASK_RCNN,
                         "",
                         ", loss_bbox: {type: l2}, bbox_coder: {type: corner}",
                         ", assigner: {type: nearest}, sampler: {type: first}"));

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 /** Labels a photograph of many classes in a process of its own. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux tells the peak of a process")
@@ -80,7 +81,9 @@ class PredictionMemoryTest {
         List<Long> held = read(peaks).stream().map(Long::valueOf).toList();
         long whole = PHOTOGRAPH.area() * CLASSES * Float.BYTES / MEBI;
         long more = held.get(1) - held.get(0);
-        assertTrue(more < whole / 4, "scores of %s MiB, held %s".formatted(whole, held));
+        assertTrue(
+                more < whole / 4,
+                String.format(Locale.ROOT, "scores of %s MiB, held %s", whole, held));
     }
 
     private static List<String> read(Path file) {

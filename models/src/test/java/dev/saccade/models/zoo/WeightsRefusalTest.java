@@ -130,7 +130,7 @@ class WeightsRefusalTest extends WeightsFetching {
                                     "cannot be fetched: it breaks off, or what it answers is no HTTP;")
                             || told.contains("cannot be fetched: the connection broke;"),
                     told);
-            assertTrue(told.contains("--from its FOLDER"), told);
+            assertTrue(told.contains("fetch it from its folder"), told);
             assertTrue(told.contains("SACCADE_WEIGHTS"), told);
         }
         assertEquals(List.of(), kept());

@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -173,14 +174,14 @@ class RunConfigTest {
         assertRefused(
                 "data.train_transforms[1]: copy_paste: expected objects with masks, but the model"
                         + " learns boxes alone",
-                SMALLEST + pasting.formatted(""));
-        RunConfig.parse(SMALLEST + pasting.formatted(", paste_by_box: true"));
+                SMALLEST + String.format(Locale.ROOT, pasting, ""));
+        RunConfig.parse(SMALLEST + String.format(Locale.ROOT, pasting, ", paste_by_box: true"));
     }
 
     @Test
     void photographsAreRepeatedInTrainingAloneAndOnce() {
         String balanced = "{type: class_balanced, dataset: %s}";
-        String once = balanced.formatted("{type: coco}");
+        String once = String.format(Locale.ROOT, balanced, "{type: coco}");
         RunConfig.parse(SMALLEST.replace("{type: coco}", once));
         assertRefused(
                 "config:7: data.val: got class_balanced, expected a data set that has each"
@@ -188,7 +189,7 @@ class RunConfigTest {
                 SMALLEST + "  val: " + once + "\n");
         assertRefused(
                 "data.train.dataset: got class_balanced, expected the data set that is balanced",
-                SMALLEST.replace("{type: coco}", balanced.formatted(once)));
+                SMALLEST.replace("{type: coco}", String.format(Locale.ROOT, balanced, once)));
     }
 
     private static void assertRefused(String expected, String yaml) {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 class LayerDecayTest {
@@ -42,12 +43,14 @@ class LayerDecayTest {
         ModelConfig config =
                 Configs.bind(
                         ConfigFile.parse(
-                                """
+                                String.format(
+                                        Locale.ROOT,
+                                        """
                                 backbone: {%s}
                                 neck: {type: fpn, out_channels: 8}
                                 head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
-                                """
-                                        .formatted(backbone),
+                                """,
+                                        backbone),
                                 "test"),
                         ModelConfig.class);
         Map<String, Double> factors = new HashMap<>();

@@ -14,6 +14,7 @@ import dev.saccade.core.nn.WeightInit;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 class ParameterGroupTest {
@@ -48,11 +49,12 @@ class ParameterGroupTest {
             return ParameterGroup.split(net, config).stream()
                     .map(
                             g ->
-                                    "%s %s %s"
-                                            .formatted(
-                                                    g.learningRateFactor(),
-                                                    g.weightDecay(),
-                                                    String.join(" ", g.parameters().keySet())))
+                                    String.format(
+                                            Locale.ROOT,
+                                            "%s %s %s",
+                                            g.learningRateFactor(),
+                                            g.weightDecay(),
+                                            String.join(" ", g.parameters().keySet())))
                     .collect(Collectors.joining("; "));
         }
     }

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
+import java.util.Locale;
 
 class ScheduleTest {
 
@@ -97,6 +98,7 @@ class ScheduleTest {
                 assertThrows(IllegalArgumentException.class, () -> new RunLength(0, -1));
         assertEquals(
                 String.format(
+                        Locale.ROOT,
                         "iterations: got 0, expected at least 1%n"
                                 + "iterations_per_epoch: got -1, expected at least 1"),
                 e.getMessage());
