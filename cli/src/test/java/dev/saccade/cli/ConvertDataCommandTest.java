@@ -47,7 +47,10 @@ class ConvertDataCommandTest {
 
     private static void png(Path file, int type) throws IOException {
         Files.createDirectories(file.getParent());
-        ImageIO.write(new BufferedImage(40, 32, type), "png", file.toFile());
+        BufferedImage image = new BufferedImage(40, 32, type);
+        // Images with the same content are reported.
+        image.setRGB(0, 0, file.hashCode());
+        ImageIO.write(image, "png", file.toFile());
     }
 
     private void text(String name, String content) throws IOException {

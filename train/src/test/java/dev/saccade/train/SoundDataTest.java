@@ -26,10 +26,10 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 
 import javax.imageio.ImageIO;
 
@@ -92,11 +92,15 @@ class SoundDataTest {
     @TempDir private Path folder;
 
     private List<Photo> photos(int count, int width, int height) throws IOException {
-        Path file = folder.resolve(width + "x" + height + ".png");
-        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
-        ImageIO.write(image, "png", file.toFile());
-        Size size = new Size(height, width);
-        return IntStream.range(0, count).mapToObj(i -> new Photo(i, file, size)).toList();
+        List<Photo> photos = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Path file = folder.resolve(width + "x" + height + (i == 0 ? "" : "_" + i) + ".png");
+            BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+            image.setRGB(0, 0, i);
+            ImageIO.write(image, "png", file.toFile());
+            photos.add(new Photo(i, file, new Size(height, width)));
+        }
+        return photos;
     }
 
     private static IntFunction<List<Annotation>> box(double x, double y, double w, double h) {
