@@ -19,8 +19,11 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
 
     private static final String PICKLE = "data.pkl";
 
-    /** More than the pickle of any checkpoint: the tensors are not in it. */
+    /** More than the pickle of any checkpoint whose tensors are not in it. */
     private static final int MAX_PICKLE = 1 << 26;
+
+    /** Pickles of NumPy arrays hold the weights. */
+    private static final int MAX_ARRAYS = 1 << 30;
 
     /** More than the pickle of {@link #LEGACY_MAGIC}, of any protocol. */
     private static final int MAGIC_PICKLE = 64;
@@ -50,7 +53,15 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
             throw new MalformedException("written on a big-endian machine, not read");
         }
         StoredZip.Entry pickle = entries.get(pickles.get(0));
-        long size = Math.min(pickle.size(), MAX_PICKLE);
+        long size = pickle.size();
+        if (size > MAX_ARRAYS) {
+            throw new MalformedException(
+                    "its pickle has "
+                            + size
+                            + " bytes, at most "
+                            + MAX_ARRAYS
+                            + " are read; save tensors, not NumPy arrays");
+        }
         Object root =
                 Pickle.read(file.description(pickle.begin(size), size), TorchContent::storage);
         return new TorchContent(

@@ -6,6 +6,7 @@ import com.google.common.collect.Sets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.check.LabelFormat;
+import dev.saccade.datasets.labels.PathNames;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -115,15 +116,18 @@ public final class CocoFiles {
      * @param found number of images in it, of those searched for
      * @param shared number of folders that both are in, below the root
      * @param alike number of words that both paths have
+     * @param extra number of words of folders like the file that the file lacks
      * @param distance number of folders that lead from one to the other
      */
-    private record Candidate(Path folder, long found, int shared, long alike, int distance) {
+    private record Candidate(
+            Path folder, long found, int shared, long alike, int extra, int distance) {
 
         private static final Comparator<Candidate> BEST_FIRST =
                 Comparator.comparingInt(Candidate::shared)
                         .thenComparingLong(Candidate::alike)
                         .thenComparingLong(Candidate::found)
                         .reversed()
+                        .thenComparingInt(Candidate::extra)
                         .thenComparingInt(Candidate::distance);
 
         private static Candidate of(Path root, Path annotations, Path folder, long found) {
@@ -135,7 +139,9 @@ public final class CocoFiles {
                     folder,
                     found,
                     shared,
-                    Sets.intersection(words(file), words(images)).size(),
+                    Sets.intersection(words(file), words(images)).size()
+                            + PathNames.contained(file.toString(), images.toString()),
+                    PathNames.extra(file.toString(), images.toString()),
                     depth(parent) + depth(images) - 2 * shared);
         }
 

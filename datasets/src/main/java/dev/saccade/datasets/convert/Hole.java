@@ -18,6 +18,9 @@ final class Hole {
     /** Rounding leaves slivers, smaller than any hole that somebody draws. */
     private static final double LEAST_AREA = 1e-6;
 
+    /** Cutting takes long if many sides cross each other. */
+    static final int MOST_POINTS = 2000;
+
     private final Area area;
 
     Hole(Outline shape) {

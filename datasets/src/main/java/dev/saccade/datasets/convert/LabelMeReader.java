@@ -322,6 +322,16 @@ final class LabelMeReader implements LabelReader {
 
         /** Takes a shape from all shapes before it, over which labelme draws it. */
         private void cut(String shapePlace, Outline hole) {
+            if (hole instanceof Outline.Ring ring && ring.points().length > 2 * Hole.MOST_POINTS) {
+                findings.add(
+                        Finding.error(
+                                shapePlace,
+                                "",
+                                Text.format(
+                                        "hole of %d points, expected at most %d; simplify it",
+                                        ring.points().length / 2, Hole.MOST_POINTS)));
+                return;
+            }
             Hole cut = new Hole(hole);
             boolean isCut = objects.removeIf(object -> cut.covers(object.outlines()));
             for (ListIterator<DrawnObject> each = objects.listIterator(); each.hasNext(); ) {

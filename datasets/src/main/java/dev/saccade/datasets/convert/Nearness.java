@@ -5,6 +5,8 @@ import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.datasets.labels.PathNames;
+
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -13,7 +15,7 @@ import java.util.Set;
 /**
  * Which paths belong to a file of labels, where several would do: those in or below its folder,
  * else in the next folder above that has any; of these the ones that share most words with its
- * path, such as {@code cam2} or {@code train}.
+ * path, such as {@code cam2} or {@code train}, and have the fewest others.
  */
 final class Nearness {
 
@@ -30,7 +32,9 @@ final class Nearness {
         Comparator<String> order =
                 Comparator.<String>comparingInt(path -> levelsUp(labels, path))
                         .thenComparing(path -> !path.equals(SourceFolder.parent(labels)))
-                        .thenComparingInt(path -> -shared(words, path));
+                        .thenComparingInt(path -> -shared(words, path))
+                        .thenComparingInt(path -> -PathNames.contained(labels, path))
+                        .thenComparingInt(path -> PathNames.extra(labels, path));
         return paths.stream()
                 .min(order)
                 .map(

@@ -19,9 +19,10 @@ import java.util.function.UnaryOperator;
 
 /**
  * The label files of YOLO images: {@code labels/a.txt} of {@code images/a.jpg}, else {@code a.txt}
- * beside it. Files whose names differ in encoding, case or a second ending ({@code a.jpg.txt}) are
- * paired if only one image and one file remain for a name. Remaining images have no objects, unless
- * label files remain, too: then names are wrong, which is an error.
+ * beside it; {@code a.png.txt} of {@code a.png} where {@code a.jpg} exists, too. Files whose names
+ * differ in encoding, case or a second ending ({@code a.jpg.txt}) are paired if only one image and
+ * one file remain for a name. Remaining images have no objects, unless label files remain, too:
+ * then names are wrong, which is an error.
  */
 final class YoloFiles {
 
@@ -70,10 +71,17 @@ final class YoloFiles {
 
     private void pairByName(Set<String> all) {
         for (String image : all) {
-            String beside = SourceFolder.stem(image) + ".txt";
-            Optional<String> file = folder.first(moved(beside, IMAGES, LABELS), beside);
+            String stem = SourceFolder.stem(image);
+            Optional<String> own =
+                    folder.photographsOf(stem).size() > 1 ? beside(image) : Optional.empty();
+            Optional<String> file = own.or(() -> beside(stem));
             file.ifPresentOrElse(path -> labels.put(image, path), () -> images.add(image));
         }
+    }
+
+    private Optional<String> beside(String path) {
+        String file = path + ".txt";
+        return folder.first(moved(file, IMAGES, LABELS), file);
     }
 
     /** Returns a path with the last folder of a name replaced by another. */

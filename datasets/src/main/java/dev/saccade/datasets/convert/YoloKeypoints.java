@@ -1,17 +1,23 @@
 package dev.saccade.datasets.convert;
 
+import static java.util.stream.Collectors.toList;
+
 import dev.saccade.core.Text;
 
 import java.awt.geom.Line2D;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Recognizes boxes with keypoints that would be read as polygons, as the data set lacks {@code
- * kpt_shape}. All lines have the same length and begin with a box in the image. Of three numbers a
- * point, the third is a visibility, 0 to 2. Of two, the points are in the box, or 0 for unlabeled
- * ones; polygons of one length may look so, too, but do not cross themselves.
+ * kpt_shape}. Such lines have the same length and begin with a box in the image; other lines may be
+ * plain boxes. Of three numbers a point, the third is a visibility, 0 to 2. Of two, the points are
+ * in the box, or 0 for unlabeled ones; polygons of one length may look so, too, but do not cross
+ * themselves.
  */
 final class YoloKeypoints {
 
@@ -23,30 +29,43 @@ final class YoloKeypoints {
 
     private static final double CROSSED = 0.1;
 
+    /** Fewer lines or visibilities may look so by chance. */
+    private static final int FEW = 4;
+
+    /** A box and one point look like a triangle, which never crosses itself. */
+    private static final int ONE_POINT = BOX + 2;
+
     private YoloKeypoints() {}
 
     /** Returns an error if the polygons of a data set are boxes with keypoints. */
     static Optional<String> suspected(List<Drawing> drawings) {
-        List<Outline> outlines =
+        Map<Integer, List<double[]>> byLength =
                 drawings.stream()
                         .flatMap(drawing -> drawing.objects().stream())
                         .map(object -> object.outlines().get(0))
-                        .toList();
-        if (outlines.isEmpty() || !outlines.stream().allMatch(Outline.Ring.class::isInstance)) {
-            return Optional.empty();
-        }
-        List<double[]> lines =
-                outlines.stream().map(outline -> ((Outline.Ring) outline).points()).toList();
+                        .filter(Outline.Ring.class::isInstance)
+                        .map(outline -> ((Outline.Ring) outline).points())
+                        .collect(
+                                Collectors.groupingBy(line -> line.length, TreeMap::new, toList()));
+        boolean isOnly = byLength.size() == 1;
+        return byLength.values().stream()
+                .flatMap(lines -> suspected(lines, isOnly).stream())
+                .findFirst();
+    }
+
+    private static Optional<String> suspected(List<double[]> lines, boolean isOnly) {
         int length = lines.get(0).length;
-        if (lines.stream().anyMatch(line -> line.length != length)) {
-            return Optional.empty();
-        }
-        if (lines.stream().allMatch(YoloKeypoints::hasVisibilities)) {
+        boolean areMany = isOnly || lines.size() >= FEW;
+        if (lines.size() * (length - BOX) / 3 >= FEW
+                && lines.stream().allMatch(YoloKeypoints::hasVisibilities)) {
             return Optional.of(message(length, 3));
         }
+        boolean areInBoxes = areMany && ratio(lines, YoloKeypoints::hasPointsInBox) >= LIKELY;
         boolean isLikely =
-                ratio(lines, YoloKeypoints::hasPointsInBox) >= LIKELY
-                        && ratio(lines, YoloKeypoints::crossesItself) >= CROSSED;
+                areInBoxes
+                        && (length == ONE_POINT
+                                ? lines.size() >= FEW
+                                : ratio(lines, YoloKeypoints::crossesItself) >= CROSSED);
         return isLikely ? Optional.of(message(length, 2)) : Optional.empty();
     }
 

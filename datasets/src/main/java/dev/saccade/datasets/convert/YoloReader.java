@@ -109,6 +109,10 @@ final class YoloReader implements LabelReader {
             numbers[i] = number;
         }
         int label = (int) numbers[0];
+        if (data.names().isEmpty()) {
+            // Reported once, for the data set.
+            return Optional.empty();
+        }
         if (label != numbers[0] || label < 0 || label >= data.names().size()) {
             return fault(
                     findings,

@@ -70,6 +70,11 @@ class CocoFilesTest {
         "cam2/train.json, cam1/train cam2/images, cam2/images",
         "train.json, images images/thumbnails, images",
         "val/labels.json, train val, val",
+        "annotations/instances_train2017.json, images/train2017 images/train2017_backup,"
+                + " images/train2017",
+        "annotations/train.json, images/train images/train_old images/val, images/train",
+        "annotations/instances_train_2024-02-01.json, images/2024-01-02 images/2024-02-01,"
+                + " images/2024-02-01",
     })
     void theFolderNextToTheFileOrNamedLikeItIsTaken(
             String annotations, String folders, String expected) throws IOException {

@@ -184,6 +184,16 @@ class CocoFileReaderTest {
     }
 
     @Test
+    void datesAndLongerNamesAreToldApart() {
+        for (String folder : List.of("2024-01-02", "2024-02-01", "train2017", "train2017_old")) {
+            labels.photo("images/" + folder + "/0.png", 40, 30);
+        }
+        write("annotations/2024-02-01.json", image(1, "0.png"), BOX);
+        write("annotations/train2017.json", image(1, "0.png"), BOX);
+        assertEquals(List.of("images/2024-02-01/0.png", "images/train2017/0.png"), names());
+    }
+
+    @Test
     void aFileThatMayBeOfSeveralFoldersIsRefused() {
         twoCameras();
         write("annotations/instances_default.json", image(1, "0.png"), BOX);

@@ -104,4 +104,14 @@ class YoloFilesTest {
         assertEquals(List.of(), labels.findings(read));
         assertTrue(read.notes().get(0).contains("1 image without a label file"));
     }
+
+    @Test
+    void labelsNamedAfterTheWholeImageAreItsOwnIfImagesShareAName() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", "names: [cat]");
+        labels.photo("images/train/t.jpg", 10, 10).photo("images/train/t.png", 10, 10);
+        labels.text("labels/train/t.txt", "0 .5 .5 .2 .2");
+        labels.text("labels/train/t.png.txt", "0 .5 .5 .4 .4");
+        assertTrue(told().contains("images/train/t.jpg cat [4.0, 4.0, 2.0, 2.0]"));
+        assertTrue(told().contains("images/train/t.png cat [3.0, 3.0, 4.0, 4.0]"));
+    }
 }

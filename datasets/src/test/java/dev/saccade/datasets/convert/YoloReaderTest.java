@@ -309,6 +309,33 @@ class YoloReaderTest {
                 Labels.told(labels.read(ForeignFormat.YOLO)).get(0));
     }
 
+    @Test
+    void keypointsBesideBoxesAndPolygonsAreRefused() {
+        labels.text("data.yaml", NAMES);
+        labels.text("labels/train/a.txt", "0 .5 .5 .2 .4 .45 .4 1 .55 .6 1", "0 .5 .5 .2 .4");
+        labels.text(
+                "labels/val/b.txt", "1 .3 .3 .2 .2 .25 .35 1 0 0 0", "1 .1 .1 .2 .1 .2 .3 .1 .3");
+        assertTrue(findsKeypoints("kpt_shape: [2, 3]"));
+        labels.text(
+                "labels/train/a.txt",
+                "0 .5 .5 .2 .4 .45 .4",
+                "0 .5 .5 .2 .2 .55 .45",
+                "0 .4 .5 .2 .2 .35 .45",
+                "0 .3 .5 .2 .2 .35 .55");
+        labels.text("labels/val/b.txt", "1 .3 .3 .2 .2");
+        assertTrue(findsKeypoints("kpt_shape: [1, 2]"));
+    }
+
+    @Test
+    void missingClassNamesAreOneError() {
+        labels.text("labels/train/a.txt", "0 .5 .5 .2 .4", "2 .5 .5 .2 .4");
+        List<String> errors =
+                labels.findings(ForeignFormat.YOLO).stream()
+                        .filter(finding -> finding.startsWith("ERROR"))
+                        .toList();
+        assertEquals(1, errors.size(), errors.toString());
+    }
+
     private boolean findsKeypoints(String shape) {
         return labels.findings(ForeignFormat.YOLO).stream()
                 .anyMatch(f -> f.startsWith("ERROR") && f.contains(shape));
