@@ -99,7 +99,10 @@ class FirstHourTest {
     void thePageLeadsToAServerThatFindsThings() throws Exception {
         String printed = page.run(this::quick);
         assertEquals(1, page.outputs().size(), "outputs on the page");
-        assertTrue(printed.contains("200 {\"width\":96,\"height\":64,\"objects\":["), printed);
+        assertTrue(
+                printed.contains(
+                        "200 [{\"image\":\"image\",\"width\":96,\"height\":64,\"objects\":["),
+                printed);
         for (String file :
                 List.of(
                         "mine/seen/index.html",

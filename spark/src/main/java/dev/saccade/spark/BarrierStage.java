@@ -25,7 +25,8 @@ final class BarrierStage {
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
     private static final int MILLIS_BETWEEN_LOOKS = 200;
 
-    private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\d+ cancelled.*");
+    /** Spark formats the number with the digits of the default locale. */
+    private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\p{Nd}+ cancelled.*");
 
     /** What a stage was lost of, without what Spark says of that before, and stack traces after. */
     private static final Pattern LOSS = Pattern.compile("finished unsuccessfully\\.\\s*(\\S.*)");
