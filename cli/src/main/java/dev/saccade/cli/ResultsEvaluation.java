@@ -72,6 +72,7 @@ record ResultsEvaluation(
             masks = false;
         }
         noteOutside(notes, dataset, found);
+        noteUnits(notes, found);
         int threads = Runtime.getRuntime().availableProcessors();
         DetectionEvaluation evaluation =
                 DetectionEvaluation.compute(dataset, found, config, masks, threads);
@@ -113,6 +114,22 @@ record ResultsEvaluation(
                             "%d of %d boxes leave their image; expected bbox to be [x, y, width,"
                                     + " height]",
                             outside, found.size()));
+        }
+    }
+
+    private static void noteUnits(ImmutableList.Builder<String> notes, Detections found) {
+        boolean areFractions =
+                IntStream.range(0, found.size())
+                        .allMatch(
+                                i ->
+                                        found.box(i).x() + found.box(i).width() <= 1
+                                                && found.box(i).y() + found.box(i).height() <= 1);
+        if (found.size() > 0 && areFractions) {
+            notes.add("all boxes are below 1 pixel, like fractions; expected bbox in pixels");
+        }
+        double highest = IntStream.range(0, found.size()).mapToDouble(found::score).max().orElse(0);
+        if (highest > 1) {
+            notes.add(Text.format("scores are up to %.4g; expected 0 to 1, not percent", highest));
         }
     }
 

@@ -191,7 +191,7 @@ class HostileNamesTest {
         assertEquals(2, ended.code(), ended.err());
         assertHarmless(ended);
         assertTrue(Files.exists(folder.resolve(NAME).resolve(NAME + "2.jpg")));
-        assertEquals(good.toString(), JSON.readTree(ended.out()).at("/0/photo").asText());
+        assertEquals(good.toString(), JSON.readTree(ended.out()).at("/0/image").asText());
     }
 
     @Test

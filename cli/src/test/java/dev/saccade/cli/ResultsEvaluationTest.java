@@ -104,6 +104,25 @@ class ResultsEvaluationTest {
     }
 
     @Test
+    void fractionsAndPercentagesAreNoted() throws IOException {
+        Path results =
+                Files.writeString(
+                        folder.resolve("fractions.json"),
+                        "[{\"image_id\": 1, \"category_id\": 7, \"bbox\": [0.1, 0.2, 0.3, 0.4],"
+                                + " \"score\": 90}]");
+        Ended ended =
+                saccade(
+                        "eval",
+                        "--results",
+                        results,
+                        "--annotations",
+                        annotations("instances.json"));
+        assertEquals(0, ended.code(), ended.err());
+        assertTrue(ended.err().contains("expected bbox in pixels"), ended.err());
+        assertTrue(ended.err().contains("scores are up to 90"), ended.err());
+    }
+
+    @Test
     void checkWarnsAboutDenseImagesAndNewRaisesTheLimits() throws IOException {
         Path data = Files.createDirectories(folder.resolve("dense"));
         String annotations = Files.readString(annotations("instances.json"));

@@ -101,8 +101,8 @@ public final class SmallObjects {
                         Text.format(
                                 "%d of %d objects%s are smaller than %.0f pixels in the model input"
                                         + " (half of these below %.1f); set image_size: [%d, %d], or"
-                                        + " cut the images into tiles of about %dx%d pixels and"
-                                        + " predict with --tiles",
+                                        + " cut the images into tiles of about %dx%d pixels, also to"
+                                        + " predict",
                                 found.size(),
                                 total,
                                 classes.isEmpty()
