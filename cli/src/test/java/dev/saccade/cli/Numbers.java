@@ -11,6 +11,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.config.Origin;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Range;
 import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
@@ -116,6 +117,8 @@ final class Numbers {
             Function<ConfigNode, ConfigNode.Mapping> put) {
         if (isNumber(type)) {
             places.add(new Place(root, path, (Class<?>) type, n -> put.apply(scalar(n))));
+        } else if (type == Range.class) {
+            places.add(new Place(root, path, double.class, n -> put.apply(scalar(n))));
         } else if (type instanceof Class<?> plain && plain.isRecord()) {
             ConfigNode.Mapping section =
                     node instanceof ConfigNode.Mapping written ? written : EMPTY;

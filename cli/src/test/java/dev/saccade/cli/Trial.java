@@ -25,8 +25,12 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.MulticlassNms;
@@ -43,6 +47,9 @@ import dev.saccade.train.schedules.RunLength;
 import dev.saccade.train.schedules.Schedule;
 
 import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -78,6 +85,8 @@ final class Trial {
                     BoxLoss.class, "loss_bbox",
                     ClassificationLoss.class, "loss_cls");
 
+    private static final Path ONE_OBJECT = oneObject();
+
     private Trial() {}
 
     /** Uses a record. */
@@ -101,12 +110,38 @@ final class Trial {
             for (long i = 0; i < 1000; i += 333) {
                 schedule.learningRate(0.01, i, length);
             }
+        } else if (settings instanceof DetectionEvaluator.Config evaluator) {
+            evaluate(evaluator);
         } else if (settings instanceof ModelSpec spec) {
             read(spec.viewTransforms());
         } else if (settings instanceof RunConfig config) {
             plan(config);
         } else {
             throw new AssertionError(settings.getClass() + ": nothing is known of its use");
+        }
+    }
+
+    private static void evaluate(DetectionEvaluator.Config evaluator) {
+        CocoDataset data = CocoDataset.open(ONE_OBJECT, Path.of("images"), List.of());
+        Detections found =
+                new Detections.Builder().add(1, 0, new Detections.Bbox(1, 1, 4, 4), 0.5).build();
+        DetectionEvaluation.compute(data, found, evaluator, false, 1);
+    }
+
+    private static Path oneObject() {
+        try {
+            Path file = Files.createTempFile("one_object", ".json");
+            file.toFile().deleteOnExit();
+            return Files.writeString(
+                    file,
+                    """
+                    {"images": [{"id": 1, "file_name": "a.png", "width": 8, "height": 8}],
+                     "categories": [{"id": 1, "name": "dot"}],
+                     "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "area": 16,
+                                      "bbox": [1, 1, 4, 4], "iscrowd": 0}]}
+                    """);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
