@@ -3,8 +3,8 @@ package dev.saccade.examples;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import java.io.IOException;
-import java.util.List;
 import java.nio.FloatBuffer;
+import java.util.List;
 
 /** A photograph as an exported model takes it: resized, normalized and padded. */
 final class PreparedPhoto {
