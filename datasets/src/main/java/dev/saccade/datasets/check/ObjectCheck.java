@@ -84,6 +84,7 @@ public final class ObjectCheck {
         }
         outlines.fault(!masked.isEmpty())
                 .ifPresent(fault -> findings.accept(Finding.error(file, "", fault)));
+        RepeatedObjects.warning(table, file, wanted).ifPresent(findings);
     }
 
     /**

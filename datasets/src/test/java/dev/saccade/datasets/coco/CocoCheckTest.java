@@ -386,7 +386,8 @@ class CocoCheckTest {
         }
         images.add(image(2, "gone.jpg", 40, 30));
         DatasetReport report = check(false);
-        assertEquals(List.of(1, 10_050), List.of(report.errors(), report.warnings()));
+        int repeated = 1;
+        assertEquals(List.of(1, 10_050 + repeated), List.of(report.errors(), report.warnings()));
         assertEquals(10_001, report.findings().size());
         assertTrue(report.findings().get(10_000).toString().contains("gone.jpg"));
     }
@@ -451,8 +452,13 @@ class CocoCheckTest {
         assertEquals(30, reports.get(0).errors());
     }
 
+    /** Asserts all findings but repeated objects, as most objects of these tests are alike. */
     private static void assertFindings(DatasetReport report, String... expected) {
-        List<String> lines = report.findings().stream().map(Finding::toString).toList();
+        List<String> lines =
+                report.findings().stream()
+                        .map(Finding::toString)
+                        .filter(line -> !line.contains("box of another object"))
+                        .toList();
         String all = String.join("\n", lines);
         for (int i = 0; i < Math.min(lines.size(), expected.length); i++) {
             assertTrue(
@@ -460,7 +466,7 @@ class CocoCheckTest {
                     expected[i] + "\nnot in line " + i + " of\n" + all);
         }
         assertEquals(expected.length, lines.size(), all);
-        assertEquals(lines.size(), report.errors() + report.warnings());
+        assertEquals(report.findings().size(), report.errors() + report.warnings());
     }
 
     private DatasetReport check(boolean decode) throws IOException {
