@@ -57,7 +57,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         return theirs.isEmpty() ? new ClassLayers(classes, names, rows) : this;
     }
 
-    /** Matches the classes of the model with those of the checkpoint. */
+    /** Matches the classes of the model and the checkpoint by name. */
     ClassMatch match() {
         return ClassMatch.of(classes, theirs);
     }

@@ -39,7 +39,7 @@ interface EvaluationOutput {
         return all.build();
     }
 
-    /** Returns metrics followed by those of other evaluators. */
+    /** Returns the metrics of several evaluators, in their order. */
     static Map<String, Double> joined(Map<String, Double> metrics, Map<String, Double> others) {
         return ImmutableMap.<String, Double>builder().putAll(metrics).putAll(others).buildOrThrow();
     }
