@@ -11,6 +11,7 @@ import dev.saccade.models.zoo.Zoo;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -103,11 +104,11 @@ class ReadmeTest {
 
     /** Returns the figures of the recipe with the longest schedule, which is the last. */
     private static String figures(List<Recipe> recipes, String start, List<String> names) {
-        Optional<Map<String, Double>> published =
+        Optional<Map<String, BigDecimal>> published =
                 recipes.stream()
                         .filter(recipe -> recipe.name().startsWith(start))
                         .filter(recipe -> recipe.original().isPresent())
-                        .map(recipe -> recipe.published().figures())
+                        .map(Recipe::published)
                         .reduce((first, last) -> last);
         return published
                 .filter(figures -> figures.keySet().containsAll(names))

@@ -84,9 +84,7 @@ final class RecipeRepository extends AbstractRepository {
 
     private static Artifact artifact(Recipe recipe) {
         Map<String, String> figures = new TreeMap<>();
-        recipe.published()
-                .figures()
-                .forEach((name, figure) -> figures.put(name, figure.toString()));
+        recipe.published().forEach((name, figure) -> figures.put(name, figure.toString()));
         Artifact artifact = new Artifact();
         artifact.setVersion(VERSION);
         artifact.setName(recipe.name());

@@ -233,7 +233,7 @@ class SaccadeZooTest {
                 List.of(artifact.getName()),
                 swin.listArtifacts().stream().map(Artifact::getName).toList());
         assertEquals(
-                Map.of("box_ap", "43.7", "mask_ap", "39.8", "parameters", "47.8", "flops", "264.0"),
+                Map.of("box_ap", "43.7", "mask_ap", "39.8", "parameters", "48", "flops", "267"),
                 artifact.getProperties());
         assertEquals("MIT", artifact.getMetadata().getLicenses().get("original").getName());
         assertEquals("Apache-2.0", artifact.getMetadata().getLicenses().get("recipe").getName());

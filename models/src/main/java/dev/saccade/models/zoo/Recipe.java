@@ -14,6 +14,7 @@ import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 
+import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,11 +25,15 @@ import java.util.Optional;
  *
  * @param name its path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}
  * @param targets what its model learns and predicts
- * @param published what is published of it
- * @param original who published it; empty for Saccade's own
+ * @param original the source of its results; empty for recipes of Saccade
+ * @param published results by the columns of {@code configs/papers.yaml}, such as {@code box_ap} in
+ *     percent, with the decimals of the source
  */
 public record Recipe(
-        String name, TargetKind targets, Published published, Optional<Original> original) {
+        String name,
+        TargetKind targets,
+        Optional<Original> original,
+        Map<String, BigDecimal> published) {
 
     /** What a config says of prediction, without the rest of it. */
     private record Prediction(

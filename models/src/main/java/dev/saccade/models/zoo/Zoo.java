@@ -18,44 +18,53 @@ import java.util.Optional;
  */
 public final class Zoo {
 
+    private static final String OWN = "saccade";
+
     private final ImmutableMap<String, Recipe> recipes;
 
-    /** What {@code zoo.yaml} holds: recipes by family and name. */
+    /** {@code zoo.yaml}: sources of recipes by head and name. */
     private record Table(
-            Map<String, Original> originals,
-            Map<String, Map<String, Published>> objectDetection,
-            Map<String, Map<String, Published>> instanceSegmentation,
-            Map<String, Map<String, Published>> semanticSegmentation) {}
+            Map<String, Map<String, String>> objectDetection,
+            Map<String, Map<String, String>> instanceSegmentation,
+            Map<String, Map<String, String>> semanticSegmentation) {}
 
     private Zoo(ImmutableMap<String, Recipe> recipes) {
         this.recipes = recipes;
     }
 
-    /** Returns what this version of the library comes with. */
+    /** Returns the recipes of this version of the library. */
     public static Zoo packaged() {
         Table table = Configs.bind(ConfigFile.packaged("zoo.yaml"), Table.class);
+        Papers papers = Papers.packaged();
         ImmutableMap.Builder<String, Recipe> recipes = ImmutableMap.builder();
-        add(TargetKind.BOXES, table.objectDetection(), table.originals(), recipes);
-        add(TargetKind.MASKS, table.instanceSegmentation(), table.originals(), recipes);
-        add(TargetKind.LABEL_MAPS, table.semanticSegmentation(), table.originals(), recipes);
+        add(TargetKind.BOXES, table.objectDetection(), papers, recipes);
+        add(TargetKind.MASKS, table.instanceSegmentation(), papers, recipes);
+        add(TargetKind.LABEL_MAPS, table.semanticSegmentation(), papers, recipes);
         return new Zoo(recipes.buildOrThrow());
     }
 
     private static void add(
             TargetKind targets,
-            Map<String, Map<String, Published>> families,
-            Map<String, Original> originals,
+            Map<String, Map<String, String>> heads,
+            Papers papers,
             ImmutableMap.Builder<String, Recipe> recipes) {
-        families.forEach(
-                (family, members) ->
+        heads.forEach(
+                (head, members) ->
                         members.forEach(
-                                (member, published) -> {
-                                    String name = family + "/" + member;
-                                    Optional<Original> original =
-                                            published.by().map(originals::get);
-                                    recipes.put(
-                                            name, new Recipe(name, targets, published, original));
+                                (member, source) -> {
+                                    String name = head + "/" + member;
+                                    recipes.put(name, recipe(name, targets, source, papers));
                                 }));
+    }
+
+    private static Recipe recipe(String name, TargetKind targets, String source, Papers papers) {
+        return source.equals(OWN)
+                ? new Recipe(name, targets, Optional.empty(), Map.of())
+                : new Recipe(
+                        name,
+                        targets,
+                        Optional.of(papers.sources().get(source).original()),
+                        papers.published(source, name));
     }
 
     /** Returns all recipes, by task and family. */
