@@ -10,12 +10,12 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
-import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
-import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.DotProductAttention;
 import dev.saccade.core.ops.KeyOnlyAttention;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
@@ -28,6 +28,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -35,9 +36,19 @@ import java.util.stream.Stream;
  * KeyOnlyAttention key-only attention}, whose cost grows linearly with the size of the image, and
  * feed-forward layers with a {@linkplain PositionEncoding position encoding} in between.
  *
- * <p>There is no code of the authors'. Where the paper leaves things open: all four matrices of the
- * attention are channels by channels, each branch of the position encoding has a batch
- * normalization, and layer normalizations stand where ConvNeXt has them, with its eps of 1e-6.
+ * <p>The authors published no code. Choices where the paper is silent:
+ *
+ * <ul>
+ *   <li>All four matrices of the attention are channels by channels; each branch of the position
+ *       encoding has a batch normalization; layer normalizations are placed as in ConvNeXt, with
+ *       its eps of 1e-6.
+ *   <li>Table 5 names the convolutional block of C-C-H-H and C-H-H-H only as "with SE". It is an
+ *       {@link MbConv}, the block of CoAtNet, whose layout names the table borrows. It removes 0.02
+ *       and 0.15 M parameters from b0, which agrees with the published 3.4, 3.4 and 3.3 M.
+ *   <li>Section 5.4 does not state the image size of the position tables (here 224, as for
+ *       training), nor whether the tables of PVT's class token remain (here not). The depths and
+ *       the ratios of the feed-forward layers of the model without hierarchy are those of b0.
+ * </ul>
  */
 public final class LinGlo extends StagedTransformer {
 
@@ -49,6 +60,36 @@ public final class LinGlo extends StagedTransformer {
         POST
     }
 
+    /** How maps become smaller. */
+    public enum DownSampling {
+        /** By convolutions that overlap: 7x7 of stride 4, then 3x3 of stride 2. */
+        CONV,
+        /** By patch embeddings with absolute positions: 4x4, then 2x2. */
+        PATCH,
+        /** By one 16x16 patch embedding with absolute positions; all stages have stride 16. */
+        NONE
+    }
+
+    /** How a block mixes tokens. */
+    public enum AttentionType {
+        /** By {@link KeyOnlyAttention}. */
+        KEY_ONLY,
+        /**
+         * By the multi-head attention of queries, keys and values; its cost grows quadratically.
+         */
+        DOT_PRODUCT
+    }
+
+    /** How the input of the position encoding is added to its branches. */
+    public enum Skip {
+        /** Not at all. */
+        NONE,
+        /** As it is. */
+        IDENTITY,
+        /** After a batch normalization. */
+        BN
+    }
+
     /**
      * The hyper-parameters of a LinGlo.
      *
@@ -56,30 +97,65 @@ public final class LinGlo extends StagedTransformer {
      * @param embedDims channels of each stage
      * @param numHeads heads of each stage
      * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
-     * @param branches parallel convolutions of the position encoding
+     * @param convStages number of first stages with convolutional blocks in place of attention
+     * @param attention key_only or dot_product
+     * @param branches parallel convolutions of the position encoding; 0 for no position encoding
      * @param branchBn whether each of them has a batch normalization
-     * @param skipBn whether the connection past them has one
-     * @param norm what these are: bn, or sync_bn for statistics over the batches of all ranks
-     * @param attnBias whether the four products of the attention have biases
-     * @param downNorm where the normalization of the down-samplings between the stages stands
+     * @param skip how the input of the position encoding is added: none, identity or bn
+     * @param norm batch normalization: bn, or sync_bn for statistics over the batches of all ranks
+     * @param attnBias whether the linear layers of the attention have biases
+     * @param downSampling conv, patch or none
+     * @param downNorm where the convolutions between the stages are normalized: pre or post
      * @param deploy whether the branches of the position encoding are one convolution with a bias,
      *     for weights from {@link LinGlo#deployWeights}
      * @param stages depths, stochastic depth, outputs and frozen stages
      */
     @Part("linglo")
-    @Variant(name = "b0", settings = "embed_dims: [32, 64, 160, 256]")
+    @Variant(name = "b0", settings = B0)
     @Variant(name = "b1")
     @Variant(name = "b2", settings = "depths: [3, 5, 9, 3]")
+    @Variant(
+            name = "b0_cchh",
+            settings = {B0, "conv_stages: 2"})
+    @Variant(
+            name = "b0_chhh",
+            settings = {B0, "conv_stages: 1"})
+    @Variant(
+            name = "b0_dot_product",
+            settings = {B0, "attention: dot_product"})
+    @Variant(
+            name = "b0_cpe",
+            settings = {B0, "branches: 1", "skip: none"})
+    @Variant(
+            name = "b0_r_cpe",
+            settings = {B0, "branches: 1"})
+    @Variant(
+            name = "b0_p_cpe",
+            settings = {B0, "skip: none"})
+    @Variant(
+            name = "b0_without_c",
+            settings = {B0, "branches: 0", "down_sampling: patch"})
+    @Variant(
+            name = "without_ch",
+            settings = {
+                "embed_dims: [150, 150, 150, 150]",
+                "num_heads: [3, 3, 3, 3]",
+                "branches: 0",
+                "down_sampling: none"
+            })
     public record Config(
             @Default("b1") String variant,
             @Default("[64, 128, 320, 512]") List<Integer> embedDims,
             @Default("[1, 2, 5, 8]") List<Integer> numHeads,
             @Default("[8, 8, 4, 4]") List<Integer> mlpRatios,
+            @Default("0") int convStages,
+            @Default("key_only") AttentionType attention,
             @Default("4") int branches,
             @Default("true") boolean branchBn,
-            @Default("false") boolean skipBn,
+            @Default("identity") Skip skip,
             @Default("bn") BatchNormType norm,
             @Default("true") boolean attnBias,
+            @Default("conv") DownSampling downSampling,
             @Default("pre") DownNorm downNorm,
             @Default("false") boolean deploy,
             @Unwrapped @Default("{depths: [2, 3, 3, 2], drop_path_rate: 0.1}") StageSettings stages)
@@ -97,9 +173,15 @@ public final class LinGlo extends StagedTransformer {
                     .each("num_heads", numHeads, 1, 8192)
                     .size("mlp_ratios", mlpRatios, STAGES, STAGES)
                     .each("mlp_ratios", mlpRatios, 1, 100)
-                    .within("branches", branches, 1, 100)
+                    .within("conv_stages", convStages, 0, STAGES)
+                    .within("branches", branches, 0, 100)
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDims);
+            Checks.require(
+                    downSampling != DownSampling.NONE || Set.copyOf(embedDims).size() == 1,
+                    "embed_dims",
+                    embedDims,
+                    "the same channels in each stage, because down_sampling is none");
         }
 
         @Override
@@ -108,44 +190,59 @@ public final class LinGlo extends StagedTransformer {
         }
 
         @Override
+        public int stride(int stage) {
+            return downSampling == DownSampling.NONE
+                    ? LinGloDownSampling.FLAT_PATCH
+                    : StagedTransformer.Config.super.stride(stage);
+        }
+
+        @Override
         public LinGlo build() {
             return new LinGlo(this);
         }
     }
 
-    private static final float EPS = 1e-6f;
+    private static final String B0 = "embed_dims: [32, 64, 160, 256]";
+    static final float EPS = 1e-6f;
 
     private final Map<String, PositionEncoding> encodings = new LinkedHashMap<>();
 
     /** Makes a LinGlo without weights. */
     public LinGlo(Config config) {
         super(config);
-        setStem(add("", new Stem(config.channels(0))));
+        downSampling(config, 0).ifPresent(this::setStem);
         for (int s = 0; s < STAGES; s++) {
             int stage = s;
             addStage(
                     each(config.stages().depths().get(s), b -> block(config, stage, b)),
-                    s == STAGES - 1
-                            ? Optional.empty()
-                            : Optional.of(add("down" + (s + 2), new Downsampling(config, s + 1))));
+                    s == STAGES - 1 ? Optional.empty() : downSampling(config, s + 1));
         }
         addOutputNorms(EPS);
         freezeStages();
     }
 
+    private Optional<Layer> downSampling(Config config, int stage) {
+        return LinGloDownSampling.before(stage, config).map(layer -> add("", layer));
+    }
+
     private Layer block(Config config, int stage, int block) {
         int channels = config.channels(stage);
-        int hidden = channels * config.mlpRatios().get(stage);
+        double dropPath = config.stages().dropPathRate(stage, block);
         String name = "stage" + (stage + 1) + "." + block;
-        PositionalMlp mlp = new PositionalMlp(channels, hidden, encoding(config, hidden, name));
-        return add(
-                name,
-                new TransformerBlock(
-                        channels,
-                        new Attention(channels, config.numHeads().get(stage), config.attnBias()),
-                        mlp,
-                        EPS,
-                        config.stages().dropPathRate(stage, block)));
+        if (stage < config.convStages()) {
+            return add(name, new MbConv(channels, config.norm(), dropPath));
+        }
+        int hidden = channels * config.mlpRatios().get(stage);
+        int heads = config.numHeads().get(stage);
+        Layer attention =
+                config.attention() == AttentionType.KEY_ONLY
+                        ? new Attention(channels, heads, config.attnBias())
+                        : new DotProduct(channels, heads, config.attnBias());
+        Layer mlp =
+                config.branches() == 0
+                        ? new Mlp(channels, hidden)
+                        : new PositionalMlp(channels, hidden, encoding(config, hidden, name));
+        return add(name, new TransformerBlock(channels, attention, mlp, EPS, dropPath));
     }
 
     private Layer encoding(Config config, int channels, String block) {
@@ -157,7 +254,7 @@ public final class LinGlo extends StagedTransformer {
                         channels,
                         config.branches(),
                         config.branchBn(),
-                        config.skipBn(),
+                        config.skip(),
                         config.norm());
         encodings.put(block + ".mlp.cpe.", encoding);
         return encoding;
@@ -192,60 +289,6 @@ public final class LinGlo extends StagedTransformer {
         return weights;
     }
 
-    /** Images to tokens of stride 4, by patches that overlap. */
-    private static final class Stem extends Layer {
-
-        private final Conv2d conv;
-        private final LayerNorm norm;
-
-        Stem(int channels) {
-            conv =
-                    add(
-                            "down1.conv",
-                            convolution(new Geometry(3, channels, 7).stride(4).padding(3)));
-            norm = add("stemNorm", new LayerNorm(channels, EPS));
-        }
-
-        @Override
-        public NDArray forward(NDArray images) {
-            return Scope.array(() -> norm.forward(conv.forward(images).transpose(0, 2, 3, 1)));
-        }
-    }
-
-    /** Tokens to those of the next stage, by patches that overlap. */
-    private static final class Downsampling extends Layer {
-
-        private final Conv2d conv;
-        private final LayerNorm norm;
-        private final boolean normalizesFirst;
-
-        Downsampling(Config config, int stage) {
-            int in = config.channels(stage - 1);
-            int out = config.channels(stage);
-            normalizesFirst = config.downNorm() == DownNorm.PRE;
-            conv = convolution(new Geometry(in, out, 3).stride(2).padding(1));
-            norm = add("norm", new LayerNorm(normalizesFirst ? in : out, EPS));
-            add("conv", conv);
-        }
-
-        @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(
-                    () ->
-                            normalizesFirst
-                                    ? convolved(norm.forward(x))
-                                    : norm.forward(convolved(x)));
-        }
-
-        private NDArray convolved(NDArray x) {
-            return conv.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
-        }
-    }
-
-    private static Conv2d convolution(Geometry geometry) {
-        return new Conv2d(geometry, WeightInit.kaimingNormal(), WeightInit.ZEROS);
-    }
-
     /** The parameters of {@link KeyOnlyAttention}. */
     private static final class Attention extends Layer {
 
@@ -271,6 +314,31 @@ public final class LinGlo extends StagedTransformer {
                     saliency.getArray(),
                     products.stream().map(Linear::weight).toList(),
                     products.stream().flatMap(product -> product.bias().stream()).toList());
+        }
+    }
+
+    /** The parameters of {@link DotProductAttention}. */
+    private static final class DotProduct extends Layer {
+
+        private final int heads;
+        private final Linear q;
+        private final Linear kv;
+        private final Linear proj;
+
+        DotProduct(int channels, int heads, boolean biased) {
+            this.heads = heads;
+            q = add("q", new Linear(channels, channels, biased));
+            kv = add("kv", new Linear(channels, 2 * channels, biased));
+            proj = add("proj", new Linear(channels, channels, biased));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () ->
+                            proj.forward(
+                                    DotProductAttention.attend(
+                                            q.forward(x), kv.forward(x), heads)));
         }
     }
 

@@ -34,12 +34,21 @@ final class PatchEmbed extends Layer {
      * Patches that may overlap, of images that are padded to whole strides or taken as they are.
      */
     PatchEmbed(Geometry geometry, boolean normalized, boolean padded) {
-        whole = padded ? geometry.stride() : 1;
-        proj = add("proj", Conv2d.withDefaultInit(geometry));
-        norm =
-                normalized
-                        ? Optional.of(add("norm", new LayerNorm(geometry.out())))
-                        : Optional.empty();
+        this(
+                Conv2d.withDefaultInit(geometry),
+                normalized ? Optional.of(new LayerNorm(geometry.out())) : Optional.empty(),
+                padded ? geometry.stride() : 1);
+    }
+
+    /**
+     * Creates an embedding from its layers.
+     *
+     * @param whole pads images to multiples of this size
+     */
+    PatchEmbed(Conv2d proj, Optional<LayerNorm> norm, int whole) {
+        this.whole = whole;
+        this.proj = add("proj", proj);
+        this.norm = norm.map(layer -> add("norm", layer));
     }
 
     /**

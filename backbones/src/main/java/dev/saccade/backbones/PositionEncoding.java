@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.backbones.LinGlo.Skip;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
@@ -20,9 +21,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The residual parallel conditional position encoding (RP-CPE) of LinGlo: 3x3 depth-wise
- * convolutions side by side, each with a batch normalization where wanted, whose outputs are added
- * to the input; the input may have a normalization of its own.
+ * The residual parallel conditional position encoding (RP-CPE) of LinGlo: the sum of the input and
+ * of parallel 3x3 depth-wise convolutions, each with an optional batch normalization. Without the
+ * input this is P-CPE, with one convolution R-CPE, and with neither CPE.
  *
  * <p>All of it is linear in the input, save for the statistics of a batch. So wherever those are
  * not learned, which is in inference and without normalizations, it runs as the one convolution
@@ -53,7 +54,8 @@ final class PositionEncoding extends Layer {
 
     private final int channels;
     private final List<Branch> branches;
-    private final Optional<BatchNorm2d> skip;
+    private final Skip skip;
+    private final Optional<BatchNorm2d> skipBn;
     private final boolean normalized;
     private Optional<NDList> fused = Optional.empty();
 
@@ -63,21 +65,21 @@ final class PositionEncoding extends Layer {
      * @param channels of input and output
      * @param branches number of convolutions
      * @param branchBn whether each is normalized
-     * @param skipBn whether the input is normalized before the branches are added to it
+     * @param skip how the input is added to the branches
      * @param norm what normalizations these are
      */
-    PositionEncoding(
-            int channels, int branches, boolean branchBn, boolean skipBn, BatchNormType norm) {
+    PositionEncoding(int channels, int branches, boolean branchBn, Skip skip, BatchNormType norm) {
         this.channels = channels;
+        this.skip = skip;
         this.branches =
                 IntStream.rangeClosed(1, branches)
                         .mapToObj(b -> add("branch" + b, new Branch(channels, branchBn, norm)))
                         .toList();
-        skip =
-                skipBn
+        skipBn =
+                skip == Skip.BN
                         ? Optional.of(add("skip.bn", new BatchNorm2d(channels, norm)))
                         : Optional.empty();
-        normalized = branchBn || skipBn;
+        normalized = branchBn || skip == Skip.BN;
     }
 
     /** Returns one of the convolutions, or the one that they are merged into. */
@@ -105,7 +107,10 @@ final class PositionEncoding extends Layer {
         for (Layer branch : branches.subList(1, branches.size())) {
             addTo(sum, branch, map);
         }
-        skip.ifPresentOrElse(bn -> addTo(sum, bn, map), () -> sum.addi(map));
+        if (skip == Skip.IDENTITY) {
+            sum.addi(map);
+        }
+        skipBn.ifPresent(bn -> addTo(sum, bn, map));
         return sum;
     }
 
@@ -128,12 +133,13 @@ final class PositionEncoding extends Layer {
     NDList merged() {
         return Scope.list(
                 () -> {
-                    NDList input = skip.map(BatchNorm2d::affine).orElseGet(this::unchanged);
+                    float scale = skip == Skip.NONE ? 0 : 1;
+                    NDList input = skipBn.map(BatchNorm2d::affine).orElseGet(() -> scaled(scale));
                     NDArray weight = IDENTITY.run(input.get(0));
                     NDArray bias = input.get(1);
                     for (Branch branch : branches) {
                         NDList affine =
-                                branch.bn.map(BatchNorm2d::affine).orElseGet(this::unchanged);
+                                branch.bn.map(BatchNorm2d::affine).orElseGet(() -> scaled(1));
                         weight = ADD_SCALED.run(weight, branch.conv.weight(), affine.get(0));
                         bias = bias.add(affine.get(1));
                     }
@@ -146,11 +152,11 @@ final class PositionEncoding extends Layer {
         return channels * (9L + 1);
     }
 
-    /** Returns the scales and shifts of no normalization. */
-    private NDList unchanged() {
+    /** Returns the same scale for each channel, and shifts of 0. */
+    private NDList scaled(float scale) {
         NDManager manager = branches.get(0).conv.weight().getManager();
         Shape shape = new Shape(channels);
-        return new NDList(manager.ones(shape), manager.zeros(shape));
+        return new NDList(manager.full(shape, scale), manager.zeros(shape));
     }
 
     /** Keeps the merged convolution until this is trained again. */

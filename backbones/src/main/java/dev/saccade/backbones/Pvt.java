@@ -2,7 +2,6 @@ package dev.saccade.backbones;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
@@ -16,9 +15,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
-import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.DotProductAttention;
-import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -144,42 +141,29 @@ public final class Pvt extends StagedTransformer {
                 config.stages().dropPathRate(stage, block));
     }
 
-    /**
-     * Patches of the image or of the map of the stage before, with learned position embeddings.
-     *
-     * <p>The table is for the map of an image of the size pre-trained with, the last one behind a
-     * row for the class token of the classifier. It is resized bilinearly to other maps; but as in
-     * the original, one for the first stage serves, row by row, any map of as many cells.
-     */
+    /** Patches of the image or of the previous stage's map, with learned position embeddings. */
     static final class Embedding extends Layer {
 
         private final boolean ofImage;
-        private final boolean hasClassToken;
-        private final int side;
         private final Conv2d proj;
         private final LayerNorm norm;
-        private final Parameter positions;
+        private final AbsolutePositions positions;
 
         Embedding(Config config, int stage) {
             int channels = config.channels(stage);
             ofImage = stage == 0;
-            hasClassToken = stage == STAGES - 1;
-            side = config.pretrainImgSize() / (PATCH << stage);
             int in = ofImage ? 3 : config.channels(stage - 1);
             int patch = ofImage ? PATCH : 2;
-            int cells = side * side + (hasClassToken ? 1 : 0);
-            String number = String.valueOf(stage + 1);
-            positions =
-                    parameter(
-                            "pos_embed" + number,
-                            new Shape(1, cells, channels),
-                            WeightInit.truncatedNormal(0.02));
+            int side = config.pretrainImgSize() / (PATCH << stage);
+            // The classifier has a class token in the last stage.
+            positions = add("", new AbsolutePositions(stage, channels, side, stage == STAGES - 1));
+            String name = "patch_embed" + (stage + 1);
             proj =
                     add(
-                            "patch_embed" + number + ".proj",
+                            name + ".proj",
                             Conv2d.withDefaultInit(
                                     new Geometry(in, channels, patch).stride(patch)));
-            norm = add("patch_embed" + number + ".norm", new LayerNorm(channels));
+            norm = add(name + ".norm", new LayerNorm(channels));
         }
 
         /**
@@ -193,21 +177,9 @@ public final class Pvt extends StagedTransformer {
             return Scope.array(
                     () -> {
                         NDArray map = ofImage ? x : x.transpose(0, 3, 1, 2);
-                        NDArray tokens = norm.forward(proj.forward(map).transpose(0, 2, 3, 1));
-                        return tokens.add(positions(tokens));
+                        return positions.forward(
+                                norm.forward(proj.forward(map).transpose(0, 2, 3, 1)));
                     });
-        }
-
-        private NDArray positions(NDArray tokens) {
-            NDArray table = positions.getArray();
-            NDArray cells = hasClassToken ? table.get(":, 1:") : table;
-            long height = tokens.getShape().get(1);
-            long width = tokens.getShape().get(2);
-            if (ofImage && height * width == cells.getShape().get(1)) {
-                return cells.reshape(1, height, width, -1);
-            }
-            return Interpolation.bilinear(
-                    cells.reshape(1, side, side, -1).transpose(0, 3, 1, 2), tokens);
         }
     }
 

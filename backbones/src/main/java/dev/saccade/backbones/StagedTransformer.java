@@ -28,8 +28,9 @@ import java.util.stream.Stream;
 
 /**
  * A backbone of four stages of blocks on tokens: a stem to stride 4, then blocks and a
- * down-sampling by 2 in turn. What comes out of a stage is taken after its blocks, as a copy with a
- * normalization of its own where the family has one; the next stage gets it without.
+ * down-sampling by 2 in turn; a family may use other strides. What comes out of a stage is taken
+ * after its blocks, as a copy with a normalization of its own where the family has one; the next
+ * stage gets it without.
  *
  * <p>Between the layers, maps are tokens {@code [N, H, W, C]}; channels-last feature maps and
  * tokens are the same memory, so images and features are turned for nothing.
@@ -61,6 +62,11 @@ abstract class StagedTransformer extends Backbone {
 
         /** Returns the channels of a stage, 0 to 3. */
         int channels(int stage);
+
+        /** Returns the stride of a stage, 0 to 3. */
+        default int stride(int stage) {
+            return 4 << stage;
+        }
     }
 
     /** Refuses heads that do not divide the channels of their stage. */
@@ -114,12 +120,12 @@ abstract class StagedTransformer extends Backbone {
         this.config = config;
     }
 
-    /** Sets the layer from images {@code [N, 3, H, W]} to tokens of stride 4. */
+    /** Sets the layer from images {@code [N, 3, H, W]} to tokens of the first stage's stride. */
     final void setStem(Layer layer) {
         stem = layer;
     }
 
-    /** Adds the next stage; all but the last end with a layer to half the size. */
+    /** Adds the next stage; the down-sampling, if any, runs between it and the stage after it. */
     final void addStage(List<? extends Layer> blocks, Optional<? extends Layer> downsample) {
         stages.add(new Stage(List.copyOf(blocks), downsample.map(layer -> layer)));
     }
@@ -229,9 +235,9 @@ abstract class StagedTransformer extends Backbone {
 
     /** Returns what leads to the output of a stage from that of the one before. */
     private List<UnaryOperator<NDArray>> steps(int stage) {
-        Layer first = stage == 0 ? stem : stages.get(stage - 1).downsample.orElseThrow();
+        Optional<Layer> first = stage == 0 ? Optional.of(stem) : stages.get(stage - 1).downsample;
         List<UnaryOperator<NDArray>> steps = new ArrayList<>();
-        steps.add(first::forward);
+        first.ifPresent(layer -> steps.add(layer::forward));
         for (Layer block : stages.get(stage).blocks) {
             steps.add(
                     config.stages().activationCheckpointing()
@@ -249,7 +255,7 @@ abstract class StagedTransformer extends Backbone {
     @Override
     public final List<FeatureInfo> features() {
         return config.stages().outIndices().stream()
-                .map(s -> new FeatureInfo(config.channels(s), 4 << s))
+                .map(s -> new FeatureInfo(config.channels(s), config.stride(s)))
                 .collect(ImmutableList.toImmutableList());
     }
 

@@ -11,6 +11,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.backbones.LinGlo.DownNorm;
+import dev.saccade.backbones.LinGlo.Skip;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -18,12 +19,14 @@ import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.FeatureInfo;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -43,6 +46,14 @@ class LinGloTest {
         "b0, 3345888, 3550432",
         "b1, 13212608, 13621696",
         "b2, 24631104, 25457984",
+        "b0_cchh, 3192608, 3327520",
+        "b0_chhh, 3322928, 3510064",
+        "b0_dot_product, 3344640, 3549184",
+        "b0_cpe, 3345888, 3351904",
+        "b0_r_cpe, 3345888, 3351904",
+        "b0_p_cpe, 3345888, 3550432",
+        "b0_without_c, 3211200, 3211200",
+        "without_ch, 3770250, 3770250",
     })
     void hasTheNumberOfParametersOfItsReading(String variant, long deployed, long trained) {
         assertEquals(deployed, learned(new LinGlo(variant(variant, true)), ""));
@@ -119,7 +130,7 @@ class LinGloTest {
 
     /** A network whose k-th parameter by name is {@code 0.4 sin(0.37 i + k)}, scales 1 more. */
     private LinGlo waves() {
-        LinGlo linglo = new LinGlo(narrow(4, true, false, true, DownNorm.PRE, false));
+        LinGlo linglo = new LinGlo(narrow(4, true, Skip.IDENTITY, true, DownNorm.PRE, false));
         linglo.initialize(manager, 0);
         int k = 0;
         for (Map.Entry<String, Parameter> named :
@@ -174,9 +185,9 @@ class LinGloTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"true, false", "true, true", "false, true", "false, false"})
-    void deploysWithTheSameFeatures(boolean branchBn, boolean skipBn) {
-        LinGlo linglo = new LinGlo(narrow(3, branchBn, skipBn, false, DownNorm.POST, false));
+    @CsvSource({"true, IDENTITY", "true, BN", "false, BN", "false, IDENTITY", "true, NONE"})
+    void deploysWithTheSameFeatures(boolean branchBn, Skip skip) {
+        LinGlo linglo = new LinGlo(narrow(3, branchBn, skip, false, DownNorm.POST, false));
         linglo.initialize(manager, 0);
         linglo.namedParameters()
                 .forEach(
@@ -185,7 +196,7 @@ class LinGloTest {
                                 copy(wave(parameter.getShape(), 0.4, 1, 0, 1), parameter);
                             }
                         });
-        LinGlo deployed = new LinGlo(narrow(3, branchBn, skipBn, false, DownNorm.POST, true));
+        LinGlo deployed = new LinGlo(narrow(3, branchBn, skip, false, DownNorm.POST, true));
         deployed.initialize(manager, 1);
         Map<String, NDArray> weights = linglo.deployWeights();
         assertEquals(weights.keySet(), deployed.namedParameters().keySet());
@@ -224,7 +235,7 @@ class LinGloTest {
 
     @Test
     void roundsOddSizesUp() {
-        LinGlo linglo = new LinGlo(narrow(1, true, false, true, DownNorm.PRE, false));
+        LinGlo linglo = new LinGlo(narrow(1, true, Skip.IDENTITY, true, DownNorm.PRE, false));
         linglo.initialize(manager, 0);
         List<NDArray> levels =
                 NoGrad.call(() -> linglo.forward(manager.ones(new Shape(1, 3, 97, 131)))).levels();
@@ -235,12 +246,47 @@ class LinGloTest {
     }
 
     @Test
+    void addsAbsolutePositionsToPatches() {
+        LinGlo linglo = new LinGlo(variant("without_ch", false));
+        linglo.initialize(manager, 0);
+        NDArray image = manager.ones(new Shape(1, 3, 40, 56));
+        NDArray before = NoGrad.call(() -> linglo.forward(image)).get(0);
+        assertEquals(new Shape(1, 150, 3, 4), before.getShape());
+        NDArray table = linglo.namedParameters().get("pos_embed1").getArray();
+        assertEquals(new Shape(1, 196, 150), table.getShape());
+        table.muli(100);
+        NDArray after = NoGrad.call(() -> linglo.forward(image)).get(0);
+        assertTrue(after.sub(before).abs().max().getFloat() > 0.1);
+    }
+
+    @Test
+    void allStagesWithoutHierarchyHaveStride16() {
+        assertEquals(
+                Collections.nCopies(4, new FeatureInfo(150, 16)),
+                new LinGlo(variant("without_ch", false)).features());
+    }
+
+    @Test
+    void stagesWithoutHierarchyNeedTheSameChannels() {
+        Exception e =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                Configs.of(
+                                        LinGlo.Config.class,
+                                        "variant=without_ch",
+                                        "embed_dims=[30, 60, 60, 60]"));
+        assertTrue(e.getMessage().contains("embed_dims: got [30, 60, 60, 60]"), e.getMessage());
+        assertTrue(e.getMessage().contains("down_sampling"), e.getMessage());
+    }
+
+    @Test
     void saysWhatIsWrong() {
         Exception e =
                 assertThrows(
                         SaccadeException.class,
-                        () -> narrow(0, true, false, true, DownNorm.PRE, false));
-        assertEquals("config: settings: branches: got 0, expected at least 1", e.getMessage());
+                        () -> narrow(-1, true, Skip.IDENTITY, true, DownNorm.PRE, false));
+        assertEquals("config: settings: branches: got -1, expected at least 0", e.getMessage());
     }
 
     private static LinGlo.Config variant(String variant, boolean deploy) {
@@ -250,7 +296,7 @@ class LinGloTest {
     private static LinGlo.Config narrow(
             int branches,
             boolean branchBn,
-            boolean skipBn,
+            Skip skip,
             boolean attnBias,
             DownNorm downNorm,
             boolean deploy) {
@@ -261,7 +307,7 @@ class LinGloTest {
                 "depths=[1, 1, 2, 1]",
                 "branches=" + branches,
                 "branch_bn=" + branchBn,
-                "skip_bn=" + skipBn,
+                "skip=" + skip.name().toLowerCase(Locale.ROOT),
                 "attn_bias=" + attnBias,
                 "down_norm=" + downNorm.name().toLowerCase(Locale.ROOT),
                 "deploy=" + deploy,

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.backbones.LinGlo.Skip;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.ops.NoGrad;
 
@@ -31,15 +32,18 @@ class PositionEncodingTest {
 
     @ParameterizedTest
     @CsvSource({
-        "1, true, false",
-        "4, true, false",
-        "2, true, true",
-        "2, false, true",
-        "3, false, false"
+        "1, true, IDENTITY",
+        "4, true, IDENTITY",
+        "2, true, BN",
+        "2, false, BN",
+        "3, false, IDENTITY",
+        "1, true, NONE",
+        "4, true, NONE",
+        "2, false, NONE"
     })
-    void isTheSumOfItsBranchesAndItsInput(int branches, boolean branchBn, boolean skipBn) {
+    void isTheSumOfItsBranchesAndItsInput(int branches, boolean branchBn, Skip skip) {
         PositionEncoding encoding =
-                new PositionEncoding(CHANNELS, branches, branchBn, skipBn, BatchNormType.BN);
+                new PositionEncoding(CHANNELS, branches, branchBn, skip, BatchNormType.BN);
         encoding.initialize(manager, 0);
         encoding.namedParameters()
                 .values()
@@ -48,7 +52,7 @@ class PositionEncodingTest {
         NDArray x = manager.randomNormal(new Shape(1, HEIGHT, WIDTH, CHANNELS));
         NDArray y = NoGrad.call(() -> encoding.forward(x));
         assertArrayEquals(
-                sum(values(encoding), x.toFloatArray(), branches), y.toFloatArray(), 1e-5f);
+                sum(values(encoding), x.toFloatArray(), branches, skip), y.toFloatArray(), 1e-5f);
         encoding.fuse();
         NDArray fused = NoGrad.call(() -> encoding.forward(x));
         assertArrayEquals(y.toFloatArray(), fused.toFloatArray());
@@ -62,13 +66,13 @@ class PositionEncodingTest {
     }
 
     /** The definition, branch by branch and number by number. */
-    private static float[] sum(Map<String, float[]> values, float[] x, int branches) {
+    private static float[] sum(Map<String, float[]> values, float[] x, int branches, Skip skip) {
         float[] sum = new float[x.length];
         for (int i = 0; i < x.length; i++) {
             int c = i % CHANNELS;
             int column = i / CHANNELS % WIDTH;
             int row = i / CHANNELS / WIDTH;
-            double y = normalized(values, "skip", c, x[i]);
+            double y = skip == Skip.NONE ? 0 : normalized(values, "skip", c, x[i]);
             for (int b = 1; b <= branches; b++) {
                 float[] kernel = values.get("branch" + b + ".conv.weight");
                 double convolved = 0;

@@ -31,7 +31,7 @@ class SynchronizedNormsTest {
                         List.of("depth=50", "norm_eval=false", "deep_stem=true")),
                 Arguments.of(DwNet.Config.class, List.of("variant=tiny")),
                 Arguments.of(DwNet.Config.class, List.of("variant=dynamic_tiny")),
-                Arguments.of(LinGlo.Config.class, List.of("variant=b0", "skip_bn=true")));
+                Arguments.of(LinGlo.Config.class, List.of("variant=b0", "skip=bn")));
     }
 
     private static Backbone build(Class<?> type, List<String> settings, String... others) {

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
+import com.google.common.collect.Comparators;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
@@ -19,6 +20,7 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -89,7 +91,8 @@ public final class Fpn extends Neck {
     /**
      * Makes an FPN without weights.
      *
-     * @throws IllegalArgumentException if there are fewer levels than the config needs
+     * @throws IllegalArgumentException if there are fewer levels than the config needs, or levels
+     *     of the same stride
      */
     public Fpn(Config config, List<FeatureInfo> inputs) {
         Checks.require(
@@ -106,6 +109,14 @@ public final class Fpn extends Neck {
                 config.numOuts(),
                 "at least the %s levels that are used",
                 used);
+        List<Integer> strides =
+                inputs.stream().skip(config.startLevel()).map(FeatureInfo::stride).toList();
+        Checks.require(
+                Comparators.isInStrictOrder(strides, Comparator.naturalOrder()),
+                "type",
+                "fpn on levels with strides " + strides,
+                "increasing strides such as [4, 8, 16, 32]; choose another backbone or one of its"
+                        + " out_indices");
         int out = config.outChannels();
         for (int i = 0; i < used; i++) {
             int in = inputs.get(config.startLevel() + i).channels();

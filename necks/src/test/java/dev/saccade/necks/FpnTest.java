@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.util.Collections;
 import java.util.List;
 
 class FpnTest {
@@ -83,6 +84,21 @@ class FpnTest {
         assertTrue(messageOf(beyond).startsWith("start_level: got 4"));
         Fpn.Config tooFew = new Fpn.Config(8, 0, 3, Fpn.ExtraConvs.NONE, false);
         assertTrue(messageOf(tooFew).startsWith("num_outs: got 3"));
+    }
+
+    @Test
+    void refusesLevelsOfTheSameStride() {
+        List<FeatureInfo> flat = Collections.nCopies(4, new FeatureInfo(150, 16));
+        Fpn.Config config = new Fpn.Config(8, 1, 5, Fpn.ExtraConvs.NONE, false);
+        String message =
+                assertThrows(IllegalArgumentException.class, () -> config.build(flat)).getMessage();
+        assertTrue(message.contains("strides [16, 16, 16]"), message);
+        assertTrue(message.contains("out_indices"), message);
+        List<FeatureInfo> one = flat.subList(0, 1);
+        assertEquals(
+                List.of(16, 32),
+                new Fpn(new Fpn.Config(8, 0, 2, Fpn.ExtraConvs.NONE, false), one)
+                        .features().stream().map(FeatureInfo::stride).toList());
     }
 
     private static String messageOf(Fpn.Config config) {

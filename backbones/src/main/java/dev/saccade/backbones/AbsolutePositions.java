@@ -1,0 +1,65 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.Scope;
+
+/**
+ * Adds a learned embedding of its position to each token of a stage, as in PVT.
+ *
+ * <p>The table has the size of the map of a training image and is resized bilinearly to other maps.
+ * As in the official code, the table of the first stage is read row by row for any map with the
+ * same number of cells.
+ */
+final class AbsolutePositions extends Layer {
+
+    private final boolean isFirst;
+    private final boolean hasClassToken;
+    private final int side;
+    private final Parameter table;
+
+    /**
+     * Creates the table {@code pos_embed<stage + 1>}.
+     *
+     * @param stage 0 to 3
+     * @param side cells of a training image along each side
+     * @param hasClassToken whether the first row of the table is the position of a class token
+     */
+    AbsolutePositions(int stage, int channels, int side, boolean hasClassToken) {
+        isFirst = stage == 0;
+        this.side = side;
+        this.hasClassToken = hasClassToken;
+        table =
+                parameter(
+                        "pos_embed" + (stage + 1),
+                        new Shape(1, side * side + (hasClassToken ? 1 : 0), channels),
+                        WeightInit.truncatedNormal(0.02));
+    }
+
+    /**
+     * Adds positions.
+     *
+     * @param x tokens {@code [N, H, W, C]}
+     */
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(() -> x.add(positions(x)));
+    }
+
+    private NDArray positions(NDArray tokens) {
+        NDArray rows = table.getArray();
+        NDArray cells = hasClassToken ? rows.get(":, 1:") : rows;
+        long height = tokens.getShape().get(1);
+        long width = tokens.getShape().get(2);
+        if (isFirst && height * width == cells.getShape().get(1)) {
+            return cells.reshape(1, height, width, -1);
+        }
+        return Interpolation.bilinear(
+                cells.reshape(1, side, side, -1).transpose(0, 3, 1, 2), tokens);
+    }
+}

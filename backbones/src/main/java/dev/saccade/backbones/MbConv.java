@@ -1,0 +1,96 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.BatchNormType;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.DropPath;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+
+/**
+ * The convolutional block of CoAtNet (Dai et al. 2021) on tokens {@code [N, H, W, C]}: an inverted
+ * bottleneck with four times the channels, a 3x3 depth-wise convolution and squeeze-and-excitation,
+ * normalized before the first convolution, with a skip connection and stochastic depth.
+ */
+final class MbConv extends Layer {
+
+    private static final int EXPANSION = 4;
+
+    private final BatchNorm2d norm;
+    private final Conv2d expand;
+    private final BatchNorm2d expandNorm;
+    private final Conv2d dw;
+    private final BatchNorm2d dwNorm;
+    private final SqueezeExcitation se;
+    private final Conv2d project;
+    private final DropPath dropPath;
+
+    MbConv(int channels, BatchNormType type, double dropPath) {
+        int hidden = EXPANSION * channels;
+        norm = add("norm", new BatchNorm2d(channels, type));
+        expand = add("expand.conv", Conv2d.withoutBias(new Geometry(channels, hidden, 1)));
+        expandNorm = add("expand.bn", new BatchNorm2d(hidden, type));
+        dw = add("dw.conv", PositionEncoding.convolution(hidden, null));
+        dwNorm = add("dw.bn", new BatchNorm2d(hidden, type));
+        se = add("se", new SqueezeExcitation(hidden, Math.max(1, channels / 4)));
+        project =
+                add(
+                        "project",
+                        new Conv2d(new Geometry(hidden, channels, 1), WeightInit.kaimingNormal()));
+        this.dropPath = add("drop_path", new DropPath(dropPath));
+    }
+
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(
+                () -> {
+                    NDArray wide = activated(expand, expandNorm, norm(x));
+                    NDArray y = project.forward(se.forward(activated(dw, dwNorm, wide)));
+                    return x.add(dropPath.forward(y.transpose(0, 2, 3, 1)));
+                });
+    }
+
+    private NDArray norm(NDArray x) {
+        return norm.forward(x.transpose(0, 3, 1, 2));
+    }
+
+    private static NDArray activated(Conv2d conv, BatchNorm2d bn, NDArray x) {
+        return Scope.array(() -> Activations.gelu(bn.forward(conv.forward(x))));
+    }
+
+    /** Scales each channel by a gate computed from the means of all channels (Hu et al. 2018). */
+    private static final class SqueezeExcitation extends Layer {
+
+        private static final Script MEAN =
+                Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3])");
+
+        private static final Script SCALE =
+                Script.compile(
+                        "(x: Tensor, gate: Tensor) -> Tensor",
+                        "return x * torch.reshape(torch.sigmoid(gate), [torch.size(x, 0), -1, 1, 1])");
+
+        private final Linear reduce;
+        private final Linear restore;
+
+        SqueezeExcitation(int channels, int reduced) {
+            reduce = add("reduce", new Linear(channels, reduced));
+            restore = add("restore", new Linear(reduced, channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray reduced = reduce.forward(MEAN.run(x));
+                        return SCALE.run(x, restore.forward(Activations.gelu(reduced)));
+                    });
+        }
+    }
+}
