@@ -2,7 +2,6 @@ package dev.saccade.backbones;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 
@@ -104,17 +103,9 @@ public record BackboneSummary(
                 .flatMap(child -> Stream.concat(Stream.of(child), below(child)));
     }
 
-    /** Runs the backbone with weights of 0, which cost nothing to make. */
     private static long multiplyAdds(Backbone backbone) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            backbone.namedParameters()
-                    .values()
-                    .forEach(
-                            parameter -> {
-                                parameter.setInitializer(
-                                        (owner, shape, type) -> owner.zeros(shape));
-                                parameter.initialize(manager, DataType.FLOAT32);
-                            });
+            backbone.initializeZeros(manager);
             backbone.train(false);
             backbone.fuse();
             return MultiplyAdds.count(

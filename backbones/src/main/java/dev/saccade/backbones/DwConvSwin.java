@@ -10,6 +10,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
@@ -125,17 +126,15 @@ public final class DwConvSwin extends StagedTransformer {
 
         private static final ScriptTemplate CONVOLVE =
                 ScriptTemplate.of(
-                                "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
-                                """
+                        "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
+                        """
                         c = torch.size(x, 3)
                         each = torch.repeat_interleave(filters, c // torch.size(filters, 0), 0)
                         map = torch.permute(x, [0, 3, 1, 2])
                         pad = [{kernel} // 2, {kernel} // 2]
                         y = torch.conv2d(map, each, bias, [1, 1], pad, [1, 1], c)
                         return torch.permute(y, [0, 2, 3, 1])
-                        """)
-                        .counting(
-                                (in, y) -> y.get(0).size() * in.get(1).getShape().slice(2).size());
+                        """);
 
         private final int kernel;
         private final Parameter weight;
@@ -150,8 +149,13 @@ public final class DwConvSwin extends StagedTransformer {
 
         @Override
         public NDArray forward(NDArray x) {
-            return CONVOLVE.with(Map.of("kernel", kernel))
-                    .run(x, weight.getArray(), bias.getArray());
+            return MultiplyAdds.run(
+                    x.size() * kernel * kernel,
+                    x,
+                    x.getShape(),
+                    () ->
+                            CONVOLVE.with(Map.of("kernel", kernel))
+                                    .run(x, weight.getArray(), bias.getArray()));
         }
     }
 }

@@ -14,6 +14,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
@@ -228,8 +229,8 @@ public final class DwNet extends StagedTransformer {
         /** An image at a time: channels innermost in memory stay so. */
         private static final ScriptTemplate CONVOLVE =
                 ScriptTemplate.of(
-                                "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
-                                """
+                        "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
+                        """
                         kernel = {kernel}
                         c = torch.size(x, 1)
                         maps = torch.split(x, 1)
@@ -240,9 +241,7 @@ public final class DwNet extends StagedTransformer {
                           y = torch.conv2d(maps[i], kernels[i], bias, [1, 1], pad, [1, 1], c)
                           _ = torch.append(out, y)
                         return torch.cat(out)
-                        """)
-                        .counting(
-                                (in, y) -> in.get(1).size() * y.get(0).getShape().slice(2).size());
+                        """);
 
         /** The same, by operators whose number does not depend on that of the images. */
         private static final ScriptTemplate CONVOLVE_BY_OFFSET =
@@ -287,8 +286,14 @@ public final class DwNet extends StagedTransformer {
                                 Activations.relu(
                                         bn.forward(conv1.forward(Tensors.channelMeans(x))));
                         ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
-                        return form.with(Map.of("kernel", kernel))
-                                .run(x, conv2.forward(hidden), bias.getArray());
+                        NDArray filters = conv2.forward(hidden);
+                        return MultiplyAdds.run(
+                                filters.size() * x.getShape().slice(2).size(),
+                                x,
+                                x.getShape(),
+                                () ->
+                                        form.with(Map.of("kernel", kernel))
+                                                .run(x, filters, bias.getArray()));
                     });
         }
     }

@@ -16,6 +16,7 @@ import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.ElsaAttention;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
@@ -107,15 +108,14 @@ public final class Elsa extends Layer {
 
     private static final ScriptTemplate HADAMARD =
             ScriptTemplate.of(
-                            "(x: Tensor) -> Tuple[Tensor, Tensor]",
-                            """
+                    "(x: Tensor) -> Tuple[Tensor, Tensor]",
+                    """
                     parts = torch.split_with_sizes(x, [{queries}, {queries}, {values}], 1)
                     product = parts[0] * parts[1]
                     if {scale} != 1.0:
                       product = torch.mul_(product, {scale})
                     return (product, torch.permute(parts[2], [0, 2, 3, 1]))
-                    """)
-                    .counting((in, parts) -> parts.get(0).size());
+                    """);
 
     private final ElsaAttention attention;
     private final int queries;
@@ -200,6 +200,7 @@ public final class Elsa extends Layer {
                                                     "scale", scale))
                                     .runAll(preProj.forward(x.transpose(0, 3, 1, 2)));
                     NDArray product = parts.get(0);
+                    MultiplyAdds.add(product.size());
                     return postProj.forward(
                             attention.attend(
                                     parts.get(1),

@@ -12,6 +12,7 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -35,9 +36,8 @@ final class PositionEncoding extends Layer {
 
     private static final Script CONVOLVE =
             Script.compile(
-                            "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
-                            "return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], torch.size(w, 0))")
-                    .counting((in, y) -> y.get(0).size() * in.get(1).getShape().slice(1).size());
+                    "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
+                    "return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], torch.size(w, 0))");
 
     private static final Script IDENTITY =
             Script.compile(
@@ -122,7 +122,11 @@ final class PositionEncoding extends Layer {
     private NDArray asOne(NDArray map) {
         NDList convolution = fused.orElseGet(this::merged);
         NDArray weight = convolution.get(0);
-        return CONVOLVE.run(map, weight, convolution.get(1));
+        return MultiplyAdds.run(
+                map.size() * weight.getShape().slice(1).size(),
+                map,
+                map.getShape(),
+                () -> CONVOLVE.run(map, weight, convolution.get(1)));
     }
 
     /**

@@ -14,7 +14,6 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -40,6 +39,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 
 /** Says how large a model is and what a forward pass costs. */
 @Command(
@@ -83,12 +83,17 @@ final class InfoCommand implements Callable<Integer> {
      * What a forward pass of one image is like.
      *
      * @param input height and width of the image
-     * @param multiplyAdds its multiply-adds
+     * @param multiplyAdds its multiply-adds, see {@link Model#multiplyAdds}
+     * @param countedObjects how many proposals and masks these include
      * @param features shape of every level that the head is given
      * @param peakMemoryMiB the most memory that the process held while it predicted
      */
     record ForwardPass(
-            String input, long multiplyAdds, List<String> features, long peakMemoryMiB) {}
+            String input,
+            long multiplyAdds,
+            Map<String, Integer> countedObjects,
+            List<String> features,
+            long peakMemoryMiB) {}
 
     @Override
     public Integer call() {
@@ -131,15 +136,17 @@ final class InfoCommand implements Callable<Integer> {
                             manager.zeros(new Shape(1, 3, size.height(), size.width())),
                             List.of(ImageInfo.of(size)));
             List<String> features = NoGrad.call(() -> shapes(model, batch));
-            long multiplyAdds = MultiplyAdds.count(() -> model.predict(batch));
+            model.predict(batch);
+            long peakBytes = DeviceMemory.peakResidentBytes();
             return new Info(
                     config.name(),
                     new ModelSize(model.parameterCount(), learned(model), byPart(model)),
                     new ForwardPass(
                             size.toString(),
-                            multiplyAdds,
+                            model.multiplyAdds(size),
+                            model.dummyObjects(),
                             features,
-                            DeviceMemory.peakResidentBytes() / (1 << 20)));
+                            peakBytes / (1 << 20)));
         }
     }
 
@@ -188,9 +195,12 @@ final class InfoCommand implements Callable<Integer> {
                                 out.printf(Locale.ROOT, "    %-10s   %.2f M%n", part, count / 1e6));
         out.printf(
                 Locale.ROOT,
-                "  multiply-adds  %.1f G for an input of %s%n",
+                "  multiply-adds  %.1f G for an input of %s%s%n",
                 pass.multiplyAdds() / 1e9,
-                pass.input());
+                pass.input(),
+                pass.countedObjects().entrySet().stream()
+                        .map(each -> Text.format(", %,d %s", each.getValue(), each.getKey()))
+                        .collect(Collectors.joining()));
         out.printf(
                 Locale.ROOT,
                 "  features       %s%n",

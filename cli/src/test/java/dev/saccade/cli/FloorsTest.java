@@ -43,6 +43,7 @@ import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.PartProvider;
+import dev.saccade.models.Model;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
@@ -260,6 +261,7 @@ class FloorsTest {
                             Tensor.class,
                             Weights.class,
                             BackboneSummary.class,
+                            Model.class,
                             InfoCommand.class,
                             OperatorBench.class,
                             // what leaves is recorded and compared there

@@ -315,6 +315,17 @@ class SaccadeTest {
         JsonNode info = new ObjectMapper().readTree(saccade(args.toArray()).out());
         assertEquals(12_714_752, info.path("parametersByPart").path("backbone").asLong());
         assertEquals("stride 8: [1, 8, 12, 16]", info.path("features").path(0).asText());
+        assertTrue(info.path("multiplyAdds").asLong() > 0);
+        assertTrue(info.path("countedObjects").isEmpty());
+    }
+
+    @Test
+    void reportsForHowManyProposalsAndMasksMultiplyAddsCount() {
+        Path recipe = CONFIGS.resolve("mask_rcnn").resolve("resnet18_fpn_nuts.yaml");
+        Ended info = saccade("info", recipe, "--size", "64x64");
+        assertTrue(
+                info.out().contains("for an input of 64x64, 1,000 proposals, 100 masks"),
+                info.out());
     }
 
     @Test

@@ -15,6 +15,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
 
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 
 /**
@@ -131,6 +132,16 @@ public final class DetectionModel extends Model<Instances> {
      */
     public List<Instances> objects(NDList detected, List<ImageInfo> images) {
         return Scope.call(() -> head.objects(detected, images));
+    }
+
+    @Override
+    public Map<String, Integer> dummyObjects() {
+        return head.dummyObjects();
+    }
+
+    @Override
+    void forwardDummy(NDArray pixels) {
+        head.forwardDummy(features(pixels));
     }
 
     @Override

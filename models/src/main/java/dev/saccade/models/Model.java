@@ -1,5 +1,6 @@
 package dev.saccade.models;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
@@ -12,9 +13,12 @@ import dev.saccade.checkpoint.ClassLayers;
 import dev.saccade.checkpoint.ClassNames;
 import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Weights;
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
@@ -25,6 +29,7 @@ import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.loader.Batch;
 
 import java.util.Collections;
@@ -178,6 +183,31 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
      * @param views batches of one, such as scales and mirror images
      */
     public abstract P predictViews(List<ImageBatch> views);
+
+    /**
+     * Returns the multiply-adds of one image as mmdetection and mmsegmentation count them: of the
+     * layers only, with {@link #dummyObjects}, and without auxiliary head. Runs a copy of this
+     * model; it needs no weights.
+     *
+     * @param size height and width of the image
+     */
+    public final long multiplyAdds(Size size) {
+        Model<?> copy = config.build(classes);
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            copy.initializeZeros(manager);
+            copy.train(false);
+            copy.backbone().fuse();
+            NDArray pixels = manager.zeros(new Shape(1, 3, size.height(), size.width()));
+            return MultiplyAdds.count(
+                    () -> NoGrad.run(() -> Scope.run(() -> copy.forwardDummy(pixels))));
+        }
+    }
+
+    /** Returns how many objects of each type {@link #multiplyAdds} counts, such as proposals. */
+    public abstract Map<String, Integer> dummyObjects();
+
+    /** Runs the layers of a prediction on one image, to count multiply-adds. */
+    abstract void forwardDummy(NDArray pixels);
 
     /** Returns what a detector is made into by one function, or a segmenter by the other. */
     public abstract <R> R match(

@@ -28,6 +28,7 @@ import dev.saccade.models.segmentation.ScoreMaps;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -206,6 +207,16 @@ public final class SegmentationModel extends Model<LabelMap> {
         return config().slidingWindow()
                 .map(window -> maps.sliding(pixels, window, classes().size(), original))
                 .orElseGet(() -> maps.whole(pixels, original));
+    }
+
+    @Override
+    public Map<String, Integer> dummyObjects() {
+        return Map.of();
+    }
+
+    @Override
+    void forwardDummy(NDArray pixels) {
+        logits(pixels);
     }
 
     @Override

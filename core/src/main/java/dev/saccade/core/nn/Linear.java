@@ -1,7 +1,6 @@
 package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -48,21 +47,16 @@ public final class Linear extends Layer implements Affine {
 
         private static final ScriptTemplate GELU =
                 ScriptTemplate.of(
-                                SIGNATURE,
-                                Text.format(
-                                        AS_CONVOLUTION,
-                                        "ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
-                                                + " torch.to(kernel, {type}), torch.to(b, {type}),"
-                                                + " [0, 0], [1, 1], [1, 1], 1, \"gelu\","
-                                                + " annotate(List[Optional[number]], []), \"none\")"))
-                        .counting(Linear::multiplyAdds);
+                        SIGNATURE,
+                        Text.format(
+                                AS_CONVOLUTION,
+                                "ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
+                                        + " torch.to(kernel, {type}), torch.to(b, {type}),"
+                                        + " [0, 0], [1, 1], [1, 1], 1, \"gelu\","
+                                        + " annotate(List[Optional[number]], []), \"none\")"));
 
         static final Script FLOAT32 = GELU.with(Map.of("type", 6));
         static final Script BFLOAT16 = GELU.with(Map.of("type", 15));
-    }
-
-    private static long multiplyAdds(NDList inputs, NDList outputs) {
-        return inputs.get(0).size() * inputs.get(1).getShape().get(0);
     }
 
     private final Parameter weight;
@@ -124,8 +118,9 @@ public final class Linear extends Layer implements Affine {
         if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
             return Scope.array(() -> Activations.gelu(forward(x)));
         }
-        return (precision == Precision.BFLOAT16 ? Inference.BFLOAT16 : Inference.FLOAT32)
-                .run(x, weight.getArray(), bias.getArray());
+        Script gelu = precision == Precision.BFLOAT16 ? Inference.BFLOAT16 : Inference.FLOAT32;
+        return LinearProduct.counted(
+                x, weight(), () -> gelu.run(x, weight.getArray(), bias.getArray()));
     }
 
     /**

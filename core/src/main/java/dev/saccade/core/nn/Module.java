@@ -147,6 +147,22 @@ public abstract class Module extends AbstractBaseBlock {
         initialize(manager, seed, others, "");
     }
 
+    /**
+     * Sets every parameter below this module to 0. Each parameter takes the memory of one value and
+     * must not be changed; this is enough to count multiply-adds.
+     */
+    public final void initializeZeros(NDManager manager) {
+        namedParameters()
+                .values()
+                .forEach(
+                        parameter -> {
+                            parameter.setInitializer(
+                                    (owner, shape, type) ->
+                                            owner.zeros(new Shape(), type).broadcast(shape));
+                            parameter.initialize(manager, DataType.FLOAT32);
+                        });
+    }
+
     private void initialize(
             NDManager manager, long seed, Map<String, WeightInit> others, String prefix) {
         parameters.forEach(

@@ -47,19 +47,33 @@ public record Convolution(int stride, int padding, int dilation, int groups) {
      * @return {@code [N, out, (H + 2p - d(k - 1) - 1) / s + 1, (W + 2p - d(k - 1) - 1) / s + 1]}
      */
     public NDArray run(NDArray x, NDArray weight, NDArray bias) {
-        NDArray y =
-                x.getNDArrayInternal()
-                        .convolution(
-                                x,
-                                weight,
-                                bias,
-                                square(stride),
-                                square(padding),
-                                square(dilation),
-                                groups)
-                        .singletonOrThrow();
-        MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
-        return y;
+        Shape map = x.getShape();
+        Shape kernel = weight.getShape();
+        Shape result =
+                new Shape(
+                        map.get(0),
+                        kernel.get(0),
+                        cells(map.get(2), kernel.get(2)),
+                        cells(map.get(3), kernel.get(3)));
+        return MultiplyAdds.run(
+                result.size() * kernel.slice(1).size(),
+                x,
+                result,
+                () ->
+                        x.getNDArrayInternal()
+                                .convolution(
+                                        x,
+                                        weight,
+                                        bias,
+                                        square(stride),
+                                        square(padding),
+                                        square(dilation),
+                                        groups)
+                                .singletonOrThrow());
+    }
+
+    private long cells(long side, long kernel) {
+        return (side + 2L * padding - dilation * (kernel - 1) - 1) / stride + 1;
     }
 
     private static Shape square(int side) {

@@ -123,12 +123,17 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
      */
     public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         new Shapes(input, offset, mask, weight, bias).check();
-        NDArray y =
-                Kernels.isFusedFor(input)
-                        ? fused(input, offset, mask, weight, bias)
-                        : portable(input, offset, mask, weight, bias);
-        MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
-        return y;
+        Shape kernel = weight.getShape();
+        Shape moves = offset.getShape();
+        Shape result = new Shape(moves.get(0), kernel.get(0), moves.get(2), moves.get(3));
+        return MultiplyAdds.run(
+                result.size() * kernel.slice(1).size(),
+                input,
+                result,
+                () ->
+                        Kernels.isFusedFor(input)
+                                ? fused(input, offset, mask, weight, bias)
+                                : portable(input, offset, mask, weight, bias));
     }
 
     NDArray fused(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {

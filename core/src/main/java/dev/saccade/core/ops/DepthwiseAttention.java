@@ -65,8 +65,12 @@ public final class DepthwiseAttention {
     }
 
     private static NDArray weighted(NDArray k, NDArray bias, Optional<NDArray> unseen) {
-        MultiplyAdds.add(k.size() * k.getShape().get(3));
-        return unseen.map(u -> WEIGHTED_SEEN.run(k, bias, u))
-                .orElseGet(() -> WEIGHTED.run(k, bias));
+        return MultiplyAdds.run(
+                k.size() * k.getShape().get(3),
+                k,
+                k.getShape(),
+                () ->
+                        unseen.map(u -> WEIGHTED_SEEN.run(k, bias, u))
+                                .orElseGet(() -> WEIGHTED.run(k, bias)));
     }
 }

@@ -51,8 +51,12 @@ public final class DotProductAttention {
      */
     public static NDArray attend(NDArray q, NDArray kv, int heads) {
         Shape keys = kv.getShape();
-        MultiplyAdds.add(2 * q.size() * keys.get(1) * keys.get(2));
-        return ATTEND.with(Map.of("heads", heads, "parts", Tracer.isRecording() ? 1 : PARTS))
-                .run(q, kv);
+        Map<String, ?> constants =
+                Map.of("heads", heads, "parts", Tracer.isRecording() ? 1 : PARTS);
+        return MultiplyAdds.run(
+                2 * q.size() * keys.get(1) * keys.get(2),
+                q,
+                q.getShape(),
+                () -> ATTEND.with(constants).run(q, kv));
     }
 }

@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Attention of every token to its neighborhood, with a ghost head (Zhou et al. 2021, "ELSA", Eq. 5
@@ -238,15 +239,36 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
 
     NDArray fused(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
         int summands = (lambda == 0 ? 1 : 2) + (gamma == 0 ? 0 : 1);
-        MultiplyAdds.add(values.size() * kernel * kernel * summands);
-        if (ghostHead.isEmpty()) {
-            return FUSED.with(Map.of("kernel", kernel, "dilation", dilation)).run(values, logits);
-        }
         String mul = lambda == 0 ? "None" : "torch.pow(torch.select(parts, 0, 0), " + lambda + ")";
         String add = gamma == 0 ? "None" : "torch.select(parts, 0, -1) * " + gamma;
-        return FUSED_WITH_GHOST_HEAD
-                .with(Map.of("kernel", kernel, "dilation", dilation, "mul", mul, "add", add))
-                .run(values, logits, ghostHead.get());
+        return counted(
+                summands,
+                values,
+                () ->
+                        ghostHead
+                                .map(
+                                        ghosts ->
+                                                FUSED_WITH_GHOST_HEAD
+                                                        .with(
+                                                                Map.of(
+                                                                        "kernel", kernel,
+                                                                        "dilation", dilation,
+                                                                        "mul", mul,
+                                                                        "add", add))
+                                                        .run(values, logits, ghosts))
+                                .orElseGet(
+                                        () ->
+                                                FUSED.with(
+                                                                Map.of(
+                                                                        "kernel", kernel,
+                                                                        "dilation", dilation))
+                                                        .run(values, logits)));
+    }
+
+    /** Counts some products for each value and offset. */
+    private NDArray counted(int products, NDArray values, Supplier<NDArray> operator) {
+        return MultiplyAdds.run(
+                products * values.size() * kernel * kernel, values, values.getShape(), operator);
     }
 
     /**
@@ -275,7 +297,10 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     }
 
     private NDArray banded(NDArray values, NDArray weights) {
-        MultiplyAdds.add(values.size() * kernel * kernel);
+        return counted(1, values, () -> bandedSums(values, weights));
+    }
+
+    private NDArray bandedSums(NDArray values, NDArray weights) {
         if (Tracer.isRecording()) {
             return TAPS.with(Map.of("kernel", kernel, "dilation", dilation, "reach", reach()))
                     .run(values, weights);
@@ -297,25 +322,22 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     }
 
     private NDArray modulated(NDArray values, NDArray weights, NDArray mul) {
-        MultiplyAdds.add(2 * values.size() * kernel * kernel);
-        return MODULATED
-                .with(
-                        Map.of(
-                                "kernel", kernel,
-                                "dilation", dilation,
-                                "reach", reach(),
-                                "lambda", lambda))
-                .run(values, weights, mul);
+        Map<String, ?> constants =
+                Map.of(
+                        "kernel", kernel,
+                        "dilation", dilation,
+                        "reach", reach(),
+                        "lambda", lambda);
+        return counted(2, values, () -> MODULATED.with(constants).run(values, weights, mul));
     }
 
     private NDArray withStatic(NDArray y, NDArray values, NDArray add) {
-        MultiplyAdds.add(values.size() * kernel * kernel);
-        return STATIC.with(
-                        Map.of(
-                                "kernel", kernel,
-                                "dilation", dilation,
-                                "reach", reach(),
-                                "gamma", gamma))
-                .run(y, values, add);
+        Map<String, ?> constants =
+                Map.of(
+                        "kernel", kernel,
+                        "dilation", dilation,
+                        "reach", reach(),
+                        "gamma", gamma);
+        return counted(1, values, () -> STATIC.with(constants).run(y, values, add));
     }
 }

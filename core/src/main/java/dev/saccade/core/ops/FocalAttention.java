@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Multi-head focal attention within windows (Yang et al. 2021): {@code softmax(q k^T / sqrt(d) +
@@ -83,37 +84,42 @@ public final class FocalAttention {
 
     static NDArray portable(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
-        return Scope.array(
-                () -> {
-                    Script attend =
-                            ATTEND.with(
-                                    Map.of(
-                                            "window",
-                                            region.window(),
-                                            "first_masked",
-                                            Tracer.isRecording() ? 0 : region.firstMasked()));
-                    return region.windows().merge(run(attend, region, qkv, cells, bias), map);
-                });
+        Map<String, ?> constants =
+                Map.of(
+                        "window",
+                        region.window(),
+                        "first_masked",
+                        Tracer.isRecording() ? 0 : region.firstMasked());
+        return counted(
+                region,
+                qkv,
+                map,
+                () ->
+                        region.windows()
+                                .merge(run(ATTEND.with(constants), region, qkv, cells, bias), map));
     }
 
     static NDArray fused(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
-        return Scope.array(
+        Map<String, ?> constants = Map.of("window", region.window());
+        return counted(
+                region,
+                qkv,
+                map,
                 () ->
                         region.windows()
                                 .restore(
-                                        run(
-                                                FUSED.with(Map.of("window", region.window())),
-                                                region,
-                                                qkv,
-                                                cells,
-                                                bias),
-                                        map));
+                                        run(FUSED.with(constants), region, qkv, cells, bias), map));
+    }
+
+    private static NDArray counted(
+            FocalRegion region, NDArray qkv, Shape map, Supplier<NDArray> operator) {
+        return MultiplyAdds.run(
+                2 * (qkv.size() / 3) * region.keys(), qkv, map, () -> Scope.array(operator));
     }
 
     private static NDArray run(
             Script attend, FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias) {
-        MultiplyAdds.add(2 * (qkv.size() / 3) * region.keys());
         NDList keys = region.keys(qkv);
         return attend.run(
                 qkv, cells.orElseGet(() -> NO_CELLS.run(qkv)), bias, keys.get(0), keys.get(1));

@@ -54,12 +54,19 @@ public final class GroupedConvolution {
      * @return {@code [N, C, H, W]}
      */
     public static NDArray convolve(NDArray x, NDArray weight, Optional<NDArray> bias) {
-        MultiplyAdds.add(x.size() * weight.getShape().slice(1).size());
-        return bias.map(
-                        shift ->
-                                CONVOLVE_AND_SHIFT
-                                        .with(Map.of("bias", "bias"))
-                                        .run(x, weight, shift))
-                .orElseGet(() -> CONVOLVE.with(Map.of("bias", "None")).run(x, weight));
+        return MultiplyAdds.run(
+                x.size() * weight.getShape().slice(1).size(),
+                x,
+                x.getShape(),
+                () ->
+                        bias.map(
+                                        shift ->
+                                                CONVOLVE_AND_SHIFT
+                                                        .with(Map.of("bias", "bias"))
+                                                        .run(x, weight, shift))
+                                .orElseGet(
+                                        () ->
+                                                CONVOLVE.with(Map.of("bias", "None"))
+                                                        .run(x, weight)));
     }
 }

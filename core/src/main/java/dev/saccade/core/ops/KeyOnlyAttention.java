@@ -130,9 +130,12 @@ public final class KeyOnlyAttention {
                 biases.size());
         Shape map = x.getShape();
         long channels = map.get(3);
-        MultiplyAdds.add(x.size() * (4 * channels + 3));
         Form form = Kernels.isFusedFor(x) ? FUSED : portable(map.get(1) * map.get(2), channels);
-        return form.run(x, saliency, weights, biases);
+        return MultiplyAdds.run(
+                x.size() * (4 * channels + 3),
+                x,
+                map,
+                () -> form.run(x, saliency, weights, biases));
     }
 
     /** One product of L by C by C and two of C by C by C, against four of L by C by C. */

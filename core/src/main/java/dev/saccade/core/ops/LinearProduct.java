@@ -1,9 +1,11 @@
 package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -17,19 +19,15 @@ import java.util.stream.Stream;
 public final class LinearProduct {
 
     private static final ScriptTemplate WITHOUT_BIAS =
-            counting("(x: Tensor, weight: Tensor) -> Tensor", "return {linear}(x, weight, None)");
+            ScriptTemplate.of(
+                    "(x: Tensor, weight: Tensor) -> Tensor", "return {linear}(x, weight, None)");
 
     private static final ScriptTemplate WITH_BIAS =
-            counting(
+            ScriptTemplate.of(
                     "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
                     "return {linear}(x, weight, bias)");
 
     private LinearProduct() {}
-
-    private static ScriptTemplate counting(String signature, String body) {
-        return ScriptTemplate.of(signature, body)
-                .counting((in, out) -> in.get(0).size() * in.get(1).getShape().get(0));
-    }
 
     /**
      * Maps every vector.
@@ -40,10 +38,22 @@ public final class LinearProduct {
      * @return {@code [..., out]}
      */
     public static NDArray multiply(NDArray x, NDArray weight, Optional<NDArray> bias) {
+        return counted(x, weight, () -> product(x, weight, bias));
+    }
+
+    private static NDArray product(NDArray x, NDArray weight, Optional<NDArray> bias) {
         ScriptTemplate product = bias.isPresent() ? WITH_BIAS : WITHOUT_BIAS;
         String operator =
                 Kernels.isFusedForProductsOnCpu(x) ? "ops.saccade.linear" : "torch.linear";
         return product.with(Map.of("linear", operator))
                 .run(Stream.concat(Stream.of(x, weight), bias.stream()).toArray(NDArray[]::new));
+    }
+
+    /** Runs an operator that multiplies every vector by a weight, and counts its multiply-adds. */
+    public static NDArray counted(NDArray x, NDArray weight, Supplier<NDArray> operator) {
+        long out = weight.getShape().get(0);
+        Shape in = x.getShape();
+        return MultiplyAdds.run(
+                x.size() * out, x, in.slice(0, in.dimension() - 1).add(out), operator);
     }
 }

@@ -1,34 +1,27 @@
 package dev.saccade.core.ops;
 
-import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import java.util.function.Supplier;
 
 /**
- * Counts the multiply-adds of the operators that run in a thread; what papers call FLOPs.
+ * Counts multiply-adds, which papers call FLOPs, of the operators that a thread runs.
  *
- * <p>An operator says how many it has, beside its text: {@link Script#counting}; the composed ones
- * of this package say it where they choose how to run. Layers and models know nothing of it.
- *
- * <p>Convolutions and matrix products count; normalizations, activations and resizing do not, as in
- * mmdetection's counter.
+ * <p>Convolutions, matrix products and attention count; normalizations, activations, biases,
+ * pooling of regions and resizing do not. While a thread counts, expensive operators are replaced
+ * by zeros of the shape of their result, so counting a model takes about a second at any size.
  */
 public final class MultiplyAdds {
 
     private static final ThreadLocal<long[]> COUNTER = new ThreadLocal<>();
 
-    /** The cost of one call of an operator. */
-    @FunctionalInterface
-    public interface Formula {
-
-        /** Of what moves, adds or normalizes. */
-        Formula NONE = (inputs, outputs) -> 0;
-
-        /** Returns the number of multiply-adds that have led from some arrays to others. */
-        long count(NDList inputs, NDList outputs);
-    }
-
     private MultiplyAdds() {}
 
-    /** Returns the number of multiply-adds of the operators that {@code forward} runs. */
+    /**
+     * Returns the number of multiply-adds of the operators that {@code forward} runs. Values that
+     * {@code forward} computes are meaningless; shapes are correct.
+     */
     public static long count(Runnable forward) {
         long[] counter = new long[1];
         COUNTER.set(counter);
@@ -40,15 +33,25 @@ public final class MultiplyAdds {
         return counter[0];
     }
 
-    /** Adds a call of an operator to the count of this thread, if there is one. */
-    static void add(Formula formula, NDList inputs, NDList outputs) {
-        if (COUNTER.get() != null) {
-            add(formula.count(inputs, outputs));
+    /**
+     * Runs an operator. While this thread counts, adds its cost and returns zeros instead.
+     *
+     * @param multiplyAdds cost of the operator
+     * @param x an input; the zeros have its manager, device and data type
+     * @param result shape of the result
+     * @param operator computes the result
+     */
+    public static NDArray run(
+            long multiplyAdds, NDArray x, Shape result, Supplier<NDArray> operator) {
+        if (COUNTER.get() == null) {
+            return operator.get();
         }
+        add(multiplyAdds);
+        return x.getManager().zeros(result, x.getDataType());
     }
 
-    /** Adds to the count of this thread, if there is one. */
-    static void add(long multiplyAdds) {
+    /** Adds the cost of an operator that is cheap enough to run while this thread counts. */
+    public static void add(long multiplyAdds) {
         long[] counter = COUNTER.get();
         if (counter != null) {
             counter[0] += multiplyAdds;

@@ -207,16 +207,24 @@ public record NeighborRegion(int kernel) implements FilterRegion {
 
     @Override
     public NDArray products(NDArray q, NDArray k) {
-        MultiplyAdds.add(q.size() * keys());
-        return Tracer.isRecording()
-                ? with(PRODUCTS_BY_OFFSET).run(q, k)
-                : Scope.array(() -> with(PRODUCTS).run(q, with(ROWS).run(k)));
+        return MultiplyAdds.run(
+                q.size() * keys(),
+                q,
+                values(q),
+                () ->
+                        Tracer.isRecording()
+                                ? with(PRODUCTS_BY_OFFSET).run(q, k)
+                                : Scope.array(() -> with(PRODUCTS).run(q, with(ROWS).run(k))));
     }
 
     @Override
     public NDArray ofQueries(NDArray q, NDArray rk) {
-        MultiplyAdds.add(q.size() * keys());
-        return OF_QUERIES.run(q, rk);
+        return MultiplyAdds.run(q.size() * keys(), q, values(q), () -> OF_QUERIES.run(q, rk));
+    }
+
+    /** Returns the shape of one value for each neighbor of a part. */
+    private Shape values(NDArray part) {
+        return part.getShape().slice(0, 4).add(keys());
     }
 
     @Override
@@ -236,9 +244,14 @@ public record NeighborRegion(int kernel) implements FilterRegion {
 
     @Override
     public NDArray apply(NDArray filters, NDArray v, Shape map) {
-        MultiplyAdds.add(v.size() * keys());
-        return Tracer.isRecording()
-                ? with(APPLY_BY_OFFSET).run(filters, v)
-                : Scope.array(() -> with(APPLY).run(filters, with(ROWS).run(v)));
+        Shape shape = v.getShape();
+        return MultiplyAdds.run(
+                v.size() * keys(),
+                v,
+                shape.slice(0, 3).add(shape.get(3) * shape.get(4)),
+                () ->
+                        Tracer.isRecording()
+                                ? with(APPLY_BY_OFFSET).run(filters, v)
+                                : Scope.array(() -> with(APPLY).run(filters, with(ROWS).run(v))));
     }
 }

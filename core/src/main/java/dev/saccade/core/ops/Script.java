@@ -50,12 +50,10 @@ public final class Script {
                     });
 
     private final PtSymbolBlock block;
-    private final MultiplyAdds.Formula multiplyAdds;
     private final boolean numbersOnCpu;
 
-    private Script(PtSymbolBlock block, MultiplyAdds.Formula multiplyAdds, boolean numbersOnCpu) {
+    private Script(PtSymbolBlock block, boolean numbersOnCpu) {
         this.block = block;
-        this.multiplyAdds = multiplyAdds;
         this.numbersOnCpu = numbersOnCpu;
     }
 
@@ -80,16 +78,10 @@ public final class Script {
             return new Script(
                     JniUtils.loadModule(
                             manager, new ByteArrayInputStream(archive(code)), true, false),
-                    MultiplyAdds.Formula.NONE,
                     false);
         } catch (IOException | RuntimeException e) {
             throw SaccadeException.internal(e, "libtorch refuses this script:%n%s", code);
         }
-    }
-
-    /** Returns the same operator, of which the multiply-adds are counted. */
-    public Script counting(MultiplyAdds.Formula formula) {
-        return new Script(block, formula, numbersOnCpu);
     }
 
     /**
@@ -97,7 +89,7 @@ public final class Script {
      * device is: no {@link HostTransfers} are counted.
      */
     public Script withNumbersOnCpu() {
-        return new Script(block, multiplyAdds, true);
+        return new Script(block, true);
     }
 
     /** Runs the script for its one result, which belongs to the manager of the first input. */
@@ -108,9 +100,7 @@ public final class Script {
     /** Runs the script for all its results, which belong to the manager of the first input. */
     public NDList runAll(NDArray... inputs) {
         PLAIN_EXECUTOR.get();
-        NDList given = new NDList(inputs);
-        NDList results = IValueUtils.forward(block, given, true);
-        MultiplyAdds.add(multiplyAdds, given, results);
+        NDList results = IValueUtils.forward(block, new NDList(inputs), true);
         HostTransfers.afterScript(numbersOnCpu);
         return results;
     }

@@ -23,14 +23,12 @@ public final class ScriptTemplate {
 
     private final String signature;
     private final String body;
-    private final MultiplyAdds.Formula multiplyAdds;
     private final Set<String> names;
     private final Map<Map<String, ?>, Script> compiled = new ConcurrentHashMap<>();
 
-    private ScriptTemplate(String signature, String body, MultiplyAdds.Formula multiplyAdds) {
+    private ScriptTemplate(String signature, String body) {
         this.signature = signature;
         this.body = body;
-        this.multiplyAdds = multiplyAdds;
         this.names =
                 PLACEHOLDER
                         .matcher(body)
@@ -46,12 +44,7 @@ public final class ScriptTemplate {
      * @param body as of a {@link Script}, with constants as <code>{name}</code>
      */
     public static ScriptTemplate of(String signature, String body) {
-        return new ScriptTemplate(signature, body, MultiplyAdds.Formula.NONE);
-    }
-
-    /** Returns the same template, of whose scripts the multiply-adds are counted. */
-    public ScriptTemplate counting(MultiplyAdds.Formula formula) {
-        return new ScriptTemplate(signature, body, formula);
+        return new ScriptTemplate(signature, body);
     }
 
     /**
@@ -62,8 +55,7 @@ public final class ScriptTemplate {
      */
     public Script with(Map<String, ?> constants) {
         return compiled.computeIfAbsent(
-                Map.copyOf(constants),
-                key -> Script.compile(signature, filledIn(key)).counting(multiplyAdds));
+                Map.copyOf(constants), key -> Script.compile(signature, filledIn(key)));
     }
 
     private String filledIn(Map<String, ?> constants) {

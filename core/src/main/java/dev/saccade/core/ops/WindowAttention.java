@@ -116,14 +116,24 @@ public final class WindowAttention {
                     NDArray k = parts.get(packing.keys);
                     NDArray v = parts.get(packing.values);
                     double scale = packing.scaleFor(q.getShape().get(4));
-                    MultiplyAdds.add(2 * q.size() * windows.area());
-                    return windows.merge(
-                            windows.isShifted()
-                                    ? ATTEND_MASKED
-                                            .with(Map.of("scale", scale))
-                                            .run(q, k, v, bias, windows.mask(packed, UNSEEN))
-                                    : ATTEND.with(Map.of("scale", scale)).run(q, k, v, bias),
-                            map.getShape());
+                    NDArray out =
+                            MultiplyAdds.run(
+                                    2 * q.size() * windows.area(),
+                                    q,
+                                    q.getShape(),
+                                    () ->
+                                            windows.isShifted()
+                                                    ? ATTEND_MASKED
+                                                            .with(Map.of("scale", scale))
+                                                            .run(
+                                                                    q,
+                                                                    k,
+                                                                    v,
+                                                                    bias,
+                                                                    windows.mask(packed, UNSEEN))
+                                                    : ATTEND.with(Map.of("scale", scale))
+                                                            .run(q, k, v, bias));
+                    return windows.merge(out, map.getShape());
                 });
     }
 
@@ -138,7 +148,6 @@ public final class WindowAttention {
                     long padded = windows.tokens(shape) - shape.size() / channels;
                     // Padded tokens count as if they were projected one by one.
                     MultiplyAdds.add(padded * map.getShape().get(3) * channels);
-                    MultiplyAdds.add(2 * windows.tokens(shape) * channels / 3 * windows.area());
                     Optional<NDArray> padding = projection.bias();
                     Map<String, Object> constants =
                             Map.of(
@@ -150,9 +159,20 @@ public final class WindowAttention {
                                     "thirds",
                                             List.of(packing.queries, packing.keys, packing.values),
                                     "scale", packing.scaleFor(channels / 3 / heads));
-                    return padding.map(
-                                    p -> FUSED_WITH_PADDING.with(constants).run(packed, table, p))
-                            .orElseGet(() -> FUSED.with(constants).run(packed, table));
+                    return MultiplyAdds.run(
+                            2 * windows.tokens(shape) * channels / 3 * windows.area(),
+                            packed,
+                            shape.slice(0, 3).add(channels / 3),
+                            () ->
+                                    padding.map(
+                                                    p ->
+                                                            FUSED_WITH_PADDING
+                                                                    .with(constants)
+                                                                    .run(packed, table, p))
+                                            .orElseGet(
+                                                    () ->
+                                                            FUSED.with(constants)
+                                                                    .run(packed, table)));
                 });
     }
 }

@@ -17,20 +17,18 @@ public final class WindowPooling {
 
     private static final ScriptTemplate CONVOLVE =
             ScriptTemplate.of(
-                            SIGNATURE,
-                            """
+                    SIGNATURE,
+                    """
                     part = {part}
                     c = torch.size(x, 3)
                     kernel = torch.expand(torch.reshape(weight, [1, 1, part, part]), [c, 1, part, part])
                     y = torch.conv2d(torch.permute(x, [0, 3, 1, 2]), kernel, torch.expand(bias, [c]), [part, part], [0, 0], [1, 1], c)
                     return torch.permute(y, [0, 2, 3, 1])
-                    """)
-                    .counting((in, y) -> in.get(0).size());
+                    """);
 
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
-                            SIGNATURE, "return ops.saccade.window_pooling(x, weight, bias, {part})")
-                    .counting((in, y) -> in.get(0).size());
+                    SIGNATURE, "return ops.saccade.window_pooling(x, weight, bias, {part})");
 
     private WindowPooling() {}
 
@@ -45,6 +43,7 @@ public final class WindowPooling {
      */
     public static NDArray pool(NDArray x, NDArray weight, NDArray bias, int part) {
         boolean fused = Kernels.isFusedForProductsOnCpu(x);
+        MultiplyAdds.add(x.size());
         return (fused ? FUSED : CONVOLVE).with(Map.of("part", part)).run(x, weight, bias);
     }
 }

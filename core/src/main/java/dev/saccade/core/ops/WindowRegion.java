@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The window of a query. Parts are {@code [N, windows, heads, area, d]}, values {@code [N, windows,
@@ -91,20 +92,27 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
 
     @Override
     public NDArray products(NDArray q, NDArray k) {
-        MultiplyAdds.add(q.size() * keys());
-        return PRODUCTS.run(q, k);
+        return values(q, () -> PRODUCTS.run(q, k));
     }
 
     @Override
     public NDArray ofQueries(NDArray q, NDArray rk) {
-        MultiplyAdds.add(q.size() * keys());
-        return Scope.array(() -> OF_QUERIES.run(q, pairs(rk)));
+        return values(q, () -> Scope.array(() -> OF_QUERIES.run(q, pairs(rk))));
     }
 
     @Override
     public NDArray ofKeys(NDArray k, NDArray rq) {
-        MultiplyAdds.add(k.size() * keys());
-        return Scope.array(() -> OF_QUERIES.run(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4));
+        return values(
+                k,
+                () ->
+                        Scope.array(
+                                () -> OF_QUERIES.run(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4)));
+    }
+
+    /** Counts one value for each pair of a part. */
+    private NDArray values(NDArray part, Supplier<NDArray> operator) {
+        Shape pairs = part.getShape().slice(0, 4).add(keys());
+        return MultiplyAdds.run(part.size() * keys(), part, pairs, operator);
     }
 
     @Override
@@ -124,8 +132,12 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
 
     @Override
     public NDArray apply(NDArray filters, NDArray v, Shape map) {
-        MultiplyAdds.add(v.size() * keys());
-        return Scope.array(() -> merge(APPLY.run(filters, v), map));
+        Shape part = v.getShape();
+        return MultiplyAdds.run(
+                v.size() * keys(),
+                v,
+                map.slice(0, 3).add(part.get(2) * part.get(4)),
+                () -> Scope.array(() -> merge(APPLY.run(filters, v), map)));
     }
 
     /**

@@ -12,6 +12,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 
 import java.util.List;
+import java.util.Map;
 
 /** Turns a pyramid into losses or into objects. */
 public abstract class DetectionHead extends Module {
@@ -84,6 +85,24 @@ public abstract class DetectionHead extends Module {
      * @param images what happened to each image
      */
     public abstract List<Instances> predict(FeaturePyramid features, List<ImageInfo> images);
+
+    /**
+     * Runs the layers of a prediction, to count multiply-adds; as mmdetection's {@code
+     * forward_dummy}. By default calls {@link #call}.
+     *
+     * <p>A head whose cost depends on the number of objects, such as a second stage, overrides this
+     * and {@link #dummyObjects}.
+     *
+     * @param features pyramid of one image
+     */
+    public void forwardDummy(FeaturePyramid features) {
+        call(new NDList(features.levels()));
+    }
+
+    /** Returns how many objects of each type {@link #forwardDummy} uses, such as proposals. */
+    public Map<String, Integer> dummyObjects() {
+        return Map.of();
+    }
 
     /**
      * Returns the objects of each image where the features are, without a number that is read and

@@ -60,19 +60,6 @@ class ScriptTest {
     }
 
     @Test
-    void addsTheMultiplyAddsOfItsFormulaToTheCountOfTheThread() {
-        Script product =
-                Script.compile("(x: Tensor, y: Tensor) -> Tensor", "return torch.mm(x, y)")
-                        .counting((in, out) -> in.get(0).size() * out.get(0).getShape().get(1));
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            NDArray x = manager.ones(new Shape(2, 3));
-            NDArray y = manager.ones(new Shape(3, 5));
-            assertEquals(
-                    60, MultiplyAdds.count(() -> product.run(product.run(x, y), y.transpose())));
-        }
-    }
-
-    @Test
     void namesTheTextThatLibtorchRefuses() {
         SaccadeException error =
                 assertThrows(

@@ -4,6 +4,9 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -49,6 +52,10 @@ import java.util.stream.IntStream;
  * selected is read once, and the masks once; nothing else is.
  */
 public abstract class TwoStageHead extends DetectionHead {
+
+    private static final int DUMMY_PROPOSALS = 1000;
+
+    private static final int DUMMY_MASKS = 100;
 
     private final Config config;
     private final int channels;
@@ -196,6 +203,42 @@ public abstract class TwoStageHead extends DetectionHead {
     @Override
     public NDList call(NDList inputs) {
         return rpn.call(inputs);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Every box head runs on 1,000 proposals and every mask head on 100 objects, as in
+     * mmdetection.
+     */
+    @Override
+    public void forwardDummy(FeaturePyramid features) {
+        Scope.run(
+                () -> {
+                    super.forwardDummy(features);
+                    RoiFeatures seen = look(features);
+                    Rois proposals = dummyRois(features, DUMMY_PROPOSALS);
+                    stages.forEach(stage -> forward(stage, seen, proposals, Optional.empty()));
+                    if (hasMasks()) {
+                        Rois objects = dummyRois(features, DUMMY_MASKS);
+                        MaskBranch everyMask = new MaskBranch(masks().heads(), true);
+                        everyMask.probabilities(poolForMasks(seen, objects), objects.images());
+                    }
+                });
+    }
+
+    @Override
+    public Map<String, Integer> dummyObjects() {
+        return hasMasks()
+                ? ImmutableMap.of("proposals", DUMMY_PROPOSALS, "masks", DUMMY_MASKS)
+                : ImmutableMap.of("proposals", DUMMY_PROPOSALS);
+    }
+
+    private static Rois dummyRois(FeaturePyramid features, int count) {
+        NDManager manager = features.get(0).getManager();
+        return new Rois(
+                manager.zeros(new Shape(count, 4)),
+                manager.zeros(new Shape(count), DataType.INT64));
     }
 
     /**
