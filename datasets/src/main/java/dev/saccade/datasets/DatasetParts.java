@@ -6,6 +6,7 @@ import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.transforms.Choice;
 import dev.saccade.datasets.transforms.CopyPaste;
+import dev.saccade.datasets.transforms.InstaBoost;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.PhotometricDistortion;
@@ -28,6 +29,7 @@ public final class DatasetParts implements PartProvider {
                 RandomFlip.class,
                 RandomCrop.class,
                 CopyPaste.class,
+                InstaBoost.class,
                 PhotometricDistortion.class,
                 Choice.class,
                 Normalize.class,

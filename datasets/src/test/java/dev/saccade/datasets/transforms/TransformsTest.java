@@ -78,6 +78,7 @@ class TransformsTest {
                         List.of(
                                 "choice",
                                 "copy_paste",
+                                "instaboost",
                                 "normalize",
                                 "pad",
                                 "photometric_distortion",

@@ -1,0 +1,158 @@
+package dev.saccade.datasets.transforms;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.image.OpenCv;
+
+import org.junit.jupiter.api.Test;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.zip.CRC32;
+
+/** InstaBoost equals what instaboostfast 0.1.2 does with the same random numbers. */
+class InstaBoostTest {
+
+    static {
+        OpenCv.load();
+    }
+
+    /** Objects: four corners each, labels, and masks as COCO's strings. */
+    record Objects(List<Double> boxes, List<Integer> labels, List<String> masks) {
+
+        Instances read(Size size) {
+            float[] corners = new float[boxes.size()];
+            for (int i = 0; i < corners.length; i++) {
+                corners[i] = boxes.get(i).floatValue();
+            }
+            return Instances.groundTruth(
+                            Boxes.of(corners),
+                            labels.stream().mapToInt(Integer::intValue).toArray())
+                    .withMasks(masks.stream().map(runs -> Rle.fromString(size, runs)).toList());
+        }
+    }
+
+    /** Random numbers, the objects before and after, and the checksum of the image after. */
+    record Recorded(
+            List<InstaBoost.Move> moves,
+            List<ColorJitter> colors,
+            Objects sample,
+            Objects result,
+            long crc32) {}
+
+    /** All cases. */
+    record AllRecorded(List<Integer> size, List<Recorded> cases) {}
+
+    private static AllRecorded recorded() throws IOException {
+        String name = "/dev/saccade/datasets/recorded/instaboost.json";
+        try (InputStream file = InstaBoostTest.class.getResourceAsStream(name)) {
+            String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+            return Configs.bind(ConfigFile.parse(text, name), AllRecorded.class);
+        }
+    }
+
+    private static Sample sample(Size size, Instances objects) {
+        byte[] pixels = new byte[3 * (int) size.area()];
+        for (int i = 0; i < pixels.length; i++) {
+            int channel = i % 3;
+            int x = i / 3 % size.width();
+            int y = i / 3 / size.width();
+            pixels[i] = (byte) ((3 * x + 5 * y + 40 * channel + x * y * (channel + 3) % 23) % 120);
+        }
+        Mat image = new Mat(size.height(), size.width(), CvType.CV_8UC3);
+        image.put(0, 0, pixels);
+        return Sample.of(image, ImageInfo.of(size), objects);
+    }
+
+    private static long checksum(Sample sample) {
+        byte[] pixels = new byte[3 * (int) sample.info().size().area()];
+        sample.image().get(0, 0, pixels);
+        CRC32 sum = new CRC32();
+        sum.update(pixels);
+        return sum.getValue();
+    }
+
+    @Test
+    void equalsTheOriginal() throws IOException {
+        AllRecorded all = recorded();
+        Size size = new Size(all.size.get(0), all.size.get(1));
+        assertEquals(6, all.cases.size());
+        for (Recorded recorded : all.cases) {
+            Sample sample = sample(size, recorded.sample.read(size));
+            List<InstaBoost.Group> groups = InstaBoost.groups(sample.targets().boxes(), size);
+            try (Sample moved =
+                    InstaBoost.apply(
+                            sample, groups, recorded.moves, recorded.colors.stream().findFirst())) {
+                Instances expected = recorded.result.read(size);
+                assertArrayEquals(expected.labels(), moved.targets().labels());
+                assertEquals(expected.masks(), moved.targets().masks());
+                assertEquals(expected.boxes(), moved.targets().boxes());
+                assertEquals(recorded.crc32, checksum(moved));
+            }
+        }
+    }
+
+    @Test
+    void dependsOnTheSeedAlone() throws IOException {
+        AllRecorded all = recorded();
+        Size size = new Size(all.size.get(0), all.size.get(1));
+        Instances objects = all.cases.get(0).sample.read(size);
+        InstaBoost boost = Configs.of(InstaBoost.class, "aug_ratio=1", "dx=4", "dy=4");
+        long[] sums = new long[3];
+        for (int i = 0; i < 3; i++) {
+            SplittableRandom random = new SplittableRandom(i / 2);
+            try (Sample moved = boost.apply(sample(size, objects), random)) {
+                sums[i] = checksum(moved);
+            }
+        }
+        assertEquals(sums[0], sums[1]);
+        assertNotEquals(sums[0], sums[2]);
+    }
+
+    @Test
+    void leavesImagesAloneAtTheGivenRate() throws IOException {
+        Size size = new Size(20, 30);
+        InstaBoost never = Configs.of(InstaBoost.class, "aug_ratio=0");
+        try (Sample sample = sample(size, Instances.empty())) {
+            assertSame(sample, never.apply(sample, new SplittableRandom(0)));
+        }
+    }
+
+    /** As in the original, an image without objects may still change its colors. */
+    @Test
+    void changesColorsOfImagesWithoutObjects() {
+        Size size = new Size(20, 30);
+        InstaBoost boost = Configs.of(InstaBoost.class, "aug_ratio=1", "color_prob=1");
+        Sample sample = sample(size, Instances.empty());
+        long before = checksum(sample);
+        try (Sample changed = boost.apply(sample, new SplittableRandom(1))) {
+            assertEquals(0, changed.targets().size());
+            assertNotEquals(before, checksum(changed));
+        }
+    }
+
+    @Test
+    void needsMasks() {
+        InstaBoost boost = Configs.of(InstaBoost.class);
+        assertTrue(boost.fault(TargetKind.BOXES).orElseThrow().contains("masks"));
+        assertTrue(boost.fault(TargetKind.MASKS_AND_LABEL_MAPS).isEmpty());
+    }
+}
