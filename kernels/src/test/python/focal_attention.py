@@ -50,6 +50,7 @@ CASES = [
     case(2, 2, 2, 2, 32, 7, 218, 9),
     case(1, 2, 1, 1, 32, 7, 170, 3, masks=49),
     case(1, 1, 2, 1, 48, 5, 37, 4),
+    case(1, 1, 2, 2, 49, 7, 178, 2),
     case(1, 2, 2, 1, 128, 4, 20, 0, types=(torch.float32, torch.bfloat16)),
     case(2, 1, 2, 2, 5, 3, 11, 3, types=(torch.float32, torch.float64, torch.float16)),
 ]

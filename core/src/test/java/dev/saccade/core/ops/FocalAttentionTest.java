@@ -119,6 +119,7 @@ class FocalAttentionTest {
                 arguments(new FocalRegion(3, 1, 2, 1, 0, false), new Shape(2, 7, 5), 2, 4),
                 arguments(new FocalRegion(4, 2, 2, 3, 2, true), new Shape(1, 6, 10), 3, 8),
                 arguments(new FocalRegion(7, 0, 3, 7, 1, false), new Shape(1, 30, 20), 3, 32),
+                arguments(new FocalRegion(7, 0, 3, 7, 1, false), new Shape(1, 20, 15), 2, 49),
                 arguments(new FocalRegion(2, 0, 2, 3, 1, false), new Shape(40, 2, 3), 1, 17),
                 arguments(new FocalRegion(7, 0, 0, 1, 1, false), new Shape(2, 7, 7), 4, 16));
     }
