@@ -24,7 +24,8 @@ import java.util.stream.Stream;
  * @param parameters of the backbone with its output normalizations, fused
  * @param trainingParameters of the backbone as it is trained; more where fusing merges branches
  * @param classifierParameters of the backbone as a classifier of 1000 classes, as papers count
- * @param multiplyAdds of the fused backbone for one image of 224x224, which papers call FLOPs
+ * @param multiplyAdds of the fused backbone for one square image of {@link #imageSize}, which
+ *     papers call FLOPs
  * @param published what the paper says, if there is one
  */
 public record BackboneSummary(
@@ -34,8 +35,6 @@ public record BackboneSummary(
         long classifierParameters,
         long multiplyAdds,
         Optional<PublishedFigures> published) {
-
-    private static final Shape IMAGE = new Shape(1, 3, 224, 224);
 
     /** The classes of ImageNet-1K, which papers count in. */
     private static final int CLASSES = 1000;
@@ -55,13 +54,23 @@ public record BackboneSummary(
      */
     public static BackboneSummary measure(String name, Backbone.Config config) {
         Backbone backbone = config.build();
+        Optional<PublishedFigures> published = PublishedFigures.of(name);
         return new BackboneSummary(
                 name,
                 fusedParameters(backbone),
                 backbone.parameterCount(),
                 classifierParameters(config, backbone),
-                multiplyAdds(backbone),
-                PublishedFigures.of(name));
+                multiplyAdds(backbone, imageSize(published)),
+                published);
+    }
+
+    /** Returns the side of the image that multiply-adds are counted with. */
+    public int imageSize() {
+        return imageSize(published);
+    }
+
+    private static int imageSize(Optional<PublishedFigures> published) {
+        return published.map(PublishedFigures::imageSize).orElse(PublishedFigures.USUAL_SIZE);
     }
 
     /**
@@ -103,13 +112,14 @@ public record BackboneSummary(
                 .flatMap(child -> Stream.concat(Stream.of(child), below(child)));
     }
 
-    private static long multiplyAdds(Backbone backbone) {
+    private static long multiplyAdds(Backbone backbone, int imageSize) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             backbone.initializeZeros(manager);
             backbone.train(false);
             backbone.fuse();
+            Shape image = new Shape(1, 3, imageSize, imageSize);
             return MultiplyAdds.count(
-                    () -> NoGrad.run(() -> backbone.forward(manager.zeros(IMAGE))));
+                    () -> NoGrad.run(() -> backbone.forward(manager.zeros(image))));
         }
     }
 }

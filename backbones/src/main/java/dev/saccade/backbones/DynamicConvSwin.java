@@ -32,7 +32,9 @@ import java.util.Optional;
  *
  * <p>There is no public code. Where the paper leaves it open: in shifted windows, keys from the
  * other side of the map count for nothing, and not in the statistics of a layer normalization (in a
- * softmax they get -100); that has a gain and a bias for each key of a window.
+ * softmax they get -100); that has a gain and a bias for each key of a window. The published sizes
+ * of depth-wise attention imply a relative position bias for each channel in tiny and for each head
+ * in base; small and large, which are not in the paper, follow base.
  */
 public final class DynamicConvSwin extends StagedTransformer {
 
@@ -65,11 +67,13 @@ public final class DynamicConvSwin extends StagedTransformer {
     }
 
     /**
-     * The hyper-parameters of a dynamic convolution Swin Transformer.
+     * The hyper-parameters of a dynamic convolution Swin Transformer. The rows of Table 2 with
+     * absolute position embeddings are the variants {@code _ape}.
      *
      * @param variant the member of the family that the other keys start from
      * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage
+     * @param numHeads heads of each stage; depth-wise attention has a relative position bias for
+     *     each head and no other use of them
      * @param attention how tokens are mixed
      * @param scaleMode the scale of products; of no matter to depth-wise attention
      * @param relativePositionBias whether there is a bias by relative position, learned by head
@@ -92,7 +96,28 @@ public final class DynamicConvSwin extends StagedTransformer {
             settings = {"attention: scaling_relu", "scale_mode: head_dim"})
     @Variant(name = "layernorm_tiny", settings = "attention: layernorm")
     @Variant(name = "layernorm_relu_tiny")
-    @Variant(name = "depthwise_tiny", settings = "attention: depthwise")
+    @Variant(
+            name = "softmax_ape_tiny",
+            settings = {"attention: softmax", "relative_position_bias: false", "ape: true"})
+    @Variant(
+            name = "scaling_ape_tiny",
+            settings = {
+                "attention: scaling",
+                "scale_mode: head_dim",
+                "relative_position_bias: false",
+                "ape: true"
+            })
+    @Variant(
+            name = "scaling_relu_ape_tiny",
+            settings = {
+                "attention: scaling_relu",
+                "scale_mode: head_dim",
+                "relative_position_bias: false",
+                "ape: true"
+            })
+    @Variant(
+            name = "depthwise_tiny",
+            settings = {"attention: depthwise", "num_heads: [96, 192, 384, 768]"})
     @Variant(
             name = "depthwise_small",
             settings = {"attention: depthwise", "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})

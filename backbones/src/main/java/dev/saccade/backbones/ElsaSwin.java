@@ -27,6 +27,10 @@ import java.util.Optional;
  * ELSA-Swin (Zhou et al. 2021): a Swin Transformer whose first three stages attend to the
  * neighborhood of each token by {@link Elsa} instead of to windows, in the form of its official
  * detection and segmentation code, whose names its parameters have.
+ *
+ * <p>{@code large_384} is fine-tuned at 384x384; the paper does not give its windows, which are
+ * those of Swin-L at that size. {@code tiny_no_ghost} has Hadamard attention alone (Table 4),
+ * {@code tiny_strict} follows Eq. 7 to the letter.
  */
 public final class ElsaSwin extends StagedTransformer {
 
@@ -72,6 +76,18 @@ public final class ElsaSwin extends StagedTransformer {
                 "num_heads: [6, 12, 24, 48]",
                 "group_width: 8"
             })
+    @Variant(
+            name = "large_384",
+            settings = {
+                "embed_dim: 192",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [6, 12, 24, 48]",
+                "group_width: 8",
+                "window_size: 12",
+                "pretrain_img_size: 384"
+            })
+    @Variant(name = "tiny_no_ghost", settings = "gamma: 0")
+    @Variant(name = "tiny_strict", settings = "form: strict")
     public record Config(
             @Default("tiny") String variant,
             @Default("96") int embedDim,

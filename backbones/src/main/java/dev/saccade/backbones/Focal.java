@@ -34,6 +34,15 @@ import java.util.Optional;
  * follow what the paper says of it: images of any size, larger focal windows, and a ring around the
  * windows of the last stage too. Those of 224 are the classifier, whose windows are never larger
  * than its maps, with output norms.
+ *
+ * <p>Stochastic depth is the paper's: 0.2, 0.3 and 0.5 for detection and segmentation, 0.2, 0.2 and
+ * 0.3 for classification; the convolutional variants, which are not in the paper, have the rates of
+ * the official configs. {@code large} has all settings of {@code base} but the width.
+ *
+ * <p>{@code tiny_224_w14}, {@code _shift}, {@code _2222} and {@code _2242} are ablations of Tables
+ * 7 to 9, of which the last two give the blocks of each stage; {@code _window}, {@code _local} and
+ * {@code _global} are those of Figure 5. The paper gives only the window size of {@code _w14}: ring
+ * and pooled windows are unchanged.
  */
 public final class Focal extends StagedTransformer {
 
@@ -99,9 +108,9 @@ public final class Focal extends StagedTransformer {
     @Variant(
             name = "large",
             settings = {
-                "embed_dim: 192",
+                "embed_dim: 196",
                 "depths: [2, 2, 18, 2]",
-                "num_heads: [6, 12, 24, 48]",
+                "num_heads: [4, 8, 16, 32]",
                 "drop_path_rate: 0.5"
             })
     @Variant(
@@ -111,7 +120,6 @@ public final class Focal extends StagedTransformer {
             name = "small_224",
             settings = {
                 "depths: [2, 2, 18, 2]",
-                "drop_path_rate: 0.3",
                 "focal_windows: [7, 5, 3, 1]",
                 "image_size: [224, 224]"
             })
@@ -121,17 +129,17 @@ public final class Focal extends StagedTransformer {
                 "embed_dim: 128",
                 "depths: [2, 2, 18, 2]",
                 "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5",
+                "drop_path_rate: 0.3",
                 "focal_windows: [7, 5, 3, 1]",
                 "image_size: [224, 224]"
             })
     @Variant(
             name = "large_224",
             settings = {
-                "embed_dim: 192",
+                "embed_dim: 196",
                 "depths: [2, 2, 18, 2]",
-                "num_heads: [6, 12, 24, 48]",
-                "drop_path_rate: 0.5",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.3",
                 "focal_windows: [7, 5, 3, 1]",
                 "image_size: [224, 224]"
             })
@@ -161,6 +169,48 @@ public final class Focal extends StagedTransformer {
                 "focal_windows: [7, 5, 3, 1]",
                 "image_size: [224, 224]",
                 "use_conv_embed: true"
+            })
+    @Variant(
+            name = "tiny_224_shift",
+            settings = {"focal_windows: [7, 5, 3, 1]", "image_size: [224, 224]", "use_shift: true"})
+    @Variant(
+            name = "tiny_224_window",
+            settings = {
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "focal_levels: [1, 1, 1, 1]",
+                "expand_sizes: [0, 0, 0, 0]"
+            })
+    @Variant(
+            name = "tiny_224_local",
+            settings = {
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "focal_levels: [1, 1, 1, 1]"
+            })
+    @Variant(
+            name = "tiny_224_global",
+            settings = {
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "expand_sizes: [0, 0, 0, 0]"
+            })
+    @Variant(
+            name = "tiny_224_w14",
+            settings = {"focal_windows: [7, 5, 3, 1]", "image_size: [224, 224]", "window_size: 14"})
+    @Variant(
+            name = "tiny_224_2222",
+            settings = {
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "depths: [2, 2, 2, 2]"
+            })
+    @Variant(
+            name = "tiny_224_2242",
+            settings = {
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "depths: [2, 2, 4, 2]"
             })
     public record Config(
             @Default("tiny") String variant,

@@ -16,7 +16,8 @@ import java.util.Set;
  * with the decimals of the source.
  *
  * @param parameters millions
- * @param multiplyAdds billions, for an image of 224x224
+ * @param multiplyAdds billions, for one square image of {@code imageSize}
+ * @param imageSize side of that image; 224 unless the line states another
  * @param top1 accuracy in percent
  * @param source the paper or repository
  * @param remark why the figures of this implementation differ; empty where they do not
@@ -24,9 +25,13 @@ import java.util.Set;
 public record PublishedFigures(
         Optional<BigDecimal> parameters,
         Optional<BigDecimal> multiplyAdds,
+        int imageSize,
         Optional<BigDecimal> top1,
         String source,
         String remark) {
+
+    /** Side of the images that papers count multiply-adds with. */
+    public static final int USUAL_SIZE = 224;
 
     private static final ImmutableMap<String, PublishedFigures> ALL = read("published.csv");
 
@@ -48,7 +53,7 @@ public record PublishedFigures(
                             StandardCharsets.UTF_8);
             return lines.stream()
                     .skip(1)
-                    .map(line -> line.split(",", 6))
+                    .map(line -> line.split(",", 7))
                     .collect(
                             ImmutableMap.toImmutableMap(
                                     cells -> cells[0], PublishedFigures::parse));
@@ -59,7 +64,12 @@ public record PublishedFigures(
 
     private static PublishedFigures parse(String[] cells) {
         return new PublishedFigures(
-                number(cells[1]), number(cells[2]), number(cells[3]), cells[4], cells[5]);
+                number(cells[1]),
+                number(cells[2]),
+                cells[3].isEmpty() ? USUAL_SIZE : Integer.parseInt(cells[3]),
+                number(cells[4]),
+                cells[5],
+                cells[6]);
     }
 
     private static Optional<BigDecimal> number(String cell) {

@@ -28,6 +28,12 @@ import java.util.Optional;
 /**
  * Swin Transformer (Liu et al. 2021) in the form of its official detection and segmentation code,
  * whose names its parameters have.
+ *
+ * <p>{@code tiny_w14}, {@code tiny_no_shift}, {@code tiny_2222} and {@code tiny_2242} are baselines
+ * of Focal Transformer (Yang et al. 2021, Tables 7 to 9); the last two give the blocks of each
+ * stage. {@code tiny_w14} shrinks its windows to smaller maps, as the official classifier does.
+ * {@code tiny_heads_1}, {@code _2x} and {@code _c} are settings 1, 2x and C of the heads in ELSA
+ * (Zhou et al. 2021, Figure 2); in the paper, C ran out of memory.
  */
 public final class Swin extends StagedTransformer {
 
@@ -38,6 +44,7 @@ public final class Swin extends StagedTransformer {
      * @param embedDim channels of the first stage; the others double it
      * @param numHeads heads of each stage
      * @param windowSize tokens along a side of a window
+     * @param useShift whether windows are shifted in every other block
      * @param windowOrder whether maps are padded before they are shifted, as in the official
      *     detection code, or after, as in timm, which also shrinks windows to smaller maps and
      *     shifts only along axes of more than one window
@@ -76,11 +83,21 @@ public final class Swin extends StagedTransformer {
                 "num_heads: [6, 12, 24, 48]",
                 "window_size: 12"
             })
+    @Variant(name = "tiny_no_shift", settings = "use_shift: false")
+    @Variant(
+            name = "tiny_w14",
+            settings = {"window_size: 14", "window_order: shift_then_pad"})
+    @Variant(name = "tiny_2222", settings = "depths: [2, 2, 2, 2]")
+    @Variant(name = "tiny_2242", settings = "depths: [2, 2, 4, 2]")
+    @Variant(name = "tiny_heads_1", settings = "num_heads: [1, 1, 1, 1]")
+    @Variant(name = "tiny_heads_2x", settings = "num_heads: [6, 12, 24, 48]")
+    @Variant(name = "tiny_heads_c", settings = "num_heads: [96, 192, 384, 768]")
     public record Config(
             @Default("tiny") String variant,
             @Default("96") int embedDim,
             @Default("[3, 6, 12, 24]") List<Integer> numHeads,
             @Default("7") int windowSize,
+            @Default("true") boolean useShift,
             @Default("pad_then_shift") Order windowOrder,
             @Default("4") double mlpRatio,
             @Default("true") boolean qkvBias,
@@ -145,7 +162,7 @@ public final class Swin extends StagedTransformer {
 
     private static TransformerBlock block(Config config, int stage, int block) {
         int channels = config.channels(stage);
-        int shift = block % 2 == 0 ? 0 : config.windowSize() / 2;
+        int shift = config.useShift() && block % 2 == 1 ? config.windowSize() / 2 : 0;
         return new TransformerBlock(
                 channels,
                 new Attention(config, channels, config.numHeads().get(stage), shift),

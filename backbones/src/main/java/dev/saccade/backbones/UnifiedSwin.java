@@ -35,6 +35,10 @@ import java.util.Optional;
  * counts; in shifted windows, keys from the other side of the map get -100 in a softmax and count
  * for nothing in the other normalizations; only those of query, key and value that a term uses are
  * projected, in this order.
+ *
+ * <p>{@code net7_filter_norm} and {@code net7_identity} are the rows of Table 2; in the paper,
+ * training of the latter crashed. {@code swin_neighbor}, {@code net6_neighbor} and {@code
+ * net7_neighbor} are the rows "Neighboring" of Table 3, the last in its exact form (unfold).
  */
 public final class UnifiedSwin extends StagedTransformer {
 
@@ -59,7 +63,7 @@ public final class UnifiedSwin extends StagedTransformer {
     /**
      * The hyper-parameters of a unified Swin Transformer.
      *
-     * @param variant the row of the paper's Table 1 that the other keys start from
+     * @param variant row of the paper's Tables 1 to 3 that the other keys start from
      * @param embedDim channels of the first stage; the others double it
      * @param numHeads heads of each stage
      * @param qk whether there is a term {@code q_i k_j}
@@ -94,6 +98,15 @@ public final class UnifiedSwin extends StagedTransformer {
             settings = {"qk: false", "rb: false"})
     @Variant(name = "net6", settings = "qk: false")
     @Variant(name = "net7")
+    @Variant(name = "net7_filter_norm", settings = "norm: filter_norm")
+    @Variant(name = "net7_identity", settings = "norm: identity")
+    @Variant(
+            name = "swin_neighbor",
+            settings = {"q_rk: false", "rq_k: false", "region: neighbor"})
+    @Variant(
+            name = "net6_neighbor",
+            settings = {"qk: false", "region: neighbor"})
+    @Variant(name = "net7_neighbor", settings = "region: neighbor")
     public record Config(
             @Default("net7") String variant,
             @Default("96") int embedDim,

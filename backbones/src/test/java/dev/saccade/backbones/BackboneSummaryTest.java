@@ -82,6 +82,7 @@ class BackboneSummaryTest {
                 decimals(backbone.classifierParameters(), 6)
                         + inBrackets(published.flatMap(PublishedFigures::parameters)),
                 decimals(backbone.multiplyAdds(), 9)
+                        + size(backbone)
                         + inBrackets(published.flatMap(PublishedFigures::multiplyAdds)),
                 published.flatMap(PublishedFigures::top1).map(Object::toString).orElse(""),
                 published.map(PublishedFigures::source).orElse(""),
@@ -90,6 +91,11 @@ class BackboneSummaryTest {
 
     private static String decimals(long count, int digits) {
         return Text.format("%.2f", count / Math.pow(10, digits));
+    }
+
+    private static String size(BackboneSummary backbone) {
+        int side = backbone.imageSize();
+        return side == PublishedFigures.USUAL_SIZE ? "" : " at " + side + "x" + side;
     }
 
     private static String inBrackets(Optional<BigDecimal> figure) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -214,8 +215,7 @@ class ElsaSwinTest {
                 assertThrows(
                         SaccadeException.class,
                         () -> Configs.of(ElsaSwin.Config.class, "variant=huge"));
-        assertEquals(
-                "config: settings: variant: unknown variant huge (known: tiny, small, base, large)",
-                e.getMessage());
+        String message = "variant: unknown variant huge (known: tiny, small, base, large,";
+        assertTrue(e.getMessage().contains(message), e.getMessage());
     }
 }

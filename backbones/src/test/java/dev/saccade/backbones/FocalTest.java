@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 class FocalTest {
 
@@ -39,11 +40,11 @@ class FocalTest {
         "tiny, 28443828",
         "small, 50726124",
         "base, 89261312",
-        "large, 198772008",
+        "large, 205681732",
         "tiny_224, 28112724",
         "small_224, 50374284",
         "base_224, 88792192",
-        "large_224, 198068328",
+        "large_224, 205212612",
         "tiny_conv_224, 30057588",
         "small_conv_224, 52319148",
         "base_conv_224, 92245504",
@@ -59,7 +60,7 @@ class FocalTest {
         "tiny_224, 28880380",
         "small_224, 51141940",
         "base_224, 89815400",
-        "large_224, 199602640",
+        "large_224, 206778868",
         "tiny_conv_224, 30825244",
         "small_conv_224, 53086804",
         "base_conv_224, 93268712",
@@ -67,6 +68,56 @@ class FocalTest {
     void isAsLargeAClassifierAsTheOfficialOne(String variant, long parameters) {
         Focal.Config config = Configs.of(Focal.Config.class, "variant=" + variant);
         assertEquals(parameters, BackboneSummary.classifierParameters(config, config.build()));
+    }
+
+    /** Tokens of the window or with its ring, and the cells of pooled windows. */
+    @ParameterizedTest
+    @CsvSource({
+        "tiny_224, 218, 194, 178, 50",
+        "tiny_224_window, 49, 49, 49, 49",
+        "tiny_224_local, 169, 169, 169, 49",
+        "tiny_224_global, 98, 74, 58, 50",
+        "tiny_224_w14, 449, 425, 205, 50",
+    })
+    void queriesHaveTheKeysOfTheAblation(
+            String variant, int first, int second, int third, int fourth) {
+        Focal.Config config = Configs.of(Focal.Config.class, "variant=" + variant);
+        assertArrayEquals(
+                new int[] {first, second, third, fourth},
+                IntStream.range(0, 4).map(stage -> config.region(stage, 1).keys()).toArray());
+        assertEquals(0, config.region(0, 1).shift());
+    }
+
+    @Test
+    void shiftsOnlyMapsOfSeveralWindows() {
+        Focal.Config config = Configs.of(Focal.Config.class, "variant=tiny_224_shift");
+        assertEquals(0, config.region(2, 0).shift());
+        assertEquals(3, config.region(2, 1).shift());
+        assertEquals(0, config.region(3, 1).shift());
+    }
+
+    /** The paper gives 0.2, 0.2 and 0.3 for classification and 0.2, 0.3 and 0.5 for detection. */
+    @ParameterizedTest
+    @CsvSource({
+        "tiny, 0.2", "small, 0.3", "base, 0.5", "large, 0.5",
+        "tiny_224, 0.2", "small_224, 0.2", "base_224, 0.3", "large_224, 0.3",
+        "tiny_conv_224, 0.2", "small_conv_224, 0.3", "base_conv_224, 0.5",
+    })
+    void hasThePublishedStochasticDepth(String variant, double rate) {
+        Focal.Config config = Configs.of(Focal.Config.class, "variant=" + variant);
+        assertEquals(rate, config.stages().dropPathRate());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"large", "large_224"})
+    void largeIsBaseWithAWidthOf196(String variant) {
+        Focal.Config config = Configs.of(Focal.Config.class, "variant=" + variant);
+        assertEquals(196, config.embedDim());
+        Focal.Config base =
+                Configs.of(Focal.Config.class, "variant=" + variant.replace("large", "base"));
+        assertEquals(base.numHeads(), config.numHeads());
+        assertEquals(base.windows(), config.windows());
+        assertEquals(base.stages(), config.stages());
     }
 
     /** For images of 224x224, the map of the last stage is a window. */

@@ -13,12 +13,15 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.Backbone;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A published backbone under test. Its weights are made once, which takes longest, and shared by
@@ -32,29 +35,49 @@ final class Member implements AutoCloseable {
     private final String name;
     private final Backbone.Config config;
     private final boolean first;
+    private final boolean newStructure;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
     private final Supplier<Backbone> fresh = Suppliers.memoize(this::initialized);
     private final Supplier<Map<String, NDArray>> weights = Suppliers.memoize(this::moved);
 
-    private Member(String name, Backbone.Config config, boolean first) {
+    private Member(String name, Backbone.Config config, boolean first, boolean newStructure) {
         this.name = name;
         this.config = config;
         this.first = first;
+        this.newStructure = newStructure;
     }
 
-    /** Returns all members of a family, without stochastic depth. */
+    /** Returns all members of a family, without stochastic depth and with two blocks a stage. */
     static List<Member> of(Class<? extends Backbone.Config> family) {
         List<Member> members = new ArrayList<>();
+        Set<Set<String>> structures = new HashSet<>();
         Configs.<Backbone.Config>members(family)
                 .forEach(
-                        (name, config) ->
-                                members.add(new Member(name, still(config), members.isEmpty())));
+                        (name, published) -> {
+                            Backbone.Config config = small(published);
+                            Set<String> structure = config.build().namedParameters().keySet();
+                            members.add(
+                                    new Member(
+                                            name,
+                                            config,
+                                            members.isEmpty(),
+                                            structures.add(Set.copyOf(structure))));
+                        });
         return members;
     }
 
-    private static Backbone.Config still(Backbone.Config config) {
-        boolean drops = Configs.unbind((Record) config).get("drop_path_rate").isPresent();
-        return drops ? Configs.with(config, DROP_PATH + 0) : config;
+    private static Backbone.Config small(Backbone.Config config) {
+        return Configs.with(
+                config,
+                Stream.of(DROP_PATH + 0, "depths=[2, 2, 2, 2]")
+                        .filter(setting -> has(config, setting))
+                        .toArray(String[]::new));
+    }
+
+    /** Returns whether a config has the key of a setting. */
+    static boolean has(Backbone.Config config, String setting) {
+        String key = setting.substring(0, setting.indexOf('='));
+        return Configs.unbind((Record) config).get(key).isPresent();
     }
 
     Backbone.Config config() {
@@ -64,6 +87,11 @@ final class Member implements AutoCloseable {
     /** Returns whether this is the one to check what is the same for the whole family on. */
     boolean isFirst() {
         return first;
+    }
+
+    /** Returns whether no earlier variant of the family has parameters of the same names. */
+    boolean hasNewStructure() {
+        return newStructure;
     }
 
     NDManager manager() {

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 /** Every backbone that configs may name, in all its variants. */
 final class BackboneList {
 
-    private static final String ROW = "%-24s %12s %20s %22s%n";
+    private static final String ROW = "%-36s %12s %20s %22s%s%n";
 
     private BackboneList() {}
 
@@ -31,7 +31,7 @@ final class BackboneList {
 
     /** Prints a line as soon as it is known. */
     static void print(PrintWriter out) {
-        out.printf(Locale.ROOT, ROW, "", "parameters", "as classifier", "multiply-adds");
+        out.printf(Locale.ROOT, ROW, "", "parameters", "as classifier", "multiply-adds", "");
         all().forEach(
                         backbone -> {
                             out.print(line(backbone));
@@ -39,9 +39,9 @@ final class BackboneList {
                         });
         out.printf(
                 Locale.ROOT,
-                "%nParameters in millions. Multiply-adds in billions, of a 224x224 image. In brackets"
-                        + " what was%npublished of the classifier of 1000 classes;"
-                        + " backbones/README.md says why some differ.%n");
+                "%nParameters in millions. Multiply-adds in billions, for one 224x224 image unless"
+                        + " another size is given.%nIn brackets: published numbers of the classifier"
+                        + " of 1000 classes; backbones/README.md explains%nthe differences.%n");
     }
 
     private static String line(BackboneSummary backbone) {
@@ -55,7 +55,14 @@ final class BackboneList {
                         published.flatMap(PublishedFigures::parameters)),
                 beside(
                         backbone.multiplyAdds() / 1e9,
-                        published.flatMap(PublishedFigures::multiplyAdds)));
+                        published.flatMap(PublishedFigures::multiplyAdds)),
+                at(backbone.imageSize()));
+    }
+
+    private static String at(int imageSize) {
+        return imageSize == PublishedFigures.USUAL_SIZE
+                ? ""
+                : Text.format(" at %sx%s", imageSize, imageSize);
     }
 
     private static String beside(double ours, Optional<BigDecimal> published) {
@@ -76,6 +83,7 @@ final class BackboneList {
         }
         keys.put("classifier_parameters", backbone.classifierParameters());
         keys.put("multiply_adds", backbone.multiplyAdds());
+        keys.put("image_size", backbone.imageSize());
         backbone.published().ifPresent(published -> keys.put("published", keys(published)));
         return keys.buildOrThrow();
     }
