@@ -185,9 +185,8 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     public abstract P predictViews(List<ImageBatch> views);
 
     /**
-     * Returns the multiply-adds of one image as mmdetection and mmsegmentation count them: of the
-     * layers only, with {@link #dummyObjects}, and without auxiliary head. Runs a copy of this
-     * model; it needs no weights.
+     * Returns the {@linkplain MultiplyAdds multiply-adds} of one image with {@link #dummyObjects}
+     * and without auxiliary head. Runs a copy of this model; it needs no weights.
      *
      * @param size height and width of the image
      */
