@@ -10,10 +10,13 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.Sets;
 
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
+import dev.saccade.models.zoo.Zoo;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
@@ -48,6 +51,7 @@ class RecipesTest {
     private static final String UNUSED_BY_RETINANET = "backbone.norm0.";
 
     private static final Path CONFIGS = Path.of("..", "configs");
+    private static final Zoo ZOO = Zoo.packaged();
     private static final int COCO_CLASSES = 80;
     private static final int ADE20K_CLASSES = 150;
 
@@ -171,7 +175,7 @@ class RecipesTest {
     @ParameterizedTest
     @MethodSource("namesOnCoco")
     void fallsAsPublishedOnCoco(String name) {
-        RunConfig config = recipe(name, "data.batch_size=" + BATCH);
+        RunConfig config = recipe(name, "data.batch_size=" + batch(name));
         Falls falls = Falls.of(name);
         RunLength length = config.length(COCO_STEPS, 1);
         assertEquals(epoch(falls.end()), length.iterations());
@@ -264,12 +268,17 @@ class RecipesTest {
                                 "step " + step));
     }
 
+    /** Returns the images per step on COCO. */
+    private static int batch(String name) {
+        return name.startsWith("mask_rcnn/pvt_large") ? 8 : BATCH;
+    }
+
     private static double publishedRate(String name) {
         if (name.startsWith("upernet")) {
             return name.contains("resnet") ? .01 : 6e-5;
         }
         if (name.startsWith("semantic_fpn")) {
-            return name.contains("resnet") ? .02 : name.contains("linglo") ? 1e-4 : 2e-4;
+            return name.contains("resnet") ? .02 : name.contains("pvt") ? 2e-4 : 1e-4;
         }
         if (name.startsWith("dyhead") && !name.contains("resnet")) {
             return 5e-5;
@@ -277,7 +286,75 @@ class RecipesTest {
         if (name.contains("/resne")) {
             return name.matches("(retinanet|atss|dyhead)/.*") ? .01 : .02;
         }
+        if (name.startsWith("mask_rcnn/pvt_large")) {
+            return 2e-4 / 1.4;
+        }
         return name.startsWith("mask_rcnn/pvt") ? 2e-4 : 1e-4;
+    }
+
+    /** Stochastic depth as the Focal paper, the Swin configs and the ELSA configs state it. */
+    @ParameterizedTest
+    @CsvSource({
+        "retinanet/(swin|focal)_tiny.*, 0.2",
+        "retinanet/(swin|focal)_small.*, 0.3",
+        "retinanet/(swin|focal)_base.*, 0.5",
+        "mask_rcnn/focal_tiny.*, 0.2",
+        "mask_rcnn/(focal_small.*|swin_small_fpn_1x_coco), 0.3",
+        "mask_rcnn/(focal|swin)_base.*, 0.5",
+        "mask_rcnn/swin_(tiny|small)_fpn_3x_coco, 0.2",
+        "mask_rcnn/(elsa_)?swin_tiny_fpn_1x_coco, 0.1",
+        "(cascade_)?mask_rcnn/elsa_swin_(small|base)_fpn_1x_coco, 0.2",
+        "(cascade_)?mask_rcnn/elsa_swin_(small|base)_fpn_3x_coco, 0.75",
+        "(cascade_)?mask_rcnn/elsa_swin_tiny_fpn_3x_coco, 0.2",
+        "cascade_mask_rcnn/(elsa_)?swin_tiny_fpn_1x_coco, 0",
+        "cascade_mask_rcnn/swin_(tiny|small)_fpn_3x_coco, 0.2",
+        "cascade_mask_rcnn/swin_base.*, 0.3",
+        "upernet/(swin|elsa_swin|focal)_.*, 0.3",
+        "dyhead/swin_large.*, 0.2"
+    })
+    void dropsAsManyPathsAsPublished(String names, double rate) throws IOException {
+        List<String> matching = names().stream().filter(name -> name.matches(names)).toList();
+        assertFalse(matching.isEmpty(), names);
+        for (String name : matching) {
+            ConfigNode backbone =
+                    Configs.unbind(recipe(name).model()).get("backbone").orElseThrow();
+            ConfigNode.Scalar found =
+                    (ConfigNode.Scalar)
+                            ((ConfigNode.Mapping) backbone).get("drop_path_rate").orElseThrow();
+            assertEquals(rate, ((Number) found.value()).doubleValue(), name);
+        }
+    }
+
+    /** At 1x the Focal paper resizes to 800, at 3x to 480 to 800; Swin and ELSA at many scales. */
+    @ParameterizedTest
+    @MethodSource("resized")
+    void resizesAsPublished(String name) {
+        Resize resize =
+                recipe(name).data().trainTransformsAtSize().stream()
+                        .filter(Resize.class::isInstance)
+                        .map(Resize.class::cast)
+                        .findFirst()
+                        .orElseThrow();
+        boolean many = name.endsWith("_3x_coco");
+        assertEquals(many ? Resize.Mode.RANGE : Resize.Mode.VALUE, resize.mode());
+        assertEquals(
+                many
+                        ? List.of(List.of(1333, 480), List.of(1333, 800))
+                        : List.of(List.of(1333, 800)),
+                resize.scales());
+    }
+
+    static List<String> resized() throws IOException {
+        return namesOnCoco().stream()
+                .filter(name -> name.matches("(retinanet|mask_rcnn)/.*"))
+                .filter(
+                        name ->
+                                ZOO.recipe(name)
+                                        .original()
+                                        .orElseThrow()
+                                        .title()
+                                        .startsWith("Focal"))
+                .toList();
     }
 
     @Test
