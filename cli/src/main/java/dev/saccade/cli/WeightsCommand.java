@@ -89,6 +89,7 @@ final class WeightsCommand implements Callable<Integer> {
         keys.put("of", weights.of());
         keys.put("file", weights.file());
         keys.put("source", weights.source());
+        keys.put("ema", weights.ema());
         weights.url().ifPresent(url -> keys.put("url", url.toString()));
         weights.page().ifPresent(page -> keys.put("page", page));
         weights.license().ifPresent(license -> keys.put("license", license));

@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
@@ -114,7 +113,7 @@ final class RunTask {
         }
         InitialWeights weights = initial.get();
         notes.add(weights.describe());
-        Checkpoint checkpoint = Checkpoints.open(weights.file());
+        Checkpoint checkpoint = weights.open();
         try {
             model.initializeFrom(checkpoint).toString().lines().forEach(notes::add);
         } catch (SaccadeException e) {

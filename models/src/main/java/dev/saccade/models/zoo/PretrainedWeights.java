@@ -7,6 +7,9 @@ import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.TorchFile;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.config.Nearest;
@@ -32,8 +35,8 @@ import java.util.stream.Stream;
  * Weights that their authors have published, by name, as {@code configs/weights.yaml} lists them.
  *
  * <pre>{@code
- * Path file = PretrainedWeights.named("swin_tiny").fetch((bytes, total) -> {});
- * Weights.initialize(Checkpoints.open(file), model);
+ * PretrainedWeights weights = PretrainedWeights.named("swin_tiny");
+ * Weights.initialize(weights.open(weights.fetch((bytes, total) -> {})), model);
  * }</pre>
  *
  * <p>Files are kept in {@code weights} below {@code $SACCADE_CACHE}, else below {@code saccade} in
@@ -68,6 +71,7 @@ public final class PretrainedWeights {
             Optional<String> url,
             Optional<String> page,
             Optional<String> file,
+            @Default("false") boolean ema,
             Optional<Double> mebibytes,
             Optional<String> sha256) {}
 
@@ -288,6 +292,21 @@ public final class PretrainedWeights {
      */
     public Path require() {
         return find().orElseThrow(() -> SaccadeException.user("%s", absence()));
+    }
+
+    /** Returns whether the authors evaluate averaged weights, which the file has beside others. */
+    public boolean ema() {
+        return entry.ema();
+    }
+
+    /**
+     * Opens the file of these weights: the averaged weights if {@link #ema}.
+     *
+     * @throws SaccadeException of kind user, if the file is not a checkpoint or has no averaged
+     *     weights
+     */
+    public Checkpoint open(Path file) {
+        return ema() ? TorchFile.readAveraged(file) : Checkpoints.open(file);
     }
 
     /**

@@ -2,24 +2,34 @@ package dev.saccade.models.zoo;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.backbones.Swin;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.TorchFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -95,6 +105,31 @@ class PretrainedWeightsTest {
                     assertTrue(weights.fit(recipe.model().backbone()), weights.name());
                     assertTrue(weights.recipe().isEmpty(), "of a classifier");
                 });
+    }
+
+    @Test
+    void onlyElsaSwinBaseIsEvaluatedWithAveragedWeights() {
+        assertEquals(
+                List.of("elsa_swin_base"),
+                weights().stream()
+                        .filter(PretrainedWeights::ema)
+                        .map(PretrainedWeights::name)
+                        .toList());
+    }
+
+    @Test
+    void opensTheWeightsThatTheAuthorsEvaluate(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("both.pth");
+        try (InputStream both =
+                PretrainedWeightsTest.class.getResourceAsStream("state_dict_and_ema.pth")) {
+            Files.copy(both, file);
+        }
+        Map<String, Tensor> averaged = TorchFile.readAveraged(file).tensors();
+        assertNotEquals(averaged, Checkpoints.open(file).tensors());
+        assertEquals(averaged, PretrainedWeights.named("elsa_swin_base").open(file).tensors());
+        assertEquals(
+                Checkpoints.open(file).tensors(),
+                PretrainedWeights.named("elsa_swin_small").open(file).tensors());
     }
 
     @Test

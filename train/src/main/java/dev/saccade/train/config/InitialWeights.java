@@ -1,5 +1,6 @@
 package dev.saccade.train.config;
 
+import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -88,6 +89,11 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
                         .limit(MOST_NAMES)
                         .collect(Collectors.joining(", "));
         return names.isEmpty() ? "no published ones" : names;
+    }
+
+    /** Opens the file; see {@link PretrainedWeights#open}. */
+    public Checkpoint open() {
+        return published.map(weights -> weights.open(file)).orElseGet(() -> Checkpoints.open(file));
     }
 
     /**
