@@ -10,7 +10,6 @@ import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -26,8 +25,11 @@ final class CheckpointConfig {
         }
         Checkpoint opened = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(opened.metadata(), checkpoint.toString());
-        Map<String, Object> data = new HashMap<>(Map.of("val_transforms", spec.transforms()));
-        spec.views().ifPresent(views -> data.put("val_views", views));
+        Map<String, Object> data =
+                Map.of(
+                        "val_transforms", spec.transforms(),
+                        "views", spec.views().views(),
+                        "val_views", spec.views().valViews());
         Map<String, Object> run =
                 Map.of("model", spec.model(), "data", data, "precision", spec.precision());
         return Configs.unbind(Configs.of(RunConfig.class, run));

@@ -201,10 +201,16 @@ final class EvalCommand implements Callable<Integer> {
                         boxAreas,
                         Optional.of(maxDets).filter(limits -> !limits.isEmpty()),
                         results);
-        try (TrainedModel<?> model = views.load(checkpoint, compute)) {
+        try (TrainedModel<?> model = views.loadForEvaluation(checkpoint, compute)) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas", "--max-dets");
-            task.measure(dataset, options).map(Measurement::output).ifPresent(this::report);
+            task.measure(dataset, options)
+                    .map(Measurement::output)
+                    .ifPresent(
+                            output -> {
+                                views.note(model.spec().views()).ifPresent(this::note);
+                                report(output);
+                            });
         }
         return 0;
     }
@@ -218,12 +224,7 @@ final class EvalCommand implements Callable<Integer> {
     }
 
     private void report(EvaluationOutput measured) {
-        measured.notes()
-                .forEach(
-                        note ->
-                                spec.commandLine()
-                                        .getErr()
-                                        .println(Printable.format("note: %s", note)));
+        measured.notes().forEach(this::note);
         if (json.wanted()) {
             json.print(spec, measured.json());
             return;
@@ -231,5 +232,9 @@ final class EvalCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         measured.tables().forEach(out::println);
         measured.details().forEach(out::println);
+    }
+
+    private void note(String text) {
+        spec.commandLine().getErr().println(Printable.format("note: %s", text));
     }
 }

@@ -88,13 +88,6 @@ record ProgramExport(
                                     detector -> Optional.of(detector.scoreThresholds()),
                                     segmenter -> Optional.empty()))
                     .write(unfinished.resolve("model.json"));
-            spec.views()
-                    .ifPresent(
-                            views ->
-                                    out.println(
-                                            "the run looks at several views of a photograph; what"
-                                                    + " is exported looks at one, and so it is"
-                                                    + " compared"));
             try (ExportCheck check = new ExportCheck(export, format, file)) {
                 compareOnMadeUpImages(check, model);
                 if (part.isPresent()) {

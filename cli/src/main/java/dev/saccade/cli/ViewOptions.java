@@ -1,9 +1,9 @@
 package dev.saccade.cli;
 
-import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.models.TrainedModel;
@@ -14,30 +14,36 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The options that say in what views and tiles a model looks at photographs. */
+/** Options for test-time augmentation and tiles. */
 final class ViewOptions {
 
     private static final Pattern EDGES = Pattern.compile("([1-9]\\d{0,5})(?:x([1-9]\\d{0,5}))?");
+
+    @Option(
+            names = "--views",
+            paramLabel = "NAME",
+            description =
+                    "Use this test-time augmentation of data.views in the config, or none for a"
+                            + " single view. Default: data.val_views in eval, otherwise none.")
+    private Optional<String> named = Optional.empty();
 
     @Option(
             names = "--scales",
             paramLabel = "WxH",
             split = ",",
             description =
-                    "Look at each photograph in all these sizes and merge what is found, such as"
-                            + " 1333x640,1333x800; by default those of the checkpoint.")
+                    "Predict each image at these scales and merge the results, such as"
+                            + " 1333x640,1333x800.")
     private List<String> scales = new ArrayList<>();
 
     @Option(
             names = "--flip",
-            negatable = true,
-            description =
-                    "Look at each photograph in a mirror, too, and merge what is found; by default"
-                            + " as the checkpoint says.")
-    private Optional<Boolean> flip = Optional.empty();
+            description = "Also predict horizontally flipped images and merge the results.")
+    private boolean flip;
 
     @Option(
             names = "--tiles",
@@ -62,32 +68,64 @@ final class ViewOptions {
                             + " is much larger than a tile.")
     private boolean whole;
 
-    /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
+    /** Loads a model that predicts a single view by default. */
     TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
-        Optional<Tiles> inTiles = tiles();
-        List<List<Integer>> wanted = scales();
-        TrainedModel<?> model =
-                compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
-        TrainedModel<?> viewing = inViews(model, wanted);
-        return inTiles.<TrainedModel<?>>map(viewing::withTiles).orElse(viewing);
+        return load(checkpoint, compute, views -> Optional.empty());
     }
 
-    private TrainedModel<?> inViews(TrainedModel<?> model, List<List<Integer>> wanted) {
-        if (wanted.isEmpty() && flip.isEmpty()) {
-            return model;
-        }
-        TestTimeAugmentation own =
-                model.spec().views().orElseGet(() -> Configs.of(TestTimeAugmentation.class));
+    /** Loads a model that predicts the views of {@code data.val_views} by default. */
+    TrainedModel<?> loadForEvaluation(Path checkpoint, ComputeOptions compute) {
+        return load(checkpoint, compute, NamedViews::valViews);
+    }
+
+    /** Returns a note if {@code data.val_views} chooses the views of an evaluation. */
+    Optional<String> note(NamedViews views) {
+        return views.valViews()
+                .filter(name -> named.isEmpty() && scales.isEmpty() && !flip)
+                .map(
+                        name ->
+                                "evaluated with the views "
+                                        + name
+                                        + " of data.val_views; --views none evaluates a single"
+                                        + " view");
+    }
+
+    private TrainedModel<?> load(
+            Path checkpoint,
+            ComputeOptions compute,
+            Function<NamedViews, Optional<String>> defaultName) {
+        Optional<Tiles> inTiles = tiles();
+        Optional<TestTimeAugmentation> unnamed = unnamed();
+        TrainedModel<?> model =
+                compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
         try {
-            return model.withViews(
-                    new TestTimeAugmentation(
-                            wanted.isEmpty() ? own.scales() : wanted, flip.orElse(own.flip())));
-        } catch (IllegalArgumentException e) {
-            model.close();
-            throw SaccadeException.user("--scales: %s", e.getMessage());
+            NamedViews views = model.spec().views();
+            Optional<TestTimeAugmentation> chosen =
+                    unnamed.or(
+                            () -> named.or(() -> defaultName.apply(views)).flatMap(views::named));
+            TrainedModel<?> viewing = chosen.<TrainedModel<?>>map(model::withViews).orElse(model);
+            return inTiles.<TrainedModel<?>>map(viewing::withTiles).orElse(viewing);
         } catch (RuntimeException e) {
             model.close();
             throw e;
+        }
+    }
+
+    /** Returns the augmentation that {@code --scales} and {@code --flip} describe. */
+    private Optional<TestTimeAugmentation> unnamed() {
+        List<List<Integer>> edges = scales();
+        if (edges.isEmpty() && !flip) {
+            return Optional.empty();
+        }
+        if (named.isPresent()) {
+            throw SaccadeException.user(
+                    "got --views and %s; expected one of them",
+                    edges.isEmpty() ? "--flip" : "--scales");
+        }
+        try {
+            return Optional.of(new TestTimeAugmentation(edges, flip));
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("--scales: %s", e.getMessage());
         }
     }
 

@@ -44,11 +44,7 @@ class BoundsTest {
                     """);
 
     private static final ModelSpec SPEC =
-            new ModelSpec(
-                    RUN.model(),
-                    RUN.data().valTransformsAtSize(),
-                    Optional.empty(),
-                    List.of("leaf"));
+            new ModelSpec(RUN.model(), RUN.data().valTransformsAtSize(), List.of("leaf"));
 
     /** What makes a part small, of the keys that it has. */
     private static final Map<String, String> SMALL =

@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -142,7 +141,6 @@ class LibraryPageTest {
                 new ModelSpec(
                         parts,
                         List.of(resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
-                        Optional.empty(),
                         List.of("a", "b", "c"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Model<?> model = parts.build(spec.classes());

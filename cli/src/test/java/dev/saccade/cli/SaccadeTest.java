@@ -5,6 +5,7 @@ import static dev.saccade.cli.Ended.saccade;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -251,7 +252,7 @@ class SaccadeTest {
     }
 
     @Test
-    void looksAtPhotographsInSeveralViews() throws IOException {
+    void predictsAndEvaluatesNamedViews() throws IOException {
         Path run = folder.resolve("run");
         Ended trained =
                 onScenes(
@@ -262,17 +263,20 @@ class SaccadeTest {
                         "--set",
                         "model.head.nms.score_thr=0.001",
                         "--set",
-                        "data.val_views={flip: true}");
+                        "data.views={flipped: {flip: true}}",
+                        "--set",
+                        "data.val_views=flipped");
         assertEquals(0, trained.code(), trained.err());
         Path photo = shared.resolve("scenes").resolve("images").resolve("scene_0001.jpg");
         Map<List<String>, String> found = new LinkedHashMap<>();
         List<List<String>> wanted =
                 List.of(
                         List.of(),
+                        List.of("--views", "none"),
+                        List.of("--views", "flipped"),
                         List.of("--flip"),
-                        List.of("--no-flip"),
                         List.of("--scales", "96x64,144x96"),
-                        List.of("--scales=96x64", "--scales=144x96", "--no-flip"));
+                        List.of("--scales=96x64", "--scales=144x96", "--flip"));
         for (List<String> options : wanted) {
             List<Object> args = new ArrayList<>(List.of("predict", run, photo, "--json"));
             args.addAll(List.of("--score", "0", "--out", folder.resolve("found")));
@@ -281,15 +285,31 @@ class SaccadeTest {
             assertEquals(0, predicted.code(), predicted.err());
             found.put(options, predicted.out());
         }
-        assertEquals(found.get(wanted.get(0)), found.get(wanted.get(1)), "as the config says");
+        assertEquals(found.get(wanted.get(0)), found.get(wanted.get(1)), "a single view");
+        assertEquals(found.get(wanted.get(2)), found.get(wanted.get(3)));
         assertEquals(4, Set.copyOf(found.values()).size());
-        Ended measured = saccade("eval", run, "--scales", "96x64,144x96", "--flip", "--json");
-        assertEquals(0, measured.code(), measured.err());
+
+        Ended byDefault = saccade("eval", run, "--json");
+        assertEquals(0, byDefault.code(), byDefault.err());
+        assertTrue(byDefault.err().contains("views flipped of data.val_views"), byDefault.err());
+        Ended named = saccade("eval", run, "--views", "flipped", "--json");
+        Ended flipped = saccade("eval", run, "--flip", "--json");
+        Ended single = saccade("eval", run, "--views", "none", "--json");
+        assertEquals(byDefault.out(), named.out());
+        assertEquals(byDefault.out(), flipped.out());
+        assertNotEquals(byDefault.out(), single.out());
+        assertFalse(single.err().contains("val_views"), single.err());
 
         Ended mistaken = saccade("predict", run, photo, "--scales", "96x64,96x,0x64");
         assertEquals(2, mistaken.code());
         assertTrue(mistaken.err().contains("--scales: 2 problems"), mistaken.err());
         assertTrue(mistaken.err().contains("got 0x64, expected two edges"), mistaken.err());
+        Ended unknown = saccade("eval", run, "--views", "fliped");
+        assertEquals(2, unknown.code());
+        assertTrue(unknown.err().contains("none or one of [flipped]"), unknown.err());
+        Ended both = saccade("eval", run, "--views", "flipped", "--flip");
+        assertEquals(2, both.code());
+        assertTrue(both.err().contains("--views and --flip"), both.err());
     }
 
     @Test

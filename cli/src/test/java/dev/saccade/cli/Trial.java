@@ -28,6 +28,7 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -113,7 +114,7 @@ final class Trial {
         } else if (settings instanceof DetectionEvaluator.Config evaluator) {
             evaluate(evaluator);
         } else if (settings instanceof ModelSpec spec) {
-            read(spec.viewTransforms());
+            readAll(spec.transforms(), spec.views());
         } else if (settings instanceof RunConfig config) {
             plan(config);
         } else {
@@ -197,6 +198,11 @@ final class Trial {
                 segmenter -> segmenter.losses(batch, labels));
     }
 
+    private static void readAll(List<Transform> transforms, NamedViews views) {
+        read(List.of(transforms));
+        views.views().values().forEach(each -> read(each.views(transforms)));
+    }
+
     private static void read(List<List<Transform>> views) {
         BufferedImage photo = new BufferedImage(64, 48, BufferedImage.TYPE_3BYTE_BGR);
         new ViewReader(views).read(List.of(ImageSource.of(photo))).close();
@@ -221,13 +227,7 @@ final class Trial {
         config.evaluation().every().isDue(length.iterations(), length);
         config.checkpoint().every().isDue(length.iterations(), length);
         config.checkpoint().keepEvery().ifPresent(e -> e.isDue(length.iterations(), length));
-        read(
-                new ModelSpec(
-                                config.model(),
-                                config.data().valTransformsAtSize(),
-                                config.data().valViews(),
-                                CLASSES)
-                        .viewTransforms());
+        readAll(config.data().valTransformsAtSize(), config.data().views());
         run(config.model());
     }
 }

@@ -8,10 +8,10 @@ import ai.djl.translate.TranslatorContext;
 
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.loader.ViewReader;
-import dev.saccade.models.ModelSpec;
 
 import java.util.List;
 import java.util.UUID;
@@ -30,16 +30,17 @@ final class PhotoTranslator<I, O> implements Translator<I, O> {
     /**
      * Makes a translator.
      *
+     * @param views transforms of each view
      * @param photo inputs to photographs
      * @param answer arrays of the block to outputs
      * @param refusal what is answered for a photograph that cannot be used
      */
     PhotoTranslator(
-            ModelSpec spec,
+            List<List<Transform>> views,
             Function<I, ImageSource> photo,
             Function<NDList, O> answer,
             Function<SaccadeException, O> refusal) {
-        this.reader = new ViewReader(spec.viewTransforms());
+        this.reader = new ViewReader(views);
         this.photo = photo;
         this.answer = answer;
         this.refusal = refusal;

@@ -11,6 +11,7 @@ import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Pair;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ModelSpec;
 
@@ -19,7 +20,9 @@ import java.lang.reflect.Type;
 import java.net.URL;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -32,6 +35,9 @@ import java.util.function.Function;
  * Saccade. A detector answers by {@link DetectedObjects}, best first, a segmenter by a {@link
  * CategoryMask}. Services use {@link Input} and {@link Output}: a request holds the file of a
  * photograph, and the answer is DJL's JSON of the same objects.
+ *
+ * <p>The argument {@code views} names the test-time augmentation to predict with, one of the
+ * config's {@code data.views}; a single view is predicted without it.
  *
  * <p>Translators have no state; predictors of several threads may share one.
  */
@@ -72,9 +78,10 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         }
         ModelSpec spec = block.spec();
         Answers<?> answers = block.answers();
+        List<List<Transform>> views = views(spec, arguments.get("views"));
         if (input == Input.class) {
             return new PhotoTranslator<>(
-                    spec,
+                    views,
                     request -> Requests.photo((Input) request),
                     arrays -> output.cast(Requests.answer(answers.answer(arrays, spec.classes()))),
                     refusal -> output.cast(Requests.refusal(refusal)));
@@ -90,11 +97,18 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         }
         Function<Object, ImageSource> photo = PHOTOS.get(input);
         return new PhotoTranslator<>(
-                spec,
+                views,
                 photo::apply,
                 arrays -> output.cast(answers.answer(arrays, spec.classes())),
                 refusal -> {
                     throw refusal;
                 });
+    }
+
+    private static List<List<Transform>> views(ModelSpec spec, Object name) {
+        return Optional.ofNullable(name)
+                .flatMap(given -> spec.views().named(given.toString()))
+                .map(augmentation -> augmentation.views(spec.transforms()))
+                .orElseGet(() -> List.of(spec.transforms()));
     }
 }

@@ -17,6 +17,7 @@ import com.google.gson.JsonObject;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Box;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.DetectedObject;
@@ -40,22 +41,31 @@ final class Expected {
     }
 
     static Expected of(TinyModel model, Path checkpoint, Path photo) {
+        return of(model, checkpoint, photo, new TestTimeAugmentation(List.of(), false));
+    }
+
+    static Expected of(TinyModel model, Path checkpoint, Path photo, TestTimeAugmentation views) {
         if (model.isSegmenter()) {
             try (Segmenter segmenter = Segmenter.load(checkpoint)) {
-                ClassMap map = segmenter.segment(photo);
+                ClassMap map = segmenter.withViews(views).segment(photo);
                 assertTrue(map.shares().size() > 1);
                 return new Expected(List.of(), Optional.of(map));
             }
         }
-        return ofDetector(checkpoint, photo);
+        try (Detector detector = Detector.load(checkpoint)) {
+            return found(detector.withViews(views).detect(photo));
+        }
     }
 
     static Expected ofDetector(Path checkpoint, Path photo) {
         try (Detector detector = Detector.load(checkpoint)) {
-            List<DetectedObject> objects = detector.detect(photo);
-            assertTrue(objects.size() > 1);
-            return new Expected(objects, Optional.empty());
+            return found(detector.detect(photo));
         }
+    }
+
+    private static Expected found(List<DetectedObject> objects) {
+        assertTrue(objects.size() > 1);
+        return new Expected(objects, Optional.empty());
     }
 
     /** The class by which DJL tells this. */

@@ -25,6 +25,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
@@ -150,12 +151,25 @@ class SaccadeZooTest {
 
     @ParameterizedTest
     @EnumSource
-    void looksInAllViews(TinyModel model) throws Exception {
+    void predictsTheViewsThatAnArgumentNames(TinyModel tiny) throws Exception {
         TestTimeAugmentation views =
                 new TestTimeAugmentation(
                         List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
-        Path checkpoint = model.checkpoint(folder, Optional.of(views));
-        assertFinds(Expected.of(model, checkpoint, photo), checkpoint, Path.class, photo);
+        Path checkpoint =
+                tiny.checkpoint(
+                        folder, new NamedViews(Map.of("larger", views), Optional.of("larger")));
+        Expected single = Expected.of(tiny, checkpoint, photo);
+        assertFinds(single, checkpoint, Path.class, photo);
+        Criteria<Path, ?> criteria =
+                Criteria.builder()
+                        .setTypes(Path.class, single.type())
+                        .optModelZoo(SaccadeZoo.open(checkpoint))
+                        .optArgument("views", "larger")
+                        .build();
+        try (ZooModel<Path, ?> model = criteria.loadModel();
+                Predictor<Path, ?> predictor = model.newPredictor()) {
+            Expected.of(tiny, checkpoint, photo, views).assertIs(predictor.predict(photo));
+        }
     }
 
     @ParameterizedTest

@@ -6,10 +6,11 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
-import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
@@ -22,7 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 
 import javax.imageio.ImageIO;
 
@@ -65,8 +65,8 @@ enum TinyModel {
         return this == SEMANTIC_FPN;
     }
 
-    /** Returns a checkpoint of this model that looks at photographs as they are, or in views. */
-    Path checkpoint(Path folder, Optional<TestTimeAugmentation> views) {
+    /** Writes a checkpoint of this model with random weights. */
+    Path checkpoint(Path folder, NamedViews views) {
         Resize resize =
                 new Resize(List.of(List.of(120, 80)), Resize.Mode.VALUE, true, List.of(), 1);
         ModelSpec spec =
@@ -77,14 +77,15 @@ enum TinyModel {
                                 : List.of(
                                         resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
                         views,
-                        isSegmenter() ? List.of("a", "b", "c", "d", "e", "f") : List.of("a", "b"));
+                        isSegmenter() ? List.of("a", "b", "c", "d", "e", "f") : List.of("a", "b"),
+                        Precision.FLOAT32);
         Path file = folder.resolve(name().toLowerCase(Locale.ROOT) + ".safetensors");
         save(spec, file);
         return file;
     }
 
     Path checkpoint(Path folder) {
-        return checkpoint(folder, Optional.empty());
+        return checkpoint(folder, NamedViews.NONE);
     }
 
     /** Writes a checkpoint with random weights. */

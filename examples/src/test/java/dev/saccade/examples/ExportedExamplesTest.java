@@ -133,7 +133,6 @@ class ExportedExamplesTest {
                 new ModelSpec(
                         Configs.bind(ConfigFile.parse(PARTS, "parts"), ModelConfig.class),
                         List.of(resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
-                        Optional.empty(),
                         List.of("a", "b"));
         Path file = folder.resolve("detector.safetensors");
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {

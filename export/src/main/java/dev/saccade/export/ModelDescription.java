@@ -33,8 +33,8 @@ import java.util.Optional;
  * @param outputs what is got, in order
  * @param classes the names of the labels, in order
  * @param transforms what is done to an RGB photograph before, in order; pixels of 0 to 255
- * @param views in what views the run looks at a photograph; the exported model sees one at a time,
- *     and what it finds in several is not merged
+ * @param views test-time augmentations by name; the exported model predicts one view, and merging
+ *     is left to the caller
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
  * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
  *     scoreThreshold}
@@ -52,7 +52,7 @@ public record ModelDescription(
         List<Array> outputs,
         List<String> classes,
         List<Transform> transforms,
-        Optional<TestTimeAugmentation> views,
+        Map<String, TestTimeAugmentation> views,
         Optional<Double> scoreThreshold,
         Map<String, Double> classScoreThresholds,
         ModelConfig model) {
@@ -141,7 +141,7 @@ public record ModelDescription(
                 arrays(export.outputs(), ""),
                 spec.classes(),
                 normalizes ? InputNormalization.before(spec.transforms()) : spec.transforms(),
-                spec.views(),
+                spec.views().views(),
                 thresholds.map(ScoreThresholds::overall),
                 thresholds.map(ScoreThresholds::perClass).orElse(Map.of()),
                 spec.model());

@@ -56,6 +56,11 @@ public final class Detector extends TrainedModel<Instances> {
         this.scoreThresholds = other.scoreThresholds;
     }
 
+    private Detector(Detector other, TestTimeAugmentation views) {
+        super(other, views);
+        this.scoreThresholds = other.scoreThresholds;
+    }
+
     private Detector(Detector other, Tiles tiles) {
         super(other, tiles);
         this.scoreThresholds = other.scoreThresholds;
@@ -82,7 +87,7 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withViews(TestTimeAugmentation views) {
-        return new Detector(this, spec().withViews(views));
+        return new Detector(this, views);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.saccade.models;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Maps;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Weights;
@@ -15,8 +16,9 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.NamedViews;
 
 import java.util.List;
 import java.util.Map;
@@ -28,7 +30,7 @@ import java.util.Optional;
  *
  * @param model the parts of the model
  * @param transforms what is done to a photograph before
- * @param views in what views each photograph is looked at; one, that of the transforms, if nothing
+ * @param views test-time augmentations by name
  * @param classes the names of the labels, in order
  * @param precision what it was trained in, and predicts in unless told otherwise; its weights are
  *     float32
@@ -36,14 +38,14 @@ import java.util.Optional;
 public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
-        Optional<TestTimeAugmentation> views,
+        @Unwrapped NamedViews views,
         List<String> classes,
         @Default("float32") Precision precision) {
 
     /** The entry of a checkpoint's metadata that describes its model. */
     public static final String KEY = "saccade.model";
 
-    /** Keeps copies of the lists, and checks that the views can be made. */
+    /** Checks the lists, and that all views can be created. */
     public ModelSpec {
         transforms = ImmutableList.copyOf(transforms);
         classes = ImmutableList.copyOf(classes);
@@ -51,39 +53,12 @@ public record ModelSpec(
                 .size("transforms", transforms, 0, 100)
                 .size("classes", classes, 0, 100_000)
                 .throwIfAny();
-        viewTransforms(transforms, views);
+        views.requireFor(transforms);
     }
 
-    /** Describes a model that computes in float32. */
-    public ModelSpec(
-            ModelConfig model,
-            List<Transform> transforms,
-            Optional<TestTimeAugmentation> views,
-            List<String> classes) {
-        this(model, transforms, views, classes, Precision.FLOAT32);
-    }
-
-    /** Returns what is done to a photograph in each view of it. */
-    public List<List<Transform>> viewTransforms() {
-        return viewTransforms(transforms, views);
-    }
-
-    private static List<List<Transform>> viewTransforms(
-            List<Transform> transforms, Optional<TestTimeAugmentation> views) {
-        return views.map(several -> several.views(transforms)).orElse(List.of(transforms));
-    }
-
-    /**
-     * Returns the description of the same model with other views.
-     *
-     * @throws SaccadeException of kind user, if they cannot be made with the transforms
-     */
-    public ModelSpec withViews(TestTimeAugmentation others) {
-        try {
-            return new ModelSpec(model, transforms, Optional.of(others), classes, precision);
-        } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("%s", e.getMessage());
-        }
+    /** Describes a float32 model without test-time augmentations. */
+    public ModelSpec(ModelConfig model, List<Transform> transforms, List<String> classes) {
+        this(model, transforms, NamedViews.NONE, classes, Precision.FLOAT32);
     }
 
     /** Returns the description of the same model, computing in another precision. */
@@ -142,7 +117,18 @@ public record ModelSpec(
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
                 .map(text -> ConfigFile.parse(text, source + ", description of the model"))
-                .map(spec -> Configs.bind(spec, ModelSpec.class));
+                .map(spec -> Configs.bind(withoutNull(spec, "views"), ModelSpec.class));
+    }
+
+    /** Removes a key without a value, which older checkpoints have. */
+    private static ConfigNode.Mapping withoutNull(ConfigNode.Mapping spec, String key) {
+        return new ConfigNode.Mapping(
+                Maps.filterEntries(
+                        spec.entries(),
+                        entry ->
+                                !entry.getKey().equals(key)
+                                        || !(entry.getValue() instanceof ConfigNode.Nothing)),
+                spec.origin());
     }
 
     /**

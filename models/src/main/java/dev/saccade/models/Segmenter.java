@@ -46,6 +46,10 @@ public final class Segmenter extends TrainedModel<LabelMap> {
         super(other, spec);
     }
 
+    private Segmenter(Segmenter other, TestTimeAugmentation views) {
+        super(other, views);
+    }
+
     private Segmenter(Segmenter other, Tiles tiles) {
         super(other, tiles);
     }
@@ -71,7 +75,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public Segmenter withViews(TestTimeAugmentation views) {
-        return new Segmenter(this, spec().withViews(views));
+        return new Segmenter(this, views);
     }
 
     /**

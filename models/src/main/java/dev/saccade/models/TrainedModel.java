@@ -23,6 +23,7 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.loader.PhotoViews;
@@ -57,20 +58,32 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     private final ReadWriteLock use;
     private final ModelSpec spec;
     private final Optional<Tiles> tiles;
+    private final Optional<TestTimeAugmentation> views;
     private final ViewReader reader;
 
     TrainedModel(NDManager manager, Model<P> model, ModelSpec spec) {
-        this(manager, model, new ReentrantReadWriteLock(), spec, Optional.empty());
+        this(
+                manager,
+                model,
+                new ReentrantReadWriteLock(),
+                spec,
+                Optional.empty(),
+                Optional.empty());
     }
 
-    /** Shares the weights of another one. */
+    /** Shares the weights of another model. */
     TrainedModel(TrainedModel<P> other, ModelSpec spec) {
-        this(other.manager, other.model, other.use, spec, other.tiles);
+        this(other.manager, other.model, other.use, spec, other.views, other.tiles);
     }
 
-    /** Shares the weights of another one. */
+    /** Shares the weights of another model. */
+    TrainedModel(TrainedModel<P> other, TestTimeAugmentation views) {
+        this(other.manager, other.model, other.use, other.spec, Optional.of(views), other.tiles);
+    }
+
+    /** Shares the weights of another model. */
     TrainedModel(TrainedModel<P> other, Tiles tiles) {
-        this(other.manager, other.model, other.use, other.spec, Optional.of(tiles));
+        this(other.manager, other.model, other.use, other.spec, other.views, Optional.of(tiles));
     }
 
     private TrainedModel(
@@ -78,13 +91,30 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
             Model<P> model,
             ReadWriteLock use,
             ModelSpec spec,
+            Optional<TestTimeAugmentation> views,
             Optional<Tiles> tiles) {
         this.manager = manager;
         this.model = model;
         this.use = use;
         this.spec = spec;
+        this.views = views;
         this.tiles = tiles;
-        this.reader = new ViewReader(spec.viewTransforms(), tiles);
+        this.reader = new ViewReader(viewTransforms(spec, views), tiles);
+    }
+
+    /** Returns the transforms of each view of an image. */
+    public final List<List<Transform>> viewTransforms() {
+        return viewTransforms(spec, views);
+    }
+
+    private static List<List<Transform>> viewTransforms(
+            ModelSpec spec, Optional<TestTimeAugmentation> views) {
+        try {
+            return views.map(augmentation -> augmentation.views(spec.transforms()))
+                    .orElseGet(() -> List.of(spec.transforms()));
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("%s", e.getMessage());
+        }
     }
 
     /**
@@ -141,11 +171,12 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Returns this model, but looking at each photograph in other views and merging what it finds
-     * in them. It shares the weights: closing either closes both.
+     * Returns this model with test-time augmentation: predictions merge all views of an image. It
+     * shares the weights: closing either closes both.
      *
-     * @throws SaccadeException of kind user, if the views cannot be made with the transforms of the
-     *     model
+     * @param views such as {@code spec().views().views().get("multi_scale")}
+     * @throws SaccadeException of kind user, if the views cannot be created with the transforms of
+     *     the model
      */
     public abstract TrainedModel<P> withViews(TestTimeAugmentation views);
 

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 class DetectionModelTest {
 
@@ -49,7 +48,7 @@ class DetectionModelTest {
     }
 
     private Checkpoint checkpoint(boolean named, String... classes) {
-        ModelSpec spec = new ModelSpec(CONFIG, List.of(), Optional.empty(), List.of(classes));
+        ModelSpec spec = new ModelSpec(CONFIG, List.of(), List.of(classes));
         return Checkpoint.of(detector(1, classes), named ? spec.toMetadata() : Map.of());
     }
 

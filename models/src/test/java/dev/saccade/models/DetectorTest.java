@@ -14,6 +14,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
@@ -21,6 +22,7 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
@@ -120,9 +122,7 @@ class DetectorTest {
     }
 
     private Detector load(String head, String scoreThr, List<Transform> transforms) {
-        ModelSpec spec =
-                new ModelSpec(
-                        model(head, scoreThr), transforms, Optional.empty(), List.of("a", "b"));
+        ModelSpec spec = new ModelSpec(model(head, scoreThr), transforms, List.of("a", "b"));
         Path file = folder.resolve("detector.safetensors");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             DetectionModel detector = new DetectionModel(spec.model(), spec.classes());
@@ -396,8 +396,14 @@ class DetectorTest {
     @Test
     void keepsItsViewsInTheCheckpointAndNeedsNone() {
         ModelConfig model = model("retinanet", "0.05");
-        TestTimeAugmentation views = new TestTimeAugmentation(List.of(LARGER), true);
-        ModelSpec spec = new ModelSpec(model, TRANSFORMS, Optional.of(views), List.of("a", "b"));
+        NamedViews views =
+                new NamedViews(
+                        Map.of(
+                                "larger", new TestTimeAugmentation(List.of(LARGER), true),
+                                "twice", new TestTimeAugmentation(List.of(), List.of(2.0), false)),
+                        Optional.of("twice"));
+        ModelSpec spec =
+                new ModelSpec(model, TRANSFORMS, views, List.of("a", "b"), Precision.FLOAT32);
         assertEquals(spec, ModelSpec.fromMetadata(spec.toMetadata(), "file"));
 
         String older =
@@ -408,13 +414,14 @@ class DetectorTest {
                 transforms:
                   - {type: resize, scales: [[96, 64]], mode: value, keep_ratio: true}
                   - {type: normalize}
+                views: null
                 classes: [a, b]
                 """,
                         "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
                                 + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
-        assertEquals(Optional.empty(), read.views());
-        assertEquals(List.of(List.of(RESIZE, Configs.of(Normalize.class))), read.viewTransforms());
+        assertEquals(NamedViews.NONE, read.views());
+        assertEquals(List.of(RESIZE, Configs.of(Normalize.class)), read.transforms());
 
         Map<String, String> unknown =
                 Map.of("saccade.model", older.replace("retinanet", "RetinaHead"));

@@ -93,7 +93,7 @@ final class PredictionQueue implements AutoCloseable {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
-        views = new ViewReader(model.spec().viewTransforms());
+        views = new ViewReader(model.viewTransforms());
         int cores = Runtime.getRuntime().availableProcessors();
         readers = new Workers("serve-read", Math.min(cores, MOST_READERS));
         predictors = new Workers("serve-predict", together);

@@ -23,7 +23,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 
 import javax.imageio.ImageIO;
 
@@ -77,7 +76,6 @@ final class TinyModels {
                                         1),
                                 Configs.of(Normalize.class),
                                 Configs.of(Pad.class)),
-                        Optional.empty(),
                         CLASSES);
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             Model<?> model = config.build(CLASSES);

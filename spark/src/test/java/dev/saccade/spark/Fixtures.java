@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 import javax.imageio.ImageIO;
 
@@ -77,7 +76,6 @@ final class Fixtures {
                 new ModelSpec(
                         parts,
                         List.of(Configs.of(Normalize.class), Configs.of(Pad.class)),
-                        Optional.empty(),
                         List.of("a", "b", "c"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Model<?> model = spec.model().build(spec.classes());

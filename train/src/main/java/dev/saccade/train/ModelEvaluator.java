@@ -11,7 +11,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.eval.DatasetInference;
@@ -29,26 +28,18 @@ final class ModelEvaluator<P> {
     private final RunConfig config;
     private final Model<P> model;
     private final NDManager manager;
-    private final List<List<Transform>> views;
     private final ProcessGroup ranks;
 
     /**
      * Measures a model.
      *
      * @param manager its owner
-     * @param views in what views photographs are looked at
      * @param ranks share the photographs
      */
-    ModelEvaluator(
-            RunConfig config,
-            Model<P> model,
-            NDManager manager,
-            List<List<Transform>> views,
-            ProcessGroup ranks) {
+    ModelEvaluator(RunConfig config, Model<P> model, NDManager manager, ProcessGroup ranks) {
         this.config = config;
         this.model = model;
         this.manager = manager;
-        this.views = views;
         this.ranks = ranks;
     }
 
@@ -77,9 +68,10 @@ final class ModelEvaluator<P> {
         if (ranks.worldSize() > 1) {
             evaluators.collected();
         }
+        ViewReader reader = new ViewReader(List.of(config.data().valTransformsAtSize()));
         DatasetInference inference = new DatasetInference(dataset, workers, ranks);
         return progress -> {
-            inference.run(new ViewReader(views), this::predict, evaluators, done -> progress.run());
+            inference.run(reader, this::predict, evaluators, done -> progress.run());
             return ranks.rank() == 0 ? told(evaluators.evaluate()) : heard();
         };
     }

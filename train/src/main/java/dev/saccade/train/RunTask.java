@@ -87,7 +87,7 @@ final class RunTask {
                     "data.val is labeled with %s but data.train with %s; labels would be mixed up",
                     val.classes(), train.classes());
         }
-        return new ModelEvaluator<>(config, model, manager, spec().viewTransforms(), ranks).on(val);
+        return new ModelEvaluator<>(config, model, manager, ranks).on(val);
     }
 
     private ModelSpec spec() {
@@ -95,7 +95,7 @@ final class RunTask {
         return new ModelSpec(
                 config.model(),
                 data.valTransformsAtSize(),
-                data.valViews(),
+                data.views(),
                 train.classes(),
                 config.precision());
     }

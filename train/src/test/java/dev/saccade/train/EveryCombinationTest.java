@@ -51,7 +51,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -190,7 +189,7 @@ class EveryCombinationTest {
             }
 
             Path file = Files.createTempFile(folder, "model", ".safetensors");
-            ModelSpec spec = new ModelSpec(config, List.of(), Optional.empty(), CLASSES);
+            ModelSpec spec = new ModelSpec(config, List.of(), CLASSES);
             Checkpoints.save(file, Checkpoint.of(model, spec.toMetadata()));
             requests.write(file + "\n");
             requests.flush();

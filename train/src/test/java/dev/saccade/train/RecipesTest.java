@@ -13,11 +13,12 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
 import dev.saccade.models.zoo.Zoo;
-import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
@@ -25,7 +26,6 @@ import dev.saccade.train.optimizers.ParameterGroup;
 import dev.saccade.train.schedules.RunLength;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvFileSource;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,12 +36,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Every file in {@code configs/}, held against what is published of its recipe. */
@@ -357,28 +358,56 @@ class RecipesTest {
                 .toList();
     }
 
-    @Test
-    void looksAtManyScalesAsThePapersDo(@TempDir Path folder) throws IOException {
-        Path configs = CONFIGS.toAbsolutePath();
-        Path file =
-                Files.writeString(
-                        folder.resolve("views.yaml"),
-                        String.format(
-                                        Locale.ROOT,
-                                        "base: [%s/upernet/swin_tiny_160k_ade20k.yaml,",
-                                        configs)
-                                + String.format(
-                                        Locale.ROOT,
-                                        " %s/_base_/datasets/ade20k_multiscale_test.yaml]\n",
-                                        configs));
-        DataConfig data = Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
-        TestTimeAugmentation views = data.valViews().orElseThrow();
-        assertEquals(
+    @ParameterizedTest
+    @MethodSource("multiScale")
+    void hasTheViewsOfItsMultiScaleResult(String name) {
+        RunConfig config = recipe(name);
+        NamedViews views = config.data().views();
+        TestTimeAugmentation multiScale = views.views().get("multi_scale");
+        assertTrue(multiScale.flip(), name);
+        List<List<Transform>> transforms = multiScale.views(config.data().valTransformsAtSize());
+        if (!name.startsWith("upernet/")) {
+            assertEquals(2 * multiScale.scales().size(), transforms.size());
+            assertEquals(Optional.empty(), views.valViews());
+            return;
+        }
+        int edge = name.contains("_large_") ? 640 : 512;
+        List<List<Integer>> scales =
                 Stream.of(.5, .75, 1., 1.25, 1.5, 1.75)
-                        .map(ratio -> List.of((int) (2048 * ratio), (int) (512 * ratio)))
-                        .toList(),
-                views.scales());
-        assertEquals(12, views.views(data.valTransformsAtSize()).size());
+                        .map(ratio -> List.of((int) (4 * edge * ratio), (int) (edge * ratio)))
+                        .toList();
+        assertEquals(
+                scales,
+                IntStream.range(0, 6)
+                        .mapToObj(i -> ((Resize) transforms.get(2 * i).get(0)).scales().get(0))
+                        .toList());
+        assertEquals(12, transforms.size());
+        Optional<String> byDefault =
+                ZOO.recipe(name).published().containsKey("miou")
+                        ? Optional.empty()
+                        : Optional.of("multi_scale_elsa");
+        assertEquals(byDefault, views.valViews());
+    }
+
+    static List<String> multiScale() throws IOException {
+        return published().stream()
+                .filter(
+                        name ->
+                                ZOO.recipe(name).published().keySet().stream()
+                                        .anyMatch(result -> result.endsWith("_scales")))
+                .toList();
+    }
+
+    @Test
+    void evaluatesElsaAsItsPaper() {
+        TestTimeAugmentation views =
+                recipe("upernet/elsa_swin_base_160k_ade20k")
+                        .data()
+                        .views()
+                        .named("multi_scale_elsa")
+                        .orElseThrow();
+        assertEquals(List.of(.75, 1., 1.25, 1.5, 1.75), views.ratios());
+        assertFalse(views.flip());
     }
 
     @ParameterizedTest

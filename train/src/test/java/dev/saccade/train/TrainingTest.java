@@ -15,6 +15,7 @@ import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -104,10 +105,10 @@ class TrainingTest {
     }
 
     @Test
-    void measuresAndPredictsInTheViewsThatTheConfigAsksFor() throws IOException {
+    void evaluatesASingleViewAndStoresTheNamedViews() throws IOException {
         String transforms =
                 "data.val_transforms=[{type: resize, scales: [[40, 32]]}, {type: normalize}]";
-        String views = "data.val_views={scales: [[40, 32], [80, 64]], flip: true}";
+        String views = "data.views={larger: {scales: [[40, 32], [80, 64]], flip: true}}";
         List<Map<String, Double>> measured = new ArrayList<>();
         Hook hook =
                 new Hook() {
@@ -117,14 +118,20 @@ class TrainingTest {
                     }
                 };
         Path run = folder.resolve("run");
-        Training.of(config("epochs=1", transforms, views)).start(run, hook);
+        Training.of(config("epochs=1", transforms, views, "data.val_views=larger"))
+                .start(run, hook);
         RunConfig config = Training.config(run);
         Dataset val = config.data().val().orElseThrow().open(folder);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
+            NamedViews stored = detector.spec().views();
+            assertEquals(config.data().views(), stored);
+            TestTimeAugmentation larger =
+                    stored.named(stored.valViews().orElseThrow()).orElseThrow();
             assertEquals(
                     new TestTimeAugmentation(List.of(List.of(40, 32), List.of(80, 64)), true),
-                    detector.spec().views().orElseThrow());
-            assertEquals(4, detector.spec().viewTransforms().size());
+                    larger);
+            assertEquals(1, detector.viewTransforms().size());
+            assertEquals(4, detector.withViews(larger).viewTransforms().size());
             DetectionEvaluation again = DetectionEvaluator.evaluate(detector, val);
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
@@ -135,7 +142,7 @@ class TrainingTest {
 
         SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(views));
         assertTrue(
-                unfit.getMessage().contains("data.val_views: got the transforms [normalize, pad]"),
+                unfit.getMessage().contains("data.views.larger: transforms: got [normalize, pad]"),
                 unfit.getMessage());
     }
 

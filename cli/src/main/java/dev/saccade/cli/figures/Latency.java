@@ -27,7 +27,7 @@ public record Latency(double decode, double prepare, double compute) {
     /** Measures a model that has just been used on some photographs of a data set. */
     public static Latency of(TrainedModel<?> model, Dataset dataset) {
         int count = Math.min(PHOTOGRAPHS, dataset.size());
-        ViewReader reader = new ViewReader(model.spec().viewTransforms());
+        ViewReader reader = new ViewReader(model.viewTransforms());
         List<Double> decoded = new ArrayList<>();
         List<Double> prepared = new ArrayList<>();
         List<Double> computed = new ArrayList<>();

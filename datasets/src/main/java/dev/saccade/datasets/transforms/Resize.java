@@ -90,6 +90,21 @@ public record Resize(
         return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor);
     }
 
+    /** Returns this resizing with all scales multiplied by a ratio and rounded down. */
+    Resize times(double ratio) {
+        if (ratio == 1) {
+            return this;
+        }
+        List<List<Integer>> scaled =
+                (scales.isEmpty() ? List.of(USUAL) : scales)
+                        .stream().map(pair -> scaled(pair, ratio)).toList();
+        return new Resize(scaled, mode, keepRatio, ratioRange, divisor);
+    }
+
+    private static List<Integer> scaled(List<Integer> pair, double ratio) {
+        return pair.stream().map(edge -> Math.max(1, (int) (edge * ratio))).toList();
+    }
+
     @Override
     public Resize at(InputSize size) {
         return scales.isEmpty()
@@ -133,8 +148,7 @@ public record Resize(
                                             Math.max(shortEdge(0), shortEdge(1))));
                 };
         return pairs.stream()
-                .map(pair -> pair.stream().map(edge -> Math.max(1, (int) (edge * ratio))).toList())
-                .map(pair -> target(image.size(), pair).roundUpTo(divisor))
+                .map(pair -> target(image.size(), scaled(pair, ratio)).roundUpTo(divisor))
                 .max(Comparator.comparingLong(Size::area))
                 .map(image::resized)
                 .orElse(image);
@@ -203,7 +217,7 @@ public record Resize(
         }
         double ratio =
                 ratioRange.get(0) + (ratioRange.get(1) - ratioRange.get(0)) * random.nextDouble();
-        return scale.stream().map(edge -> Math.max(1, (int) (edge * ratio))).toList();
+        return scaled(scale, ratio);
     }
 
     private int longEdge(int pair) {

@@ -11,38 +11,57 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Several views of a photograph at test time, for a model that merges what it finds in them: every
- * scale as it is and, where wanted, mirrored left to right.
+ * Test-time augmentation: an image is predicted at each scale, and flipped horizontally if {@code
+ * flip} is set, and the results are merged.
  *
- * @param scales pairs of edges in pixels, each in place of those of the {@link Resize} among the
- *     transforms; none for its own
- * @param flip whether every scale is looked at in a mirror, too
+ * @param scales pairs of edges in pixels that replace those of {@link Resize}; empty keeps them
+ * @param ratios factors; each scale is used times each ratio, as by mmsegmentation's {@code
+ *     img_ratios}
+ * @param flip also predicts each scale flipped horizontally
  */
 public record TestTimeAugmentation(
-        @Default("[]") List<List<Integer>> scales, @Default("false") boolean flip) {
+        @Default("[]") List<List<Integer>> scales,
+        @Default("[1.0]") List<Double> ratios,
+        @Default("false") boolean flip) {
 
     private static final RandomFlip MIRROR = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
 
-    /** Checks the scales. */
+    /** Checks the scales and ratios. */
     public TestTimeAugmentation {
         scales = scales.stream().map(List::copyOf).toList();
-        Resize.checks(scales).size("scales", scales, 0, Resize.MOST_SCALES).throwIfAny();
+        ratios = List.copyOf(ratios);
+        Resize.checks(scales)
+                .size("scales", scales, 0, Resize.MOST_SCALES)
+                .size("ratios", ratios, 1, Resize.MOST_SCALES)
+                .each("ratios", ratios, 0.01, 100)
+                .throwIfAny();
+        Checks.require(
+                scales.size() * ratios.size() <= Resize.MOST_SCALES,
+                "ratios",
+                ratios.size() + " ratios of " + scales.size() + " scales",
+                "at most %s scales in all",
+                Resize.MOST_SCALES);
+    }
+
+    /** Augmentation at fixed scales. */
+    public TestTimeAugmentation(List<List<Integer>> scales, boolean flip) {
+        this(scales, List.of(1.0), flip);
     }
 
     /**
-     * Returns the transforms of each view: scale by scale, each as it is and then mirrored, right
-     * after it is resized.
+     * Returns the transforms of each view, scale by scale, each upright and then flipped.
      *
-     * @param transforms those of a single view
-     * @throws IllegalArgumentException unless exactly one of them is a {@link Resize}
+     * @param transforms transforms of a single view
+     * @throws IllegalArgumentException unless exactly one of them is a {@link Resize}, or if a
+     *     scale times a ratio is too large
      */
     public List<List<Transform>> views(List<Transform> transforms) {
         List<Transform> resizes = transforms.stream().filter(Resize.class::isInstance).toList();
         Checks.require(
                 resizes.size() == 1,
-                "views",
-                "the transforms " + transforms.stream().map(PartConfig::type).toList(),
-                "exactly one resize among them, which views of other scales are made with");
+                "transforms",
+                transforms.stream().map(PartConfig::type).toList(),
+                "exactly one resize, which test-time augmentation replaces");
         Resize own = (Resize) resizes.get(0);
         int place = transforms.indexOf(own);
         ImmutableList.Builder<List<Transform>> views = ImmutableList.builder();
@@ -59,6 +78,8 @@ public record TestTimeAugmentation(
     }
 
     private List<Resize> resizes(Resize own) {
-        return scales.isEmpty() ? List.of(own) : scales.stream().map(own::to).toList();
+        List<Resize> bases =
+                scales.isEmpty() ? List.of(own) : scales.stream().map(own::to).toList();
+        return bases.stream().flatMap(base -> ratios.stream().map(base::times)).toList();
     }
 }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.Collections;
 import java.util.List;
 
 class TestTimeAugmentationTest {
@@ -46,6 +47,37 @@ class TestTimeAugmentationTest {
         assertEquals(
                 List.of(transforms, List.of(NORMALIZE, resize(1333, 800, true), MIRROR)),
                 new TestTimeAugmentation(List.of(), true).views(transforms));
+    }
+
+    @Test
+    void multipliesScalesByRatios() {
+        TestTimeAugmentation ratios =
+                new TestTimeAugmentation(List.of(), List.of(0.5, 1.0, 1.75), false);
+        assertEquals(
+                List.of(
+                        List.of(resize(1024, 256, true), NORMALIZE),
+                        List.of(resize(2048, 512, true), NORMALIZE),
+                        List.of(resize(3584, 896, true), NORMALIZE)),
+                ratios.views(List.of(resize(2048, 512, true), NORMALIZE)));
+        assertEquals(
+                List.of(List.of(resize(50, 30, true)), List.of(resize(101, 61, true))),
+                new TestTimeAugmentation(List.of(List.of(101, 61)), List.of(0.5, 1.0), false)
+                        .views(List.of(resize(2048, 512, true))));
+        assertEquals(
+                List.of(List.of(resize(666, 400, true))),
+                new TestTimeAugmentation(List.of(), List.of(0.5), false)
+                        .views(List.of(Configs.of(Resize.class))));
+    }
+
+    @Test
+    void refuseMoreThanAHundredScales() {
+        List<List<Integer>> scales = Collections.nCopies(11, List.of(1333, 800));
+        List<Double> ratios = Collections.nCopies(10, 1.0);
+        IllegalArgumentException thrown =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> new TestTimeAugmentation(scales, ratios, false));
+        assertTrue(thrown.getMessage().contains("at most 100"), thrown.getMessage());
     }
 
     @ParameterizedTest

@@ -30,7 +30,6 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -58,7 +57,6 @@ record SmallDetector(Path checkpoint, Path photo) {
                 new ModelSpec(
                         parts,
                         List.of(Configs.of(Normalize.class), Configs.of(Pad.class)),
-                        Optional.empty(),
                         List.of("a", "b"));
         Path checkpoint = folder.resolve("detector.safetensors");
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {

@@ -4,13 +4,14 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 
@@ -40,7 +41,7 @@ public record Recipe(
             ModelConfig model,
             @Unwrapped InputSize size,
             @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
-            Optional<TestTimeAugmentation> valViews,
+            @Unwrapped NamedViews views,
             Dataset.Config val) {}
 
     /** Returns the config with its bases. */
@@ -62,7 +63,8 @@ public record Recipe(
         ConfigNode.Mapping config = config();
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (config.get("data").orElse(config) instanceof ConfigNode.Mapping data) {
-            for (String key : List.of("image_size", "val_transforms", "val_views", "val")) {
+            for (String key :
+                    List.of("image_size", "val_transforms", "views", "val_views", "val")) {
                 data.get(key).ifPresent(value -> entries.put(key, value));
             }
         }
@@ -79,7 +81,8 @@ public record Recipe(
         return new ModelSpec(
                 prediction.model(),
                 prediction.size().applyTo(prediction.valTransforms()),
-                prediction.valViews(),
-                classes);
+                prediction.views(),
+                classes,
+                Precision.FLOAT32);
     }
 }

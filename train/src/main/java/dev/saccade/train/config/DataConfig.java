@@ -9,7 +9,7 @@ import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.NamedViews;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -25,8 +25,8 @@ import java.util.Optional;
  *     #trainTransformsAtSize()}
  * @param trainTransforms what happens to a photograph before it is learned
  * @param valTransforms what happens to a photograph before objects are looked for
- * @param valViews in what views a photograph is looked at then, and in all use of the model; one,
- *     that of the transforms, if nothing
+ * @param views test-time augmentations by name, for {@code saccade eval} and predictions;
+ *     evaluations during training use a single view
  * @param batchSize photographs of one forward pass in training
  * @param workers threads that read ahead; they change nothing but the speed
  */
@@ -38,7 +38,7 @@ public record DataConfig(
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
         @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
-        Optional<TestTimeAugmentation> valViews,
+        @Unwrapped NamedViews views,
         @Default("2") int batchSize,
         @Default("2") int workers) {
 
@@ -62,7 +62,7 @@ public record DataConfig(
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);
         checkAlone(valTransforms);
-        checkViews(valViews, valTransforms);
+        views.requireFor(size.uncropped().applyTo(valTransforms));
     }
 
     /** Returns the transforms before learning, each with the size that it has here. */
@@ -109,14 +109,5 @@ public record DataConfig(
                 "val_transforms",
                 needy,
                 "transforms that need no other photographs, as they do in training alone");
-    }
-
-    private static void checkViews(
-            Optional<TestTimeAugmentation> views, List<Transform> transforms) {
-        try {
-            views.ifPresent(several -> several.views(transforms));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("val_" + e.getMessage(), e);
-        }
     }
 }
