@@ -112,10 +112,16 @@ public final class FocalAttention {
                                         run(FUSED.with(constants), region, qkv, cells, bias), map));
     }
 
+    /** The original code also maps the padding of windows to outputs, which ours crops before. */
     private static NDArray counted(
             FocalRegion region, NDArray qkv, Shape map, Supplier<NDArray> operator) {
+        long queries = qkv.size() / 3;
+        long padding = queries - map.size();
         return MultiplyAdds.run(
-                2 * (qkv.size() / 3) * region.keys(), qkv, map, () -> Scope.array(operator));
+                2 * queries * region.keys() + padding * map.get(3),
+                qkv,
+                map,
+                () -> Scope.array(operator));
     }
 
     private static NDArray run(

@@ -115,7 +115,9 @@ public final class WindowAttention {
                     NDArray q = parts.get(packing.queries);
                     NDArray k = parts.get(packing.keys);
                     NDArray v = parts.get(packing.values);
-                    double scale = packing.scaleFor(q.getShape().get(4));
+                    long depth = q.getShape().get(4);
+                    countOutputOfPadding(padded(windows, map), heads * depth);
+                    double scale = packing.scaleFor(depth);
                     NDArray out =
                             MultiplyAdds.run(
                                     2 * q.size() * windows.area(),
@@ -145,9 +147,9 @@ public final class WindowAttention {
                     Shape shape = packed.getShape();
                     long heads = table.getShape().get(1);
                     long channels = shape.get(3);
-                    long padded = windows.tokens(shape) - shape.size() / channels;
-                    // Padded tokens count as if they were projected one by one.
+                    long padded = padded(windows, map);
                     MultiplyAdds.add(padded * map.getShape().get(3) * channels);
+                    countOutputOfPadding(padded, channels / 3);
                     Optional<NDArray> padding = projection.bias();
                     Map<String, Object> constants =
                             Map.of(
@@ -174,5 +176,14 @@ public final class WindowAttention {
                                                             FUSED.with(constants)
                                                                     .run(packed, table)));
                 });
+    }
+
+    private static long padded(Windows windows, NDArray map) {
+        return windows.tokens(map.getShape()) - map.size() / map.getShape().get(3);
+    }
+
+    /** Counts the output projection of padding: Swin's code projects it, ours crops it before. */
+    private static void countOutputOfPadding(long padded, long channels) {
+        MultiplyAdds.add(padded * channels * channels);
     }
 }

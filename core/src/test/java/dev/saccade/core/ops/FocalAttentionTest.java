@@ -147,12 +147,13 @@ class FocalAttentionTest {
     @Test
     void countsItsMultiplyAdds() {
         FocalRegion region = new FocalRegion(3, 0, 1, 3, 1, false);
-        Reference reference = new Reference(region, 6, 9);
+        Reference reference = new Reference(region, 5, 8);
         FORMS.values()
                 .forEach(
                         form ->
                                 assertEquals(
-                                        2L * IMAGES * 54 * C * (25 + 9),
+                                        2L * IMAGES * 54 * C * (25 + 9)
+                                                + IMAGES * (54 - 40) * C * C,
                                         MultiplyAdds.count(() -> reference.actual(form).close())));
     }
 
