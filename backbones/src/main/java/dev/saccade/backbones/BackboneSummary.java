@@ -12,29 +12,28 @@ import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Size;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * How large a backbone is and what it costs, beside what its paper says.
+ * Size and cost of a backbone; {@code docs/papers.md} compares them with the papers.
  *
  * @param name such as {@code swin_tiny}
  * @param parameters of the backbone with its output normalizations, fused
  * @param trainingParameters of the backbone as it is trained; more where fusing merges branches
  * @param classifierParameters of the backbone as a classifier of 1000 classes, as papers count
- * @param multiplyAdds of the fused backbone for one square image of {@link #imageSize}, which
- *     papers call FLOPs
- * @param published what the paper says, if there is one
+ * @param multiplyAdds of the fused backbone for one image, which papers call FLOPs
  */
 public record BackboneSummary(
         String name,
         long parameters,
         long trainingParameters,
         long classifierParameters,
-        long multiplyAdds,
-        Optional<PublishedFigures> published) {
+        long multiplyAdds) {
+
+    private static final Size IMAGE = new Size(224, 224);
 
     /** The classes of ImageNet-1K, which papers count in. */
     private static final int CLASSES = 1000;
@@ -47,30 +46,20 @@ public record BackboneSummary(
     private static final List<String> OF_CLASSIFIERS =
             List.of("norm.weight", "norm.bias", "cls_token");
 
-    /**
-     * Builds a backbone, counts and forgets it.
-     *
-     * @param name the name that configs give it, such as {@code swin_tiny}
-     */
+    /** Counts a backbone with images of 224x224; {@code name} is its name in configs. */
     public static BackboneSummary measure(String name, Backbone.Config config) {
+        return measure(name, config, IMAGE);
+    }
+
+    /** Counts a backbone; {@code name} is its name in configs, such as {@code swin_tiny}. */
+    public static BackboneSummary measure(String name, Backbone.Config config, Size image) {
         Backbone backbone = config.build();
-        Optional<PublishedFigures> published = PublishedFigures.of(name);
         return new BackboneSummary(
                 name,
                 fusedParameters(backbone),
                 backbone.parameterCount(),
                 classifierParameters(config, backbone),
-                multiplyAdds(backbone, imageSize(published)),
-                published);
-    }
-
-    /** Returns the side of the image that multiply-adds are counted with. */
-    public int imageSize() {
-        return imageSize(published);
-    }
-
-    private static int imageSize(Optional<PublishedFigures> published) {
-        return published.map(PublishedFigures::imageSize).orElse(PublishedFigures.USUAL_SIZE);
+                multiplyAdds(backbone, image));
     }
 
     /**
@@ -112,14 +101,14 @@ public record BackboneSummary(
                 .flatMap(child -> Stream.concat(Stream.of(child), below(child)));
     }
 
-    private static long multiplyAdds(Backbone backbone, int imageSize) {
+    private static long multiplyAdds(Backbone backbone, Size image) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             backbone.initializeZeros(manager);
             backbone.train(false);
             backbone.fuse();
-            Shape image = new Shape(1, 3, imageSize, imageSize);
+            Shape pixels = new Shape(1, 3, image.height(), image.width());
             return MultiplyAdds.count(
-                    () -> NoGrad.run(() -> backbone.forward(manager.zeros(image))));
+                    () -> NoGrad.run(() -> backbone.forward(manager.zeros(pixels))));
         }
     }
 }

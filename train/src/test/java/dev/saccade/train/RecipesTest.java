@@ -228,38 +228,39 @@ class RecipesTest {
         assertEquals(full, config.learningRate(1), 1e-12);
         assertEquals(full / 8, recipe(name).learningRate(1), 1e-12);
         long last = length.iterations() - 1;
-        Map<Long, Double> corners =
-                switch (thousands) {
-                    case 160 ->
-                            Map.of(
-                                    0L,
-                                    6e-11,
-                                    750L,
-                                    6e-5 * (.5 + .5e-6) * (1 - 750. / 160_000),
-                                    1500L,
-                                    6e-5 * (1 - 1500. / 160_000),
-                                    80_000L,
-                                    3e-5,
-                                    last,
-                                    6e-5 / 160_000);
-                    case 80 ->
-                            Map.of(
-                                    0L,
-                                    .01,
-                                    40_000L,
-                                    .0099 * Math.pow(.5, .9) + 1e-4,
-                                    last,
-                                    .0099 * Math.pow(1. / 80_000, .9) + 1e-4);
-                    case 40 ->
-                            Map.of(
-                                    0L,
-                                    full,
-                                    20_000L,
-                                    full * Math.pow(.5, .9),
-                                    last,
-                                    full * Math.pow(1. / 40_000, .9));
-                    default -> throw new AssertionError(length);
-                };
+        Map<Long, Double> corners;
+        if (name.startsWith("semantic_fpn")) {
+            corners =
+                    Map.of(
+                            0L,
+                            full,
+                            20_000L,
+                            full * Math.pow(.5, .9),
+                            last,
+                            full * Math.pow(1. / 40_000, .9));
+        } else if (name.contains("resnet")) {
+            corners =
+                    Map.of(
+                            0L,
+                            .01,
+                            length.iterations() / 2,
+                            .0099 * Math.pow(.5, .9) + 1e-4,
+                            last,
+                            .0099 * Math.pow(1. / length.iterations(), .9) + 1e-4);
+        } else {
+            corners =
+                    Map.of(
+                            0L,
+                            6e-11,
+                            750L,
+                            6e-5 * (.5 + .5e-6) * (1 - 750. / 160_000),
+                            1500L,
+                            6e-5 * (1 - 1500. / 160_000),
+                            80_000L,
+                            3e-5,
+                            last,
+                            6e-5 / 160_000);
+        }
         corners.forEach(
                 (step, rate) ->
                         assertEquals(
