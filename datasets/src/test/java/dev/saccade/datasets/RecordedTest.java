@@ -3,12 +3,8 @@ package dev.saccade.datasets;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.saccade.config.ConfigFile;
-import dev.saccade.config.Configs;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.transforms.CopyPaste;
@@ -18,8 +14,6 @@ import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -33,28 +27,13 @@ class RecordedTest {
         OpenCv.load();
     }
 
-    /** Objects: four corners each, labels, and masks as COCO's strings, or none. */
-    record Objects(List<Double> boxes, List<Integer> labels, List<String> masks) {
-
-        Instances read(Size size) {
-            float[] corners = new float[boxes.size()];
-            for (int i = 0; i < corners.length; i++) {
-                corners[i] = boxes.get(i).floatValue();
-            }
-            return Instances.groundTruth(
-                            Boxes.of(corners),
-                            labels.stream().mapToInt(Integer::intValue).toArray())
-                    .withMasks(masks.stream().map(runs -> Rle.fromString(size, runs)).toList());
-        }
-    }
-
     /** What was pasted, and the objects and the check sum of the pixels thereafter. */
     record Pasted(
             CopyPaste settings,
             List<Integer> chosen,
-            Objects sample,
-            Objects other,
-            Objects result,
+            Recorded.Objects sample,
+            Recorded.Objects other,
+            Recorded.Objects result,
             long crc32) {}
 
     /** All that was pasted, in images of one size. */
@@ -65,13 +44,6 @@ class RecordedTest {
 
     /** All data sets. */
     record AllBalanced(List<Balanced> cases) {}
-
-    private static <T extends Record> T read(String name, Class<T> type) throws IOException {
-        try (InputStream file = RecordedTest.class.getResourceAsStream("recorded/" + name)) {
-            String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
-            return Configs.bind(ConfigFile.parse(text, name), type);
-        }
-    }
 
     /** The pixels of a recorded image follow from their positions. */
     private static Sample sample(Size size, int factor, int offset, Instances objects) {
@@ -86,7 +58,7 @@ class RecordedTest {
 
     @Test
     void pastesWhatTheOriginalPastes() throws IOException {
-        AllPasted all = read("copy_paste.json", AllPasted.class);
+        AllPasted all = Recorded.read("copy_paste.json", AllPasted.class);
         Size size = new Size(all.size.get(0), all.size.get(1));
         assertEquals(7, all.cases.size());
         for (Pasted recorded : all.cases) {
@@ -138,7 +110,7 @@ class RecordedTest {
 
     @Test
     void repeatsWhatTheOriginalRepeats() throws IOException {
-        AllBalanced all = read("class_balanced.json", AllBalanced.class);
+        AllBalanced all = Recorded.read("class_balanced.json", AllBalanced.class);
         assertEquals(4, all.cases.size());
         for (Balanced recorded : all.cases) {
             ClassBalancedDataset balanced =

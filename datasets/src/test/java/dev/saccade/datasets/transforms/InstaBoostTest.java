@@ -6,14 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.TargetKind;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Recorded;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.image.OpenCv;
 
@@ -22,8 +20,6 @@ import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
@@ -35,38 +31,19 @@ class InstaBoostTest {
         OpenCv.load();
     }
 
-    /** Objects: four corners each, labels, and masks as COCO's strings. */
-    record Objects(List<Double> boxes, List<Integer> labels, List<String> masks) {
-
-        Instances read(Size size) {
-            float[] corners = new float[boxes.size()];
-            for (int i = 0; i < corners.length; i++) {
-                corners[i] = boxes.get(i).floatValue();
-            }
-            return Instances.groundTruth(
-                            Boxes.of(corners),
-                            labels.stream().mapToInt(Integer::intValue).toArray())
-                    .withMasks(masks.stream().map(runs -> Rle.fromString(size, runs)).toList());
-        }
-    }
-
     /** Random numbers, the objects before and after, and the checksum of the image after. */
-    record Recorded(
+    record Case(
             List<InstaBoost.Move> moves,
             List<ColorJitter> colors,
-            Objects sample,
-            Objects result,
+            Recorded.Objects sample,
+            Recorded.Objects result,
             long crc32) {}
 
     /** All cases. */
-    record AllRecorded(List<Integer> size, List<Recorded> cases) {}
+    record AllRecorded(List<Integer> size, List<Case> cases) {}
 
     private static AllRecorded recorded() throws IOException {
-        String name = "/dev/saccade/datasets/recorded/instaboost.json";
-        try (InputStream file = InstaBoostTest.class.getResourceAsStream(name)) {
-            String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
-            return Configs.bind(ConfigFile.parse(text, name), AllRecorded.class);
-        }
+        return Recorded.read("instaboost.json", AllRecorded.class);
     }
 
     private static Sample sample(Size size, Instances objects) {
@@ -95,7 +72,7 @@ class InstaBoostTest {
         AllRecorded all = recorded();
         Size size = new Size(all.size.get(0), all.size.get(1));
         assertEquals(6, all.cases.size());
-        for (Recorded recorded : all.cases) {
+        for (Case recorded : all.cases) {
             Sample sample = sample(size, recorded.sample.read(size));
             List<InstaBoost.Group> groups = InstaBoost.groups(sample.targets().boxes(), size);
             try (Sample moved =
