@@ -115,10 +115,11 @@ public final class FocalAttention {
     /** The original code also maps the padding of windows to outputs, which ours crops before. */
     private static NDArray counted(
             FocalRegion region, NDArray qkv, Shape map, Supplier<NDArray> operator) {
+        long channels = qkv.getShape().get(3) / 3;
         long queries = qkv.size() / 3;
-        long padding = queries - map.size();
+        long padding = queries / channels - map.slice(0, 3).size();
         return MultiplyAdds.run(
-                2 * queries * region.keys() + padding * map.get(3),
+                2 * queries * region.keys() + padding * channels * channels,
                 qkv,
                 map,
                 () -> Scope.array(operator));
