@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 /** Every backbone that configs may name, in all its variants. */
 final class BackboneList {
 
-    private static final String ROW = "%-36s %12s %15s %15s%n";
+    private static final String ROW = "%-40s %12s %15s %15s%n";
 
     private BackboneList() {}
 

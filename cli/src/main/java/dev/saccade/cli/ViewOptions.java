@@ -28,7 +28,7 @@ final class ViewOptions {
             paramLabel = "NAME",
             description =
                     "Use this test-time augmentation of data.views in the config, or none for a"
-                            + " single view. Default: data.val_views in eval, otherwise none.")
+                            + " single view. Default: data.val_views in eval, a single view elsewhere.")
     private Optional<String> named = Optional.empty();
 
     @Option(

@@ -73,7 +73,7 @@ public record Convolution(int stride, int padding, int dilation, int groups) {
     }
 
     private long cells(long side, long kernel) {
-        return (side + 2L * padding - dilation * (kernel - 1) - 1) / stride + 1;
+        return Math.max(0, (side + 2L * padding - dilation * (kernel - 1) - 1) / stride + 1);
     }
 
     private static Shape square(int side) {

@@ -22,15 +22,22 @@ public final class MultiplyAdds {
 
     /**
      * Returns the number of multiply-adds of the operators that {@code forward} runs. Values that
-     * {@code forward} computes are meaningless; shapes are correct.
+     * {@code forward} computes are meaningless; shapes are correct. A count within another one adds
+     * to both.
      */
     public static long count(Runnable forward) {
+        long[] outer = COUNTER.get();
         long[] counter = new long[1];
         COUNTER.set(counter);
         try {
             forward.run();
         } finally {
-            COUNTER.remove();
+            if (outer == null) {
+                COUNTER.remove();
+            } else {
+                COUNTER.set(outer);
+                outer[0] += counter[0];
+            }
         }
         return counter[0];
     }

@@ -29,6 +29,20 @@ class MultiplyAddsTest {
     }
 
     @Test
+    void aCountWithinAnotherAddsToBoth() {
+        long[] inner = new long[1];
+        long outer =
+                MultiplyAdds.count(
+                        () -> {
+                            MultiplyAdds.add(1);
+                            inner[0] = MultiplyAdds.count(() -> MultiplyAdds.add(10));
+                            MultiplyAdds.add(100);
+                        });
+        assertEquals(10, inner[0]);
+        assertEquals(111, outer);
+    }
+
+    @Test
     void replacesOperatorsByZerosOfTheirShapeOnlyWhileCounting() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray map = manager.ones(new Shape(1, 2, 7, 5));

@@ -70,9 +70,14 @@ public record NamedViews(
      */
     public Optional<TestTimeAugmentation> named(String name) {
         if (!name.equals(SINGLE) && !views.containsKey(name)) {
-            throw SaccadeException.user(
-                    "views: got %s, expected none or one of %s%s",
-                    name, views.keySet(), Nearest.suggestion(name, views.keySet()));
+            throw views.isEmpty()
+                    ? SaccadeException.user(
+                            "views: got %s, but the config names no views; add them to data.views,"
+                                    + " or use scales and flip instead",
+                            name)
+                    : SaccadeException.user(
+                            "views: got %s, expected none or one of %s%s",
+                            name, views.keySet(), Nearest.suggestion(name, views.keySet()));
         }
         return Optional.ofNullable(views.get(name));
     }
