@@ -3,7 +3,6 @@ package dev.saccade.models;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Maps;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Weights;
@@ -20,6 +19,7 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedViews;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,18 +117,26 @@ public record ModelSpec(
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
                 .map(text -> ConfigFile.parse(text, source + ", description of the model"))
-                .map(spec -> Configs.bind(withoutNull(spec, "views"), ModelSpec.class));
+                .map(spec -> Configs.bind(withNamedViews(spec), ModelSpec.class));
     }
 
-    /** Removes a key without a value, which older checkpoints have. */
-    private static ConfigNode.Mapping withoutNull(ConfigNode.Mapping spec, String key) {
-        return new ConfigNode.Mapping(
-                Maps.filterEntries(
-                        spec.entries(),
-                        entry ->
-                                !entry.getKey().equals(key)
-                                        || !(entry.getValue() instanceof ConfigNode.Nothing)),
-                spec.origin());
+    /** Names the views of older checkpoints, which are null or of one augmentation. */
+    private static ConfigNode.Mapping withNamedViews(ConfigNode.Mapping spec) {
+        Map<String, ConfigNode> entries = new LinkedHashMap<>(spec.entries());
+        entries.computeIfPresent(
+                "views",
+                (key, views) -> {
+                    if (views instanceof ConfigNode.Nothing) {
+                        return null;
+                    }
+                    return views instanceof ConfigNode.Mapping augmentation
+                                    && augmentation.get("scales").orElse(spec)
+                                            instanceof ConfigNode.Sequence
+                            ? new ConfigNode.Mapping(
+                                    Map.of("multi_scale", augmentation), augmentation.origin())
+                            : views;
+                });
+        return new ConfigNode.Mapping(entries, spec.origin());
     }
 
     /**

@@ -421,6 +421,14 @@ class DetectorTest {
                                 + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(NamedViews.NONE, read.views());
+        String withViews =
+                older.replace("views: null", "views: {scales: [[96, 64], [144, 96]], flip: true}");
+        assertEquals(
+                new TestTimeAugmentation(List.of(List.of(96, 64), List.of(144, 96)), true),
+                ModelSpec.fromMetadata(Map.of("saccade.model", withViews), "file")
+                        .views()
+                        .named("multi_scale")
+                        .orElseThrow());
         assertEquals(List.of(RESIZE, Configs.of(Normalize.class)), read.transforms());
 
         Map<String, String> unknown =

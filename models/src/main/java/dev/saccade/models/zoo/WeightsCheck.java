@@ -56,7 +56,7 @@ final class WeightsCheck {
     }
 
     /**
-     * Refuses a file of another size or checksum, and one that is no checkpoint.
+     * Rejects a file of another size or checksum, and one without the weights that are used.
      *
      * @throws SaccadeException of kind user or I/O
      */
@@ -67,7 +67,7 @@ final class WeightsCheck {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, WeightsCache.reason(e));
         }
         requireChecksum(file);
-        if (Checkpoints.open(file).tensors().isEmpty()) {
+        if (weights.open(file).tensors().isEmpty()) {
             throw SaccadeException.user("%s: holds no weights", file);
         }
     }

@@ -97,6 +97,19 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
+    void refusesAFileWithoutTheAveragedWeights() throws IOException {
+        PretrainedWeights averaged = PretrainedWeights.named("elsa_swin_base");
+        Path stick = Files.createDirectories(folder.resolve("stick"));
+        Files.write(stick.resolve(averaged.file()), checkpoint);
+        SaccadeException error =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> averaged.fetch(Optional.of(stick.toString()), SILENT));
+        assertTrue(error.getMessage().contains("averaged weights"), error.getMessage());
+        assertEquals(Optional.empty(), averaged.find());
+    }
+
+    @Test
     void findsWhatLiesInTheMirror() throws IOException {
         Path mirror = Files.createDirectories(folder.resolve("mirror"));
         System.setProperty(MIRROR, mirror.toString());
