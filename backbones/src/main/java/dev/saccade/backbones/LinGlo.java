@@ -15,7 +15,6 @@ import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.DotProductAttention;
 import dev.saccade.core.ops.KeyOnlyAttention;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
@@ -237,7 +236,8 @@ public final class LinGlo extends StagedTransformer {
         Layer attention =
                 config.attention() == AttentionType.KEY_ONLY
                         ? new Attention(channels, heads, config.attnBias())
-                        : new DotProduct(channels, heads, config.attnBias());
+                        : new GlobalAttention(
+                                channels, heads, config.attnBias(), config.attnBias());
         Layer mlp =
                 config.branches() == 0
                         ? new Mlp(channels, hidden)
@@ -314,31 +314,6 @@ public final class LinGlo extends StagedTransformer {
                     saliency.getArray(),
                     products.stream().map(Linear::weight).toList(),
                     products.stream().flatMap(product -> product.bias().stream()).toList());
-        }
-    }
-
-    /** The parameters of {@link DotProductAttention}. */
-    private static final class DotProduct extends Layer {
-
-        private final int heads;
-        private final Linear q;
-        private final Linear kv;
-        private final Linear proj;
-
-        DotProduct(int channels, int heads, boolean biased) {
-            this.heads = heads;
-            q = add("q", new Linear(channels, channels, biased));
-            kv = add("kv", new Linear(channels, 2 * channels, biased));
-            proj = add("proj", new Linear(channels, channels, biased));
-        }
-
-        @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(
-                    () ->
-                            proj.forward(
-                                    DotProductAttention.attend(
-                                            q.forward(x), kv.forward(x), heads)));
         }
     }
 

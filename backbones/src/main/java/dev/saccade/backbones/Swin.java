@@ -11,7 +11,6 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.DotProductAttention;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.WindowAttention;
@@ -174,7 +173,8 @@ public final class Swin extends StagedTransformer {
         int channels = config.channels(STAGES - 1);
         return new TransformerBlock(
                 channels,
-                new GlobalAttention(channels, config.numHeads().get(STAGES - 1), config.qkvBias()),
+                new GlobalAttention(
+                        channels, config.numHeads().get(STAGES - 1), config.qkvBias(), true),
                 config.mlpRatio(),
                 config.stages().dropPathRate());
     }
@@ -242,31 +242,6 @@ public final class Swin extends StagedTransformer {
                         return proj.forward(
                                 WindowAttention.attend(windows, x, qkv, table.getArray()));
                     });
-        }
-    }
-
-    /** Attention of every token of a map to all of them. */
-    private static final class GlobalAttention extends Layer {
-
-        private final int heads;
-        private final Linear q;
-        private final Linear kv;
-        private final Linear proj;
-
-        GlobalAttention(int channels, int heads, boolean bias) {
-            this.heads = heads;
-            q = add("q", new Linear(channels, channels, bias));
-            kv = add("kv", new Linear(channels, 2 * channels, bias));
-            proj = add("proj", new Linear(channels, channels));
-        }
-
-        @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(
-                    () ->
-                            proj.forward(
-                                    DotProductAttention.attend(
-                                            q.forward(x), kv.forward(x), heads)));
         }
     }
 }
