@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.cli.predictions.PathKind;
@@ -57,11 +58,15 @@ final class RecipeNames {
         boolean isWhole = name.contains("/");
         Set<String> candidates =
                 isWhole
-                        ? Set.copyOf(all)
+                        ? ImmutableSet.copyOf(all)
                         : all.stream()
                                 .map(RecipeNames::stem)
                                 .collect(Collectors.toCollection(LinkedHashSet::new));
-        List<String> near = Nearest.several(name, candidates, MOST_TOLD);
+        List<String> longer = candidates.stream().filter(each -> each.startsWith(name)).toList();
+        List<String> near =
+                longer.isEmpty()
+                        ? Nearest.several(name, candidates, MOST_TOLD)
+                        : longer.subList(0, Math.min(MOST_TOLD, longer.size()));
         return near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?";
     }
 }

@@ -145,6 +145,10 @@ class MistakenArgumentsTest {
                 "config resnet18_camvid", "expected one of semantic_fpn/resnet18_camvid, upernet/");
         assertTold("train resnet18_fpn_bcd", "; did you mean resnet18_fpn_bccd?");
         assertTold(
+                "train mask_rcnn/focal_base",
+                "; did you mean mask_rcnn/focal_base_fpn_1x_coco or"
+                        + " mask_rcnn/focal_base_fpn_3x_coco?");
+        assertTold(
                 "train retinanet/resnet18_fpn_bcd.yaml",
                 "; did you mean retinanet/resnet18_fpn_bccd");
     }
