@@ -28,9 +28,9 @@ import java.util.Optional;
  * neighborhood of each token by {@link Elsa} instead of to windows, in the form of its official
  * detection and segmentation code, whose names its parameters have.
  *
- * <p>{@code large_384} is fine-tuned at 384x384; the paper does not give its windows, which are
- * those of Swin-L at that size. {@code tiny_no_ghost} has Hadamard attention alone (Table 4),
- * {@code tiny_strict} follows Eq. 7 to the letter.
+ * <p>{@code large_384} is fine-tuned at 384x384; the paper does not give its window size, so it has
+ * the windows of 12 of Swin-L. {@code tiny_no_ghost} has only Hadamard attention (Table 4), and
+ * {@code tiny_strict} implements Eq. 7 literally.
  */
 public final class ElsaSwin extends StagedTransformer {
 

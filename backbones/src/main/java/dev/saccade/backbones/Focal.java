@@ -39,10 +39,10 @@ import java.util.Optional;
  * 0.3 for classification; the convolutional variants, which are not in the paper, have the rates of
  * the official configs. {@code large} has all settings of {@code base} but the width.
  *
- * <p>{@code tiny_224_w14}, {@code _shift}, {@code _2222} and {@code _2242} are ablations of Tables
- * 7 to 9, of which the last two give the blocks of each stage; {@code _window}, {@code _local} and
- * {@code _global} are those of Figure 5. The paper gives only the window size of {@code _w14}: ring
- * and pooled windows are unchanged.
+ * <p>Ablations: {@code tiny_224_w14} has windows of 14 (Table 7; the paper gives no other setting,
+ * so ring and pooled windows are unchanged), {@code _shift} shifts windows (Table 8), {@code _2222}
+ * and {@code _2242} have fewer blocks in stage 3 (Table 9), and {@code _window}, {@code _local} and
+ * {@code _global} leave out interactions (Figure 5).
  */
 public final class Focal extends StagedTransformer {
 

@@ -45,8 +45,8 @@ import java.util.stream.Stream;
  *       {@link MbConv}, the block of CoAtNet, whose layout names the table borrows. It removes 0.02
  *       and 0.15 M parameters from b0, which agrees with the published 3.4, 3.4 and 3.3 M.
  *   <li>Section 5.4 does not state the image size of the position tables (here 224, as for
- *       training), nor whether the tables of PVT's class token remain (here not). The depths and
- *       the ratios of the feed-forward layers of the model without hierarchy are those of b0.
+ *       training), nor whether the tables of PVT's class token remain (here not). The model without
+ *       hierarchy has the depths and feed-forward ratios of b0.
  * </ul>
  */
 public final class LinGlo extends StagedTransformer {

@@ -63,7 +63,7 @@ final class LinGloDownSampling {
         }
     }
 
-    /** Tokens to those of the next stage, by patches that overlap. */
+    /** Reduces a map to the next stage with overlapping patches. */
     private static final class Downsampling extends Layer {
 
         private final Conv2d conv;
