@@ -47,7 +47,7 @@ final class AbsolutePositions extends Layer {
      * @param x tokens {@code [N, H, W, C]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(() -> x.add(positions(x)));
     }
 

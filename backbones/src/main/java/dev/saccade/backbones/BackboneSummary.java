@@ -108,7 +108,7 @@ public record BackboneSummary(
             backbone.fuse();
             Shape pixels = new Shape(1, 3, image.height(), image.width());
             return MultiplyAdds.count(
-                    () -> NoGrad.run(() -> backbone.forward(manager.zeros(pixels))));
+                    () -> NoGrad.run(() -> backbone.apply(manager.zeros(pixels))));
         }
     }
 }

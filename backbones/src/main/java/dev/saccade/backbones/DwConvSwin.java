@@ -116,8 +116,8 @@ public final class DwConvSwin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(() -> postProj.forward(conv.forward(preProj.forward(x))));
+        protected NDArray forward(NDArray x) {
+            return Scope.array(() -> postProj.apply(conv.apply(preProj.apply(x))));
         }
     }
 
@@ -148,7 +148,7 @@ public final class DwConvSwin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return MultiplyAdds.run(
                     x.size() * kernel * kernel,
                     x,

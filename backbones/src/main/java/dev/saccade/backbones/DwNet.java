@@ -135,8 +135,8 @@ public final class DwNet extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(() -> norm.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
+        protected NDArray forward(NDArray x) {
+            return Scope.array(() -> norm.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
         }
     }
 
@@ -162,17 +162,16 @@ public final class DwNet extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray y = Scope.array(() -> x.add(convolutionsDrop.forward(mixed(x))));
-                        return Scope.array(
-                                () -> y.add(mlpDrop.forward(mlp.forward(norm.forward(y)))));
+                        NDArray y = Scope.array(() -> x.add(convolutionsDrop.apply(mixed(x))));
+                        return Scope.array(() -> y.add(mlpDrop.apply(mlp.apply(norm.apply(y)))));
                     });
         }
 
         private NDArray mixed(NDArray x) {
-            return padding.restore(convolutions.forward(padding.arrange(x)), x.getShape());
+            return padding.restore(convolutions.apply(padding.arrange(x)), x.getShape());
         }
     }
 
@@ -203,7 +202,7 @@ public final class DwNet extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         NDArray map = normalized(conv0, bn0, x.transpose(0, 3, 1, 2));
@@ -214,7 +213,7 @@ public final class DwNet extends StagedTransformer {
         }
 
         private static NDArray normalized(Layer layer, BatchNorm2d norm, NDArray x) {
-            return Scope.array(() -> norm.forward(layer.forward(x)));
+            return Scope.array(() -> norm.apply(layer.apply(x)));
         }
     }
 
@@ -279,14 +278,13 @@ public final class DwNet extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         NDArray hidden =
-                                Activations.relu(
-                                        bn.forward(conv1.forward(Tensors.channelMeans(x))));
+                                Activations.relu(bn.apply(conv1.apply(Tensors.channelMeans(x))));
                         ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
-                        NDArray filters = conv2.forward(hidden);
+                        NDArray filters = conv2.apply(hidden);
                         return MultiplyAdds.run(
                                 filters.size() * x.getShape().slice(2).size(),
                                 x,

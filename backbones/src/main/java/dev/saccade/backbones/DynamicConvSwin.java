@@ -297,15 +297,15 @@ public final class DynamicConvSwin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray mapped = qkv.forward(region.arrange(x));
+                        NDArray mapped = qkv.apply(region.arrange(x));
                         List<NDArray> parts = region.split(mapped, 3, heads);
                         Optional<NDArray> unseen = region.unseen(mapped);
                         NDArray filters =
                                 Scope.array(() -> filters(parts.get(0), parts.get(1), unseen));
-                        return proj.forward(region.apply(filters, parts.get(2), x.getShape()));
+                        return proj.apply(region.apply(filters, parts.get(2), x.getShape()));
                     });
         }
 
@@ -335,15 +335,15 @@ public final class DynamicConvSwin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray mapped = qk.forward(region.arrange(x));
+                        NDArray mapped = qk.apply(region.arrange(x));
                         List<NDArray> parts = region.split(mapped, 2, heads);
                         NDArray mixed =
                                 DepthwiseAttention.attend(
                                         parts.get(0), parts.get(1), bias(), region.unseen(mapped));
-                        return proj.forward(region.merge(mixed, x.getShape()));
+                        return proj.apply(region.merge(mixed, x.getShape()));
                     });
         }
     }

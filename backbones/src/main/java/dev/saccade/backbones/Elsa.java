@@ -189,7 +189,7 @@ public final class Elsa extends Layer {
      * @return {@code [N, H, W, C]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
                     NDList parts =
@@ -198,13 +198,13 @@ public final class Elsa extends Layer {
                                                     "queries", queries,
                                                     "values", values,
                                                     "scale", scale))
-                                    .runAll(preProj.forward(x.transpose(0, 3, 1, 2)));
+                                    .runAll(preProj.apply(x.transpose(0, 3, 1, 2)));
                     NDArray product = parts.get(0);
                     MultiplyAdds.add(product.size());
-                    return postProj.forward(
+                    return postProj.apply(
                             attention.attend(
                                     parts.get(1),
-                                    logits.forward(product),
+                                    logits.apply(product),
                                     ghostHead.map(Parameter::getArray)));
                 });
     }
@@ -234,11 +234,9 @@ public final class Elsa extends Layer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
-                    () ->
-                            mapped.forward(Activations.gelu(spread.forward(x)))
-                                    .transpose(0, 2, 3, 1));
+                    () -> mapped.apply(Activations.gelu(spread.apply(x))).transpose(0, 2, 3, 1));
         }
     }
 
@@ -280,7 +278,7 @@ public final class Elsa extends Layer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () ->
                             MEET.with(
@@ -288,7 +286,7 @@ public final class Elsa extends Layer {
                                                     "kernel", config.elsaKernel,
                                                     "dilation", config.dilation,
                                                     "reach", config.reach()))
-                                    .run(mapped.forward(x)));
+                                    .run(mapped.apply(x)));
         }
     }
 }

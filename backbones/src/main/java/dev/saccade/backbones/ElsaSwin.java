@@ -200,7 +200,7 @@ public final class ElsaSwin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         Windows windows =
@@ -210,7 +210,7 @@ public final class ElsaSwin extends StagedTransformer {
                                         shift,
                                         config.windowOrder());
                         NDArray fromKeyToQuery = biases.getArray().flip(1).transpose();
-                        return postProj.forward(
+                        return postProj.apply(
                                 WindowAttention.attend(
                                         windows, x, preProj, packing, fromKeyToQuery));
                     });

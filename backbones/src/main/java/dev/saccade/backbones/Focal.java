@@ -356,10 +356,10 @@ public final class Focal extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray images) {
+        protected NDArray forward(NDArray images) {
             return Scope.array(
                     () -> {
-                        NDArray tokens = patches.forward(images);
+                        NDArray tokens = patches.apply(images);
                         return positions
                                 .map(p -> tokens.add(Interpolation.bicubic(map(p), tokens)))
                                 .orElse(tokens);
@@ -391,11 +391,11 @@ public final class Focal extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         NDArray map = x.transpose(0, 3, 1, 2);
-                        return patches.forward(norm.map(layer -> layer.forward(map)).orElse(map));
+                        return patches.apply(norm.map(layer -> layer.apply(map)).orElse(map));
                     });
         }
     }

@@ -30,8 +30,8 @@ final class FocalBlock extends Layer {
     private record Branch(Layer layer, Optional<Parameter> scale, DropPath drop) {
 
         NDArray of(NDArray x) {
-            NDArray y = layer.forward(x);
-            return drop.forward(scale.map(s -> y.mul(s.getArray())).orElse(y));
+            NDArray y = layer.apply(x);
+            return drop.apply(scale.map(s -> y.mul(s.getArray())).orElse(y));
         }
     }
 
@@ -77,11 +77,11 @@ final class FocalBlock extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
                     NDList sum =
-                            Scope.list(() -> norm2.forwardSum(x, attention.of(norm1.forward(x))));
+                            Scope.list(() -> norm2.forwardSum(x, attention.of(norm1.apply(x))));
                     return sum.get(1).add(feedForward.of(sum.get(0)));
                 });
     }
@@ -121,7 +121,7 @@ final class FocalBlock extends Layer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         NDArray tokens = region.windows().arrange(x);
@@ -131,11 +131,11 @@ final class FocalBlock extends Layer {
                                         own.getArray(),
                                         neighbors.map(Parameter::getArray),
                                         windows.arrays());
-                        return proj.forward(
+                        return proj.apply(
                                 FocalAttention.attend(
                                         region,
-                                        qkv.forward(tokens),
-                                        cells(tokens).map(qkv::forward),
+                                        qkv.apply(tokens),
+                                        cells(tokens).map(qkv),
                                         bias,
                                         x.getShape()));
                     });
@@ -146,7 +146,7 @@ final class FocalBlock extends Layer {
                 return Optional.empty();
             }
             NDList levels = new NDList(pools.size());
-            pools.forEach(pool -> levels.add(pool.forward(tokens)));
+            pools.forEach(pool -> levels.add(pool.apply(tokens)));
             return Optional.of(Tensors.concat(levels, 1));
         }
     }

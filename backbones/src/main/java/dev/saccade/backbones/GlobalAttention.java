@@ -23,8 +23,8 @@ final class GlobalAttention extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
-                () -> proj.forward(DotProductAttention.attend(q.forward(x), kv.forward(x), heads)));
+                () -> proj.apply(DotProductAttention.attend(q.apply(x), kv.apply(x), heads)));
     }
 }

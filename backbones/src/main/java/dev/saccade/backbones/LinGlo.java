@@ -308,7 +308,7 @@ public final class LinGlo extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return KeyOnlyAttention.attend(
                     x,
                     saliency.getArray(),
@@ -331,8 +331,8 @@ public final class LinGlo extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(() -> fc2.forward(activated(x)));
+        protected NDArray forward(NDArray x) {
+            return Scope.array(() -> fc2.apply(activated(x)));
         }
 
         private NDArray activated(NDArray x) {
@@ -340,7 +340,7 @@ public final class LinGlo extends StagedTransformer {
         }
 
         private NDArray encoded(NDArray x) {
-            return Scope.array(() -> cpe.forward(fc1.forward(x)));
+            return Scope.array(() -> cpe.apply(fc1.apply(x)));
         }
     }
 
@@ -354,8 +354,8 @@ public final class LinGlo extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(() -> dw.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
+        protected NDArray forward(NDArray x) {
+            return Scope.array(() -> dw.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
         }
     }
 }

@@ -58,8 +58,8 @@ final class LinGloDownSampling {
         }
 
         @Override
-        public NDArray forward(NDArray images) {
-            return Scope.array(() -> norm.forward(conv.forward(images).transpose(0, 2, 3, 1)));
+        protected NDArray forward(NDArray images) {
+            return Scope.array(() -> norm.apply(conv.apply(images).transpose(0, 2, 3, 1)));
         }
     }
 
@@ -81,16 +81,13 @@ final class LinGloDownSampling {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
-                    () ->
-                            normalizesFirst
-                                    ? convolved(norm.forward(x))
-                                    : norm.forward(convolved(x)));
+                    () -> normalizesFirst ? convolved(norm.apply(x)) : norm.apply(convolved(x)));
         }
 
         private NDArray convolved(NDArray x) {
-            return conv.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
+            return conv.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
         }
     }
 
@@ -117,9 +114,9 @@ final class LinGloDownSampling {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
-                    () -> positions.forward(embed.forward(ofImage ? x : x.transpose(0, 3, 1, 2))));
+                    () -> positions.apply(embed.apply(ofImage ? x : x.transpose(0, 3, 1, 2))));
         }
     }
 

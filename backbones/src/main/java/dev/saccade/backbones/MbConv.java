@@ -48,21 +48,21 @@ final class MbConv extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
                     NDArray wide = activated(expand, expandNorm, norm(x));
-                    NDArray y = project.forward(se.forward(activated(dw, dwNorm, wide)));
-                    return x.add(dropPath.forward(y.transpose(0, 2, 3, 1)));
+                    NDArray y = project.apply(se.apply(activated(dw, dwNorm, wide)));
+                    return x.add(dropPath.apply(y.transpose(0, 2, 3, 1)));
                 });
     }
 
     private NDArray norm(NDArray x) {
-        return norm.forward(x.transpose(0, 3, 1, 2));
+        return norm.apply(x.transpose(0, 3, 1, 2));
     }
 
     private static NDArray activated(Conv2d conv, BatchNorm2d bn, NDArray x) {
-        return Scope.array(() -> Activations.gelu(bn.forward(conv.forward(x))));
+        return Scope.array(() -> Activations.gelu(bn.apply(conv.apply(x))));
     }
 
     /** Scales each channel by a gate computed from the means of all channels (Hu et al. 2018). */
@@ -74,7 +74,8 @@ final class MbConv extends Layer {
         private static final Script SCALE =
                 Script.compile(
                         "(x: Tensor, gate: Tensor) -> Tensor",
-                        "return x * torch.reshape(torch.sigmoid(gate), [torch.size(x, 0), -1, 1, 1])");
+                        "return x * torch.reshape(torch.sigmoid(gate), [torch.size(x, 0), -1, 1,"
+                            + " 1])");
 
         private final Linear reduce;
         private final Linear restore;
@@ -85,11 +86,11 @@ final class MbConv extends Layer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray reduced = reduce.forward(MEAN.run(x));
-                        return SCALE.run(x, restore.forward(Activations.gelu(reduced)));
+                        NDArray reduced = reduce.apply(MEAN.run(x));
+                        return SCALE.run(x, restore.apply(Activations.gelu(reduced)));
                     });
         }
     }

@@ -58,11 +58,11 @@ final class PatchEmbed extends Layer {
      * @return {@code [N, H', W', out]}; of padded images, {@code H'} is {@code ceil(H / patch)}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
-                    NDArray tokens = proj.forward(padded(x)).transpose(0, 2, 3, 1);
-                    return norm.map(layer -> layer.forward(tokens)).orElse(tokens);
+                    NDArray tokens = proj.apply(padded(x)).transpose(0, 2, 3, 1);
+                    return norm.map(layer -> layer.apply(tokens)).orElse(tokens);
                 });
     }
 

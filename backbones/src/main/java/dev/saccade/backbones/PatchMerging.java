@@ -46,11 +46,11 @@ final class PatchMerging extends Layer {
      * @return {@code [N, ceil(H / 2), ceil(W / 2), 2 C]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () ->
-                        reduction.forward(
-                                norm.forward(
+                        reduction.apply(
+                                norm.apply(
                                         CELLS.with(Map.of("always", Tracer.isRecording()))
                                                 .run(x))));
     }

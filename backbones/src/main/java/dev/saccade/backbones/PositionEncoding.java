@@ -93,7 +93,7 @@ final class PositionEncoding extends Layer {
      * @param x {@code [N, H, W, C]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
                     NDArray map = x.transpose(0, 3, 1, 2);
@@ -103,7 +103,7 @@ final class PositionEncoding extends Layer {
     }
 
     private NDArray inParallel(NDArray map) {
-        NDArray sum = branches.get(0).forward(map);
+        NDArray sum = branches.get(0).apply(map);
         for (Layer branch : branches.subList(1, branches.size())) {
             addTo(sum, branch, map);
         }
@@ -116,7 +116,7 @@ final class PositionEncoding extends Layer {
 
     /** What it adds is freed at once, for memory counts here. */
     private static void addTo(NDArray sum, Layer branch, NDArray map) {
-        Scope.run(() -> sum.addi(branch.forward(map)));
+        Scope.run(() -> sum.addi(branch.apply(map)));
     }
 
     private NDArray asOne(NDArray map) {
@@ -196,11 +196,11 @@ final class PositionEncoding extends Layer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray y = conv.forward(x);
-                        return bn.map(layer -> layer.forward(y)).orElse(y);
+                        NDArray y = conv.apply(x);
+                        return bn.map(layer -> layer.apply(y)).orElse(y);
                     });
         }
     }

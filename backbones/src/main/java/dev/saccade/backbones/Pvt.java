@@ -173,12 +173,11 @@ public final class Pvt extends StagedTransformer {
          * @return tokens, a patch of each
          */
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         NDArray map = ofImage ? x : x.transpose(0, 3, 1, 2);
-                        return positions.forward(
-                                norm.forward(proj.forward(map).transpose(0, 2, 3, 1)));
+                        return positions.apply(norm.apply(proj.apply(map).transpose(0, 2, 3, 1)));
                     });
         }
     }
@@ -207,7 +206,7 @@ public final class Pvt extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             Shape map = x.getShape();
             if (Math.min(map.get(1), map.get(2)) < ratio) {
                 throw SaccadeException.user(
@@ -217,10 +216,9 @@ public final class Pvt extends StagedTransformer {
             }
             return Scope.array(
                     () -> {
-                        NDArray reduced = reduction.map(layer -> layer.forward(x)).orElse(x);
-                        return proj.forward(
-                                DotProductAttention.attend(
-                                        q.forward(x), kv.forward(reduced), heads));
+                        NDArray reduced = reduction.map(layer -> layer.apply(x)).orElse(x);
+                        return proj.apply(
+                                DotProductAttention.attend(q.apply(x), kv.apply(reduced), heads));
                     });
         }
     }
@@ -241,9 +239,9 @@ public final class Pvt extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
-                    () -> norm.forward(sr.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)));
+                    () -> norm.apply(sr.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)));
         }
     }
 }

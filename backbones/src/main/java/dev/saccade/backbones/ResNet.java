@@ -226,7 +226,7 @@ public final class ResNet extends Backbone {
     }
 
     @Override
-    public FeaturePyramid forward(NDArray images) {
+    protected FeaturePyramid forward(NDArray images) {
         int last = config.outIndices().get(config.outIndices().size() - 1);
         return Scope.call(
                 () -> {
@@ -249,7 +249,7 @@ public final class ResNet extends Backbone {
         if (stage == 0) {
             steps.add(this::stem);
         }
-        stages.get(stage).forEach(block -> steps.add(block::forward));
+        stages.get(stage).forEach(block -> steps.add(block));
         return steps;
     }
 
@@ -258,8 +258,8 @@ public final class ResNet extends Backbone {
                 () -> {
                     NDArray x = images;
                     for (int i = 0; i < stemConvs.size(); i++) {
-                        NDArray y = stemConvs.get(i).forward(x);
-                        x = Activations.relu(stemNorms.get(i).forward(y));
+                        NDArray y = stemConvs.get(i).apply(x);
+                        x = Activations.relu(stemNorms.get(i).apply(y));
                     }
                     return x.getNDArrayInternal()
                             .maxPool(new Shape(3, 3), new Shape(2, 2), new Shape(1, 1), false);
@@ -318,7 +318,7 @@ public final class ResNet extends Backbone {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         NDArray y = x;
@@ -328,12 +328,12 @@ public final class ResNet extends Backbone {
                         }
                         y = normalized(norms.get(last), convs.get(last), y);
                         return Activations.addRelu(
-                                y, projection.map(layer -> layer.forward(x)).orElse(x));
+                                y, projection.map(layer -> layer.apply(x)).orElse(x));
                     });
         }
 
         private static NDArray normalized(BatchNorm2d norm, Conv2d conv, NDArray x) {
-            return norm.forward(conv.forward(x));
+            return norm.apply(conv.apply(x));
         }
     }
 
@@ -349,8 +349,8 @@ public final class ResNet extends Backbone {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return norm.forward(conv.forward(x));
+        protected NDArray forward(NDArray x) {
+            return norm.apply(conv.apply(x));
         }
     }
 }

@@ -216,7 +216,7 @@ abstract class StagedTransformer extends Backbone {
     }
 
     @Override
-    public final FeaturePyramid forward(NDArray images) {
+    protected final FeaturePyramid forward(NDArray images) {
         int last = config.stages().outIndices().get(config.stages().outIndices().size() - 1);
         return Scope.call(
                 () -> {
@@ -237,19 +237,19 @@ abstract class StagedTransformer extends Backbone {
     private List<UnaryOperator<NDArray>> steps(int stage) {
         Optional<Layer> first = stage == 0 ? Optional.of(stem) : stages.get(stage - 1).downsample;
         List<UnaryOperator<NDArray>> steps = new ArrayList<>();
-        first.ifPresent(layer -> steps.add(layer::forward));
+        first.ifPresent(layer -> steps.add(layer));
         for (Layer block : stages.get(stage).blocks) {
             steps.add(
                     config.stages().activationCheckpointing()
                             ? x -> ActivationCheckpointing.run(block, x)
-                            : block::forward);
+                            : block);
         }
         return steps;
     }
 
     private NDArray emitted(int stage, NDArray x) {
         Layer norm = norms.get(stage);
-        return Scope.array(() -> (norm == null ? x : norm.forward(x)).transpose(0, 3, 1, 2));
+        return Scope.array(() -> (norm == null ? x : norm.apply(x)).transpose(0, 3, 1, 2));
     }
 
     @Override

@@ -55,7 +55,7 @@ final class SubWindowPooling extends Layer {
                                                             new Geometry(channels, channels, part)
                                                                     .stride(part)
                                                                     .groups(channels)))
-                                            ::forward);
+                                            ::apply);
                 };
     }
 
@@ -77,7 +77,7 @@ final class SubWindowPooling extends Layer {
      * @return {@code [N, cells, C]}, row-major
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> pool.apply(trimmed(x)).reshape(x.getShape().get(0), -1, x.getShape().get(3)));
     }

@@ -199,10 +199,10 @@ public final class Swin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray images) {
+        protected NDArray forward(NDArray images) {
             return Scope.array(
                     () -> {
-                        NDArray tokens = patches.forward(images);
+                        NDArray tokens = patches.apply(images);
                         return positions
                                 .map(p -> tokens.add(Interpolation.bicubic(p.getArray(), tokens)))
                                 .orElse(tokens);
@@ -235,11 +235,11 @@ public final class Swin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
                         Windows windows = Windows.over(x.getShape(), window, shift, order);
-                        return proj.forward(
+                        return proj.apply(
                                 WindowAttention.attend(windows, x, qkv, table.getArray()));
                     });
         }

@@ -46,15 +46,15 @@ final class TransformerBlock extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
                     NDList sum = Scope.list(() -> norm2.forwardSum(x, attended(x)));
-                    return sum.get(1).add(mlpDrop.forward(mlp.forward(sum.get(0))));
+                    return sum.get(1).add(mlpDrop.apply(mlp.apply(sum.get(0))));
                 });
     }
 
     private NDArray attended(NDArray x) {
-        return attnDrop.forward(attn.forward(norm1.forward(x)));
+        return attnDrop.apply(attn.apply(norm1.apply(x)));
     }
 }

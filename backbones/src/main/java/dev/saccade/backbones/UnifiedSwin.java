@@ -230,15 +230,14 @@ public final class UnifiedSwin extends StagedTransformer {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray mapped = qkv.forward(region.arrange(x));
+                        NDArray mapped = qkv.apply(region.arrange(x));
                         List<NDArray> qkv = region.split(mapped, parts, heads);
                         Optional<NDArray> unseen = region.unseen(mapped);
                         NDArray filters = Scope.array(() -> norm.forward(values(qkv), unseen));
-                        return proj.forward(
-                                region.apply(filters, qkv.get(parts - 1), x.getShape()));
+                        return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
                     });
         }
 

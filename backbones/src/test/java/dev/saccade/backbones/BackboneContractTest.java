@@ -286,7 +286,7 @@ class BackboneContractTest {
     }
 
     private static NDList infer(Backbone backbone, NDArray images) {
-        return new NDList(NoGrad.call(() -> backbone.forward(images)).levels());
+        return new NDList(NoGrad.call(() -> backbone.apply(images)).levels());
     }
 
     private static Map<String, Parameter> learned(Backbone backbone) {
@@ -303,7 +303,7 @@ class BackboneContractTest {
                 new long[] {0, 1},
                 () ->
                         Autograd.gradients(
-                                () -> combined(backbone.forward(images), levels),
+                                () -> combined(backbone.apply(images), levels),
                                 learned(backbone).values().stream()
                                         .map(Parameter::getArray)
                                         .toList()));

@@ -83,7 +83,7 @@ class DwConvSwinTest {
         assertEquals(24163912, BackboneSummary.classifierParameters(config, net));
         net.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
-        long count = MultiplyAdds.count(() -> NoGrad.call(() -> net.forward(image)));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> net.apply(image)));
         assertEquals(3.727e9, (double) count, 0.001e9);
     }
 
@@ -94,8 +94,8 @@ class DwConvSwinTest {
                         SaccadeException.class,
                         () -> Configs.of(DwConvSwin.Config.class, "num_heads=[3, 6, 12, 23]"));
         assertEquals(
-                "config: settings: num_heads: got [3, 6, 12, 23], expected divisors of the channels;"
-                        + " stage 3 has 768",
+                "config: settings: num_heads: got [3, 6, 12, 23], expected divisors of the"
+                    + " channels; stage 3 has 768",
                 e.getMessage());
     }
 }

@@ -53,7 +53,7 @@ class DwNetTest {
         Grid reduce = weight(layer, "conv1");
         Grid expand = weight(layer, "conv2");
         Grid expandBias = new Grid(layer.namedParameters().get("conv2.bias").getArray());
-        new Grid(NoGrad.call(() -> layer.forward(images)))
+        new Grid(NoGrad.call(() -> layer.apply(images)))
                 .assertIs(
                         i -> {
                             double sum = 0.5;
@@ -96,7 +96,7 @@ class DwNetTest {
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray x = manager.randomNormal(new Shape(2, 3, 36, 50));
             collector.backward(
-                    net.forward(x).levels().stream()
+                    net.apply(x).levels().stream()
                             .map(level -> level.pow(3).sum())
                             .reduce(NDArray::add)
                             .orElseThrow());
@@ -123,7 +123,7 @@ class DwNetTest {
         Exception e =
                 assertThrows(
                         SaccadeException.class,
-                        () -> net.forward(manager.ones(new Shape(1, 3, 32, 32))));
+                        () -> net.apply(manager.ones(new Shape(1, 3, 32, 32))));
         assertTrue(e.getMessage().endsWith("at least 2 images a batch"), e.getMessage());
     }
 

@@ -206,8 +206,8 @@ class DynamicConvSwinTest {
         net.train(false);
         swin.train(false);
         NDArray image = manager.randomNormal(new Shape(1, 3, 64, 96));
-        NDArray expected = NoGrad.call(() -> swin.forward(image)).get(3);
-        NDArray actual = NoGrad.call(() -> net.forward(image)).get(3);
+        NDArray expected = NoGrad.call(() -> swin.apply(image)).get(3);
+        NDArray actual = NoGrad.call(() -> net.apply(image)).get(3);
         assertEquals(0, expected.sub(actual).abs().max().getFloat(), 2e-5);
     }
 
@@ -235,7 +235,7 @@ class DynamicConvSwinTest {
                 new DynamicConvSwin(Configs.of(DynamicConvSwin.Config.class, "variant=" + variant));
         net.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
-        long count = MultiplyAdds.count(() -> NoGrad.call(() -> net.forward(image)));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> net.apply(image)));
         assertEquals(published, (double) count, 0.07e9);
     }
 

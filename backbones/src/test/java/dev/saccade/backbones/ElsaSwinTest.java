@@ -74,7 +74,7 @@ class ElsaSwinTest {
         ElsaSwin swin = new ElsaSwin(Configs.of(ElsaSwin.Config.class, "variant=" + variant));
         swin.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
-        long count = MultiplyAdds.count(() -> NoGrad.call(() -> swin.forward(image)));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> swin.apply(image)));
         assertEquals(published, (double) count, 0.005e9);
     }
 
@@ -113,8 +113,8 @@ class ElsaSwinTest {
                                         inSwinsLayout(name, elsa.namedParameters()),
                                         parameter.getArray()));
         NDArray image = manager.randomNormal(new Shape(1, 3, 150, 130));
-        List<NDArray> expected = NoGrad.call(() -> swin.forward(image)).levels();
-        List<NDArray> actual = NoGrad.call(() -> elsa.forward(image)).levels();
+        List<NDArray> expected = NoGrad.call(() -> swin.apply(image)).levels();
+        List<NDArray> actual = NoGrad.call(() -> elsa.apply(image)).levels();
         for (int i = 0; i < 2; i++) {
             assertArrayEquals(expected.get(i).toFloatArray(), actual.get(i).toFloatArray(), 1e-4f);
         }
@@ -174,7 +174,7 @@ class ElsaSwinTest {
                 attended.matMul(named.get("post_proj.weight").getArray().transpose())
                         .add(named.get("post_proj.bias").getArray());
         assertArrayEquals(
-                expected.toFloatArray(), NoGrad.call(() -> elsa.forward(x)).toFloatArray(), 1e-4f);
+                expected.toFloatArray(), NoGrad.call(() -> elsa.apply(x)).toFloatArray(), 1e-4f);
         assertFalse(named.containsKey("ghost_head"));
     }
 

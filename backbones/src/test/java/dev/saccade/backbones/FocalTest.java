@@ -153,7 +153,7 @@ class FocalTest {
     private NDArray map(boolean padded) {
         Focal focal = new Focal(config(List.of(), padded, Focal.ExpandLayer.ALL));
         focal.initialize(manager, 0);
-        return NoGrad.call(() -> focal.forward(manager.ones(new Shape(1, 3, 93, 119))))
+        return NoGrad.call(() -> focal.apply(manager.ones(new Shape(1, 3, 93, 119))))
                 .levels()
                 .get(1);
     }
@@ -172,7 +172,7 @@ class FocalTest {
                     case MEAN -> new float[] {6.5f, 8.5f, 10.5f, 12.5f, 26.5f, 28.5f, 30.5f, 32.5f};
                     case FC, CONV -> new float[] {27, 35, 43, 51, 107, 115, 123, 131};
                 };
-        float[] pooled = NoGrad.call(() -> layer.forward(map)).toFloatArray();
+        float[] pooled = NoGrad.call(() -> layer.apply(map)).toFloatArray();
         assertArrayEquals(expected, pooled, 1e-4f);
     }
 
@@ -185,10 +185,10 @@ class FocalTest {
         NDArray x = manager.randomNormal(new Shape(1, 6, 9, 8));
         NDArray scale = block.namedParameters().get("gamma_1").getArray();
         assertEquals(0.5f, scale.max().getFloat());
-        assertNotEquals(x, NoGrad.call(() -> block.forward(x)));
+        assertNotEquals(x, NoGrad.call(() -> block.apply(x)));
         scale.muli(0);
         block.namedParameters().get("gamma_2").getArray().muli(0);
-        assertEquals(x, NoGrad.call(() -> block.forward(x)));
+        assertEquals(x, NoGrad.call(() -> block.apply(x)));
     }
 
     @Test

@@ -48,7 +48,7 @@ final class LayerLoops {
     }
 
     Grid output() {
-        return new Grid(NoGrad.call(() -> layer.forward(tokens)));
+        return new Grid(NoGrad.call(() -> layer.apply(tokens)));
     }
 
     /** Returns a projection of the tokens, {@code [N, H, W, rows]}; see {@link Linear#at}. */
@@ -125,7 +125,7 @@ final class LayerLoops {
         NDArray weights = manager.randomNormal(tokens.getShape());
         tokens.setRequiresGradient(true);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            collector.backward(layer.forward(tokens).mul(weights).sum());
+            collector.backward(layer.apply(tokens).mul(weights).sum());
         }
         assertGradient(manager, "tokens", tokens, weights);
         layer.namedParameters()

@@ -92,7 +92,7 @@ class LinGloTest {
         LinGlo linglo = new LinGlo(variant(variant, true));
         linglo.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
-        long count = MultiplyAdds.count(() -> NoGrad.call(() -> linglo.forward(image)));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> linglo.apply(image)));
         long classifier = 1000L * linglo.features().get(3).channels();
         assertEquals(expected, (double) (count + classifier), 0.0005e9);
     }
@@ -148,7 +148,7 @@ class LinGloTest {
 
     private void assertFeatures(LinGlo linglo, double[][] expected) {
         NDArray image = wave(new Shape(2, 3, 40, 56), 1, 0.1, 0, 0);
-        List<NDArray> levels = NoGrad.call(() -> linglo.forward(image)).levels();
+        List<NDArray> levels = NoGrad.call(() -> linglo.apply(image)).levels();
         for (int l = 0; l < 4; l++) {
             float[] values = levels.get(l).toFloatArray();
             assertEquals(expected[l][0], values[0], 1e-4);
@@ -208,7 +208,7 @@ class LinGloTest {
 
     private float[] stageOne(LinGlo linglo) {
         NDArray image = wave(new Shape(2, 3, 40, 56), 1, 0.1, 0, 0);
-        return NoGrad.call(() -> linglo.forward(image)).get(0).toFloatArray();
+        return NoGrad.call(() -> linglo.apply(image)).get(0).toFloatArray();
     }
 
     @Test
@@ -238,7 +238,7 @@ class LinGloTest {
         LinGlo linglo = new LinGlo(narrow(1, true, Skip.IDENTITY, true, DownNorm.PRE, false));
         linglo.initialize(manager, 0);
         List<NDArray> levels =
-                NoGrad.call(() -> linglo.forward(manager.ones(new Shape(1, 3, 97, 131)))).levels();
+                NoGrad.call(() -> linglo.apply(manager.ones(new Shape(1, 3, 97, 131)))).levels();
         assertEquals(new Shape(1, 8, 25, 33), levels.get(0).getShape());
         assertEquals(new Shape(1, 12, 13, 17), levels.get(1).getShape());
         assertEquals(new Shape(1, 20, 7, 9), levels.get(2).getShape());
@@ -250,12 +250,12 @@ class LinGloTest {
         LinGlo linglo = new LinGlo(variant("without_ch", false));
         linglo.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 40, 56));
-        NDArray before = NoGrad.call(() -> linglo.forward(image)).get(0);
+        NDArray before = NoGrad.call(() -> linglo.apply(image)).get(0);
         assertEquals(new Shape(1, 150, 3, 4), before.getShape());
         NDArray table = linglo.namedParameters().get("pos_embed1").getArray();
         assertEquals(new Shape(1, 196, 150), table.getShape());
         table.muli(100);
-        NDArray after = NoGrad.call(() -> linglo.forward(image)).get(0);
+        NDArray after = NoGrad.call(() -> linglo.apply(image)).get(0);
         assertTrue(after.sub(before).abs().max().getFloat() > 0.1);
     }
 

@@ -39,7 +39,7 @@ class MbConvTest {
                 k++;
             }
             NDArray x = wave(manager, new Shape(1, 3, 4, 8), 1, 0.1, 0, 0);
-            NDArray y = NoGrad.call(() -> block.forward(x));
+            NDArray y = NoGrad.call(() -> block.apply(x));
             float[] values = y.toFloatArray();
             assertEquals(20, k);
             assertEquals(new Shape(1, 3, 4, 8), y.getShape());

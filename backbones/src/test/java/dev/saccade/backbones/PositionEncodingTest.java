@@ -50,11 +50,11 @@ class PositionEncodingTest {
                 .forEach(p -> p.getArray().addi(manager.randomUniform(0, 1, p.getShape())));
         encoding.train(false);
         NDArray x = manager.randomNormal(new Shape(1, HEIGHT, WIDTH, CHANNELS));
-        NDArray y = NoGrad.call(() -> encoding.forward(x));
+        NDArray y = NoGrad.call(() -> encoding.apply(x));
         assertArrayEquals(
                 sum(values(encoding), x.toFloatArray(), branches, skip), y.toFloatArray(), 1e-5f);
         encoding.fuse();
-        NDArray fused = NoGrad.call(() -> encoding.forward(x));
+        NDArray fused = NoGrad.call(() -> encoding.apply(x));
         assertArrayEquals(y.toFloatArray(), fused.toFloatArray());
     }
 

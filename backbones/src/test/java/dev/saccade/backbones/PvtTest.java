@@ -57,7 +57,7 @@ class PvtTest {
         Pvt pvt = new Pvt(Configs.of(Pvt.Config.class, "variant=" + variant));
         pvt.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
-        long count = MultiplyAdds.count(() -> NoGrad.call(() -> pvt.forward(image)));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> pvt.apply(image)));
         assertEquals(published, (double) count, 0.06e9);
     }
 
@@ -110,7 +110,7 @@ class PvtTest {
         NDArray table = embedding.namedParameters().get("pos_embed4").getArray();
         table.set(new NDIndex(":, 0"), 1000);
         table.set(new NDIndex(":, 1"), 8);
-        NDArray out = NoGrad.call(() -> embedding.forward(manager.ones(new Shape(1, 6, 8, 8))));
+        NDArray out = NoGrad.call(() -> embedding.apply(manager.ones(new Shape(1, 6, 8, 8))));
         assertArrayEquals(
                 new float[] {8, 6, 2, 0, 4, 3, 1, 0, 0, 0, 0, 0},
                 out.get(":, :, :, 0").toFloatArray(),
@@ -124,7 +124,7 @@ class PvtTest {
         NDArray table = embedding.namedParameters().get("pos_embed1").getArray();
         NDArray rows = manager.arange(256f).reshape(1, 256, 1);
         table.addi(rows);
-        NDArray out = NoGrad.call(() -> embedding.forward(manager.ones(new Shape(1, 3, 32, 128))));
+        NDArray out = NoGrad.call(() -> embedding.apply(manager.ones(new Shape(1, 3, 32, 128))));
         assertEquals(new Shape(1, 8, 32, 8), out.getShape());
         assertArrayEquals(
                 rows.toFloatArray(), out.get(":, :, :, 3").flatten().toFloatArray(), 1e-5f);
@@ -159,7 +159,7 @@ class PvtTest {
     private List<NDArray> features(Shape images) {
         Pvt pvt = new Pvt(config());
         pvt.initialize(manager, 0);
-        return NoGrad.call(() -> pvt.forward(manager.ones(images))).levels();
+        return NoGrad.call(() -> pvt.apply(manager.ones(images))).levels();
     }
 
     private static Pvt.Config config() {

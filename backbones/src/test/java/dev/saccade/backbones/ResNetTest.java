@@ -121,7 +121,7 @@ class ResNetTest {
         ResNet resnet = deep(18, 16, 8, -1);
         resnet.initialize(manager, 0);
         FeaturePyramid levels =
-                NoGrad.call(() -> resnet.forward(manager.ones(new Shape(2, 3, 97, 131))));
+                NoGrad.call(() -> resnet.apply(manager.ones(new Shape(2, 3, 97, 131))));
         assertEquals(new Shape(2, 8, 25, 33), levels.get(0).getShape());
         assertEquals(new Shape(2, 64, 4, 5), levels.get(3).getShape());
     }
@@ -143,7 +143,7 @@ class ResNetTest {
     void givesWhatFeaturesPromiseForOddSizes(int depth) {
         ResNet resnet = narrow(depth, -1, true);
         FeaturePyramid levels =
-                NoGrad.call(() -> resnet.forward(manager.ones(new Shape(2, 3, 97, 131))));
+                NoGrad.call(() -> resnet.apply(manager.ones(new Shape(2, 3, 97, 131))));
         for (int l = 0; l < 4; l++) {
             FeatureInfo info = resnet.features().get(l);
             int stride = info.stride();
@@ -162,7 +162,7 @@ class ResNetTest {
         ResNet resnet = narrow(50, 1, true);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray x = manager.randomNormal(new Shape(1, 3, 64, 64));
-            collector.backward(resnet.forward(x).get(3).sum());
+            collector.backward(resnet.apply(x).get(3).sum());
         }
         resnet.namedParameters()
                 .forEach(
@@ -190,7 +190,7 @@ class ResNetTest {
     private float[] runningMeanAfterTraining(boolean normEval, int frozenStages) {
         ResNet resnet = narrow(18, frozenStages, normEval);
         resnet.train(true);
-        NoGrad.call(() -> resnet.forward(manager.ones(new Shape(1, 3, 64, 64))));
+        NoGrad.call(() -> resnet.apply(manager.ones(new Shape(1, 3, 64, 64))));
         return resnet.namedParameters().get("bn1.running_mean").getArray().toFloatArray();
     }
 
@@ -215,7 +215,7 @@ class ResNetTest {
                         () ->
                                 NoGrad.call(
                                         () ->
-                                                resnet.forward(
+                                                resnet.apply(
                                                         manager.ones(new Shape(1, 3, 224, 224)))));
         assertEquals(4.09e9, (double) count, 0.01e9);
     }

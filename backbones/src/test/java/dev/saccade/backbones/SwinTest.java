@@ -77,7 +77,7 @@ class SwinTest {
                         () ->
                                 Autograd.gradients(
                                         () ->
-                                                swin.forward(image).levels().stream()
+                                                swin.apply(image).levels().stream()
                                                         .map(level -> level.mul(level).mul(level))
                                                         .map(NDArray::sum)
                                                         .reduce(NDArray::add)
@@ -107,9 +107,9 @@ class SwinTest {
         NDArray other = image.duplicate();
         other.set(new NDIndex(":, :, :4, :4"), 9);
         NDArray difference =
-                NoGrad.call(() -> swin.forward(image))
+                NoGrad.call(() -> swin.apply(image))
                         .get(0)
-                        .sub(NoGrad.call(() -> swin.forward(other)).get(0))
+                        .sub(NoGrad.call(() -> swin.apply(other)).get(0))
                         .abs();
         assertTrue(difference.get("0, :, 5, 5").max().getFloat() > 0);
         assertEquals(useShift, difference.get("0, :, 5, 8").max().getFloat() > 0);
@@ -140,7 +140,7 @@ class SwinTest {
     }
 
     private static NDArray lastToken(Swin swin, NDArray image) {
-        return NoGrad.call(() -> swin.forward(image)).levels().get(0).get("0, :, 14, 15");
+        return NoGrad.call(() -> swin.apply(image)).levels().get(0).get("0, :, 14, 15");
     }
 
     @Test
@@ -164,7 +164,7 @@ class SwinTest {
                             }
                         });
         swin.train(false);
-        return NoGrad.call(() -> swin.forward(image)).levels().get(0);
+        return NoGrad.call(() -> swin.apply(image)).levels().get(0);
     }
 
     private Swin build(

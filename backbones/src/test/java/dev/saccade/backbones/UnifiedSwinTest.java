@@ -238,8 +238,8 @@ class UnifiedSwinTest {
                             target.subi(target).addi(values);
                         });
         NDArray image = manager.randomNormal(new Shape(1, 3, 50, 37));
-        List<NDArray> expected = NoGrad.call(() -> swin.forward(image)).levels();
-        List<NDArray> actual = NoGrad.call(() -> unified.forward(image)).levels();
+        List<NDArray> expected = NoGrad.call(() -> swin.apply(image)).levels();
+        List<NDArray> actual = NoGrad.call(() -> unified.apply(image)).levels();
         for (int level = 0; level < 4; level++) {
             double deviation = expected.get(level).sub(actual.get(level)).abs().max().getFloat();
             assertEquals(0, deviation, 2e-5);

@@ -71,7 +71,7 @@ public final class CenterHead extends DetectionHead {
                     .masks()
                     .forEach(mask -> checkState(mask.size().equals(padded), "%s", mask.size()));
         }
-        NDArray zero = probe.forward(features.levels().get(0)).square().mean();
+        NDArray zero = probe.apply(features.levels().get(0)).square().mean();
         return new Losses(ImmutableMap.of("loss_zero", zero));
     }
 
@@ -89,6 +89,6 @@ public final class CenterHead extends DetectionHead {
 
     @Override
     public NDList call(NDList inputs) {
-        return new NDList(probe.forward(inputs.get(0)));
+        return new NDList(probe.apply(inputs.get(0)));
     }
 }

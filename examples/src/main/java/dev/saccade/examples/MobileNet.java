@@ -93,11 +93,11 @@ public final class MobileNet extends Backbone {
 
     /** [N, 3, H, W] to one [N, C, H / stride, W / stride] a level. */
     @Override
-    public FeaturePyramid forward(NDArray images) {
+    protected FeaturePyramid forward(NDArray images) {
         List<NDArray> levels = new ArrayList<>();
-        NDArray x = stem.forward(images);
+        NDArray x = stem.apply(images);
         for (int i = 0; i < blocks.size(); i++) {
-            NDArray next = blocks.get(i).forward(x);
+            NDArray next = blocks.get(i).apply(x);
             if (!levelEnds.contains(i)) {
                 x.close();
             }
@@ -121,8 +121,8 @@ public final class MobileNet extends Backbone {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return Scope.array(() -> Activations.relu(norm.forward(conv.forward(x))));
+        protected NDArray forward(NDArray x) {
+            return Scope.array(() -> Activations.relu(norm.apply(conv.apply(x))));
         }
     }
 }

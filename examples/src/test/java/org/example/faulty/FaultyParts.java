@@ -149,7 +149,7 @@ public final class FaultyParts implements PartProvider {
         }
 
         @Override
-        public FeaturePyramid forward(FeaturePyramid features) {
+        protected FeaturePyramid forward(FeaturePyramid features) {
             return features;
         }
 

@@ -137,14 +137,14 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     private FeaturePyramid maps(NDArray pixels) {
         FeaturePyramid maps =
                 Scope.call(
-                        () -> backbone.forward(MemoryFormat.channelsLast(pixels)),
+                        () -> backbone.apply(MemoryFormat.channelsLast(pixels)),
                         FeaturePyramid::levels);
         requireAsSaid(maps, backbone.features(), "backbone", config.backbone());
         return maps;
     }
 
     private FeaturePyramid maps(Neck neck, FeaturePyramid given) {
-        FeaturePyramid maps = neck.forward(given);
+        FeaturePyramid maps = neck.apply(given);
         requireAsSaid(maps, neck.features(), "neck", config.neck().orElseThrow());
         return maps;
     }

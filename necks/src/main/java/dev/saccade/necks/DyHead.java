@@ -101,7 +101,7 @@ public final class DyHead extends Neck {
     }
 
     @Override
-    public FeaturePyramid forward(FeaturePyramid inputs) {
+    protected FeaturePyramid forward(FeaturePyramid inputs) {
         return Scope.call(
                 () -> {
                     FeaturePyramid pyramid = inputs;

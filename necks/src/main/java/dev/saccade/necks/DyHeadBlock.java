@@ -107,7 +107,7 @@ final class DyHeadBlock extends Module {
                     () ->
                             Autocast.off(
                                     () ->
-                                            norm.forward(
+                                            norm.apply(
                                                     deformed.run(
                                                             Tensors.toFloat32(x),
                                                             Tensors.toFloat32(offset),
@@ -160,7 +160,7 @@ final class DyHeadBlock extends Module {
 
     private NDArray forward(FeaturePyramid inputs, int level) {
         NDArray x = inputs.get(level);
-        NDList both = OFFSET_AND_MASK.runAll(offset.forward(x));
+        NDList both = OFFSET_AND_MASK.runAll(offset.apply(x));
         NDArray moves = both.get(0);
         NDArray mask = both.get(1);
         List<NDArray> maps = new ArrayList<>();
@@ -174,7 +174,7 @@ final class DyHeadBlock extends Module {
             NDArray y = high.forward(coarser, FIRST.run(moves, coarser), FIRST.run(mask, coarser));
             maps.add(gated(Interpolation.toSizeOf(x, y, true)));
         }
-        return taskAttention.forward(MEAN_OF_MAPS.runLists(List.of(maps)).singletonOrThrow());
+        return taskAttention.apply(MEAN_OF_MAPS.runLists(List.of(maps)).singletonOrThrow());
     }
 
     /** Returns a finer map of which a stride of 2 makes one of the size of another. */
@@ -187,7 +187,7 @@ final class DyHeadBlock extends Module {
     }
 
     private NDArray gated(NDArray x) {
-        return GATED.run(x, scaleAttention.forward(Tensors.channelMeans(x)));
+        return GATED.run(x, scaleAttention.apply(Tensors.channelMeans(x)));
     }
 
     @Override

@@ -49,8 +49,7 @@ final class DyRelu extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> LINES.run(x, conv2.forward(conv1.forward(Tensors.channelMeans(x)))));
+    protected NDArray forward(NDArray x) {
+        return Scope.array(() -> LINES.run(x, conv2.apply(conv1.apply(Tensors.channelMeans(x)))));
     }
 }

@@ -158,17 +158,17 @@ public final class Fpn extends Neck {
     }
 
     @Override
-    public FeaturePyramid forward(FeaturePyramid inputs) {
+    protected FeaturePyramid forward(FeaturePyramid inputs) {
         List<NDArray> merged = new ArrayList<>();
         for (int i = 0; i < laterals.size(); i++) {
-            merged.add(laterals.get(i).forward(inputs.get(config.startLevel() + i)));
+            merged.add(laterals.get(i).apply(inputs.get(config.startLevel() + i)));
         }
         for (int i = laterals.size() - 1; i > 0; i--) {
             ADD_ENLARGED.run(merged.get(i - 1), merged.get(i)).close();
         }
         List<NDArray> outputs = new ArrayList<>();
         for (int i = 0; i < laterals.size(); i++) {
-            outputs.add(convs.get(i).forward(merged.get(i)));
+            outputs.add(convs.get(i).apply(merged.get(i)));
         }
         addExtraLevels(inputs, merged, outputs);
         merged.forEach(NDArray::close);
@@ -198,7 +198,7 @@ public final class Fpn extends Neck {
 
     private NDArray extraConv(int level, NDArray source) {
         boolean relu = config.reluBeforeExtraConvs() && level > laterals.size();
-        return Scope.array(() -> convs.get(level).forward(relu ? Activation.relu(source) : source));
+        return Scope.array(() -> convs.get(level).apply(relu ? Activation.relu(source) : source));
     }
 
     /** Every second cell, which is what max pooling of kernel 1 and stride 2 means. */

@@ -75,12 +75,12 @@ public final class SequentialNeck extends Neck {
     }
 
     @Override
-    public FeaturePyramid forward(FeaturePyramid inputs) {
+    protected FeaturePyramid forward(FeaturePyramid inputs) {
         return Scope.call(
                 () -> {
                     FeaturePyramid pyramid = inputs;
                     for (Neck neck : necks) {
-                        pyramid = neck.forward(pyramid);
+                        pyramid = neck.apply(pyramid);
                     }
                     return pyramid;
                 },

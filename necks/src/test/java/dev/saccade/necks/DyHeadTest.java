@@ -63,7 +63,7 @@ class DyHeadTest {
     void keepsTheLevelsOfEverySize(int fine, int middle, int coarse) {
         DyHead neck = initialized(new DyHead(new DyHead.Config(32, 2, false), LEVELS));
         FeaturePyramid given = pyramid(fine, middle, coarse);
-        FeaturePyramid made = NoGrad.call(() -> neck.forward(given));
+        FeaturePyramid made = NoGrad.call(() -> neck.apply(given));
         for (int l = 0; l < made.size(); l++) {
             Shape shape = given.get(l).getShape();
             Shape expected = new Shape(2, 32, shape.get(2), shape.get(3));
@@ -80,8 +80,8 @@ class DyHeadTest {
         FeaturePyramid given = pyramid(12, 6, 3);
         FeaturePyramid other =
                 new FeaturePyramid(List.of(given.get(0), given.get(1), given.get(2).add(1)));
-        FeaturePyramid before = NoGrad.call(() -> neck.forward(given));
-        FeaturePyramid after = NoGrad.call(() -> neck.forward(other));
+        FeaturePyramid before = NoGrad.call(() -> neck.apply(given));
+        FeaturePyramid after = NoGrad.call(() -> neck.apply(other));
         assertArrayEquals(before.get(0).toFloatArray(), after.get(0).toFloatArray());
         assertTrue(before.get(1).sub(after.get(1)).abs().max().getFloat() > 1e-4);
         assertTrue(before.get(2).sub(after.get(2)).abs().max().getFloat() > 1e-4);
@@ -143,10 +143,10 @@ class DyHeadTest {
                         .containsKey("1.dyhead_blocks.0.task_attn_module.conv2.conv.bias"));
         assertEquals(new FeatureInfo(32, 32), neck.features().get(2));
         FeaturePyramid given = pyramid(12, 6, 3);
-        FeaturePyramid made = NoGrad.call(() -> neck.forward(given));
+        FeaturePyramid made = NoGrad.call(() -> neck.apply(given));
         assertEquals(new Shape(2, 32, 12, 13), made.get(0).getShape());
-        FeaturePyramid first = NoGrad.call(() -> neck.necks().get(0).forward(given));
-        FeaturePyramid then = NoGrad.call(() -> neck.necks().get(1).forward(first));
+        FeaturePyramid first = NoGrad.call(() -> neck.necks().get(0).apply(given));
+        FeaturePyramid then = NoGrad.call(() -> neck.necks().get(1).apply(first));
         assertArrayEquals(then.get(1).toFloatArray(), made.get(1).toFloatArray());
     }
 }

@@ -59,7 +59,7 @@ class FpnTest {
     void givesWhatFeaturesPromise(Fpn.ExtraConvs extra) {
         Fpn fpn = new Fpn(new Fpn.Config(8, 1, 5, extra, true), NARROW);
         fpn.initialize(manager, 0);
-        FeaturePyramid outputs = NoGrad.call(() -> fpn.forward(inputs(97, 131)));
+        FeaturePyramid outputs = NoGrad.call(() -> fpn.apply(inputs(97, 131)));
         assertEquals(5, outputs.size());
         for (int l = 0; l < 5; l++) {
             FeatureInfo info = fpn.features().get(l);
@@ -73,7 +73,7 @@ class FpnTest {
     void poolingTakesEverySecondCell() {
         Fpn fpn = new Fpn(new Fpn.Config(1, 0, 5, Fpn.ExtraConvs.NONE, false), NARROW);
         fpn.initialize(manager, 0);
-        FeaturePyramid outputs = NoGrad.call(() -> fpn.forward(inputs(160, 160)));
+        FeaturePyramid outputs = NoGrad.call(() -> fpn.apply(inputs(160, 160)));
         NDArray expected = outputs.get(3).get(":, :, ::2, ::2");
         assertArrayEquals(expected.toFloatArray(), outputs.get(4).toFloatArray());
     }

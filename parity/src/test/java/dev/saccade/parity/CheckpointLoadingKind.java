@@ -38,6 +38,6 @@ final class CheckpointLoadingKind implements Kind {
         }
         backbone.train(false);
         NDArray x = recorded.tensor("x");
-        Backward.compare(recorded, Map.of("x", x), backbone, () -> backbone.forward(x).levels());
+        Backward.compare(recorded, Map.of("x", x), backbone, () -> backbone.apply(x).levels());
     }
 }

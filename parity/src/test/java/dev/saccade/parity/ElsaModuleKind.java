@@ -19,7 +19,7 @@ final class ElsaModuleKind implements Kind {
         RecordedWeights.load(recorded, elsa);
         elsa.train(false);
         NDArray x = recorded.tensor("x");
-        Backward.compareOne(recorded, Map.of("x", x), () -> elsa.forward(x));
+        Backward.compareOne(recorded, Map.of("x", x), () -> elsa.apply(x));
         Backward.parameters(recorded, elsa);
     }
 

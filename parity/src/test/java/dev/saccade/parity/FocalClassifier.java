@@ -125,12 +125,12 @@ final class FocalClassifier extends Module {
         Tolerance tolerance = Tolerance.parse(recorded.settings().text("tolerance"));
         Module stem = (Module) backbone.getChildren().valueAt(0);
         Layer patches = (Layer) stem.getChildren().get("patch_embed");
-        recorded.compare("patch_embed", flat(patches.forward(images)), tolerance);
-        NDArray last = backbone.forward(images).levels().get(3);
-        NDArray tokens = flat(norm.forward(last.transpose(0, 2, 3, 1)));
+        recorded.compare("patch_embed", flat(patches.apply(images)), tolerance);
+        NDArray last = backbone.apply(images).levels().get(3);
+        NDArray tokens = flat(norm.apply(last.transpose(0, 2, 3, 1)));
         recorded.compare("final_norm", tokens, tolerance);
         NDArray mean = tokens.mean(new int[] {1});
-        NDArray logits = head.map(layer -> layer.forward(mean)).orElse(mean);
+        NDArray logits = head.map(layer -> layer.apply(mean)).orElse(mean);
         recorded.compare("logits", logits, tolerance);
     }
 

@@ -33,7 +33,7 @@ final class NeckKind implements Kind {
         RecordedWeights.load(recorded, neck);
         neck.train(false);
         FeaturePyramid pyramid = new FeaturePyramid(List.copyOf(inputs.values()));
-        Backward.compare(recorded, inputs, neck, () -> neck.forward(pyramid).levels());
+        Backward.compare(recorded, inputs, neck, () -> neck.apply(pyramid).levels());
     }
 
     /** Returns the neck of a model, or its necks one after another. */

@@ -119,15 +119,15 @@ final class RecordedDetector {
 
     /** Compares the features and returns the pyramid of the neck. */
     FeaturePyramid compareFeatures() {
-        FeaturePyramid maps = detector.backbone().forward(batch.pixels());
+        FeaturePyramid maps = detector.backbone().apply(batch.pixels());
         for (String name : recorded.names("backbone")) {
             int level = Integer.parseInt(name.substring("backbone".length()));
             recorded.compare(name, maps.get(level), MAPS);
         }
         Neck neck = detector.neck().orElseThrow();
-        FeaturePyramid pyramid = neck.forward(maps);
+        FeaturePyramid pyramid = neck.apply(maps);
         if (neck instanceof SequentialNeck sequence) {
-            compareMaps("fpn", sequence.necks().get(0).forward(maps).levels());
+            compareMaps("fpn", sequence.necks().get(0).apply(maps).levels());
             compareMaps("neck", pyramid.levels());
         } else {
             compareMaps("fpn", pyramid.levels());

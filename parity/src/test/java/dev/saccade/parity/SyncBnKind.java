@@ -142,7 +142,7 @@ final class SyncBnKind implements Kind {
             NDList gradients =
                     Autograd.gradients(
                             () -> {
-                                NDArray out = norm.forward(x);
+                                NDArray out = norm.apply(x);
                                 found.put("out" + step, out.duplicate());
                                 return out.mul(cotangents.get(step - 1)).sum();
                             },
@@ -156,7 +156,7 @@ final class SyncBnKind implements Kind {
 
         NDArray inference(NDArray x) {
             norm.train(false);
-            return norm.forward(x);
+            return norm.apply(x);
         }
     }
 }

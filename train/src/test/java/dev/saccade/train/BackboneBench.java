@@ -66,7 +66,8 @@ final class BackboneBench {
                         Long.parseLong(args[4]));
         double[] seconds = bench.time(images, Integer.parseInt(args[5]), train);
         log.info(
-                "RESULT {\"seconds\": {}, \"min\": {}, \"runs\": {}, \"peak_mib\": {}, \"parameters\": {}}",
+                "RESULT {\"seconds\": {}, \"min\": {}, \"runs\": {}, \"peak_mib\": {},"
+                    + " \"parameters\": {}}",
                 seconds[seconds.length / 2],
                 seconds[0],
                 seconds.length,
@@ -93,7 +94,7 @@ final class BackboneBench {
                 if (train) {
                     Gradients.compute(() -> loss(x), parameters);
                 } else {
-                    NoGrad.call(() -> backbone.forward(x));
+                    NoGrad.call(() -> backbone.apply(x));
                 }
                 if (i >= 0) {
                     seconds[runs++] = (System.nanoTime() - start) / 1e9;
@@ -105,7 +106,7 @@ final class BackboneBench {
     }
 
     private NDArray loss(NDArray x) {
-        FeaturePyramid features = backbone.forward(x);
+        FeaturePyramid features = backbone.apply(x);
         return features.levels().stream().map(NDArray::mean).reduce(NDArray::add).orElseThrow();
     }
 }

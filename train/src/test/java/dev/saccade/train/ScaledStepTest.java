@@ -56,7 +56,7 @@ class ScaledStepTest {
         private final Parameter b = parameter("b", new Shape(2, 3), WeightInit.ZEROS);
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return x;
         }
 

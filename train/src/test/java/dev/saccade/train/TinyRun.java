@@ -99,8 +99,8 @@ final class TinyRun {
         private final DropPath drop = add("drop", new DropPath(0.5));
 
         @Override
-        public NDArray forward(NDArray x) {
-            return x.add(drop.forward(conv.forward(x)));
+        protected NDArray forward(NDArray x) {
+            return x.add(drop.apply(conv.apply(x)));
         }
     }
 
@@ -119,8 +119,8 @@ final class TinyRun {
                                 WeightInit.normal(0.1)));
 
         @Override
-        public NDArray forward(NDArray x) {
-            return head.forward(norm.forward(ActivationCheckpointing.run(block, stem.forward(x))));
+        protected NDArray forward(NDArray x) {
+            return head.apply(norm.apply(ActivationCheckpointing.run(block, stem.apply(x))));
         }
     }
 
@@ -139,7 +139,7 @@ final class TinyRun {
 
     /** Returns the mean over the images of what the net should have said 0 and 1 to. */
     Losses squares(Batch batch, NDManager scratch) {
-        NDArray said = net.forward(batch.on(scratch).pixels());
+        NDArray said = net.apply(batch.on(scratch).pixels());
         NDArray a = said.get(":, 0").square().mean();
         NDArray b = said.get(":, 1").sub(1).square().mean();
         return new Losses(ImmutableMap.of("loss_a", a, "loss_b", b));

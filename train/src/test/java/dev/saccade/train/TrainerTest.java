@@ -191,7 +191,7 @@ class TrainerTest {
                                 Map.of(
                                         "root",
                                         run.net
-                                                .forward(batch.on(scratch).pixels())
+                                                .apply(batch.on(scratch).pixels())
                                                 .mul(0)
                                                 .sum()
                                                 .sqrt())));

@@ -370,7 +370,7 @@ record OperatorCase(
     private record AsIs() implements Affine {
 
         @Override
-        public NDArray forward(NDArray x) {
+        public NDArray apply(NDArray x) {
             return x;
         }
 

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
  * Activation checkpointing (Chen et al. 2016; PyTorch's {@code checkpoint}, mmdetection's {@code
  * with_cp}): a block keeps nothing but its input, and runs once more in the backward pass.
  *
- * <p>The gradients are those of {@code block.forward(x)}. Draws from {@link SampleRandom} are the
+ * <p>The gradients are those of {@code block.apply(x)}. Draws from {@link SampleRandom} are the
  * same in both runs, running statistics move in the first one only, and a block may itself hold
  * blocks that are recomputed.
  */
@@ -19,11 +19,11 @@ public final class ActivationCheckpointing {
     private ActivationCheckpointing() {}
 
     /**
-     * Returns {@code block.forward(x)}; within {@link Autograd#gradients} what the block computes
-     * on the way is freed at once.
+     * Returns {@code block.apply(x)}; within {@link Autograd#gradients} what the block computes on
+     * the way is freed at once.
      *
      * <p>Everywhere else, as in inference or under DJL's own gradient collector, and for a block
-     * that needs no gradient, this simply is {@code block.forward(x)}.
+     * that needs no gradient, this simply is {@code block.apply(x)}.
      *
      * @param block learns by no parameters but its own and is given no recorded array but {@code
      *     x}, which it leaves as it is
@@ -33,7 +33,7 @@ public final class ActivationCheckpointing {
     public static NDArray run(Layer block, NDArray x) {
         Tape tape = Tape.current();
         return tape == null || !(learns(block) || Autograd.requiresGradient(x))
-                ? block.forward(x)
+                ? block.apply(x)
                 : tape.cut(block, x);
     }
 

@@ -47,8 +47,8 @@ public final class BatchNorm2d extends Layer {
     /** The variance that is kept is unbiased, as PyTorch's own; of no sample nothing is kept. */
     private static final ScriptTemplate WEIGHTED =
             ScriptTemplate.of(
-                    "(x: Tensor, weights: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor,"
-                            + " running_var: Tensor) -> Tensor",
+                    "(x: Tensor, weights: Tensor, weight: Tensor, bias: Tensor, running_mean:"
+                        + " Tensor, running_var: Tensor) -> Tensor",
                     """
                     share = torch.reshape(weights, [-1, 1, 1, 1])
                     cells = torch.size(x, 2) * torch.size(x, 3)
@@ -121,9 +121,9 @@ public final class BatchNorm2d extends Layer {
                         + " running_var: Tensor) -> Tensor",
                 Text.format(
                         """
-                return ops.saccade.sync_batch_norm(x, %s, weight, bias, running_mean, running_var,\
-                 {share}, {eps}, "{group}")
-                """,
+                        return ops.saccade.sync_batch_norm(x, %s, weight, bias, running_mean, running_var,\
+                         {share}, {eps}, "{group}")
+                        """,
                         weights));
     }
 
@@ -139,7 +139,7 @@ public final class BatchNorm2d extends Layer {
      *     variance is 0
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         if (isSpread()) {
             return overRanks(SYNCHRONIZED, x);
         }

@@ -153,7 +153,7 @@ public final class Conv2d extends Layer {
      * @return {@code [N, out, (H + 2p - k) / s + 1, (W + 2p - k) / s + 1]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         if (keepsSize && GroupedConvolution.isFusedFor(x, weight())) {
             return GroupedConvolution.convolve(x, weight(), Optional.ofNullable(bias()));
         }

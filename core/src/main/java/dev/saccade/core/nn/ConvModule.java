@@ -54,8 +54,8 @@ public final class ConvModule extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
-        return Scope.array(() -> finish(conv.forward(x)));
+    protected NDArray forward(NDArray x) {
+        return Scope.array(() -> finish(conv.apply(x)));
     }
 
     /**
@@ -67,7 +67,7 @@ public final class ConvModule extends Layer {
     public NDArray forward(NDArray x, NDArray weights) {
         return Scope.array(
                 () -> {
-                    NDArray y = conv.forward(x);
+                    NDArray y = conv.apply(x);
                     return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm
                             ? activate(batchNorm.forward(y, weights))
                             : finish(y);
@@ -75,7 +75,7 @@ public final class ConvModule extends Layer {
     }
 
     private NDArray finish(NDArray y) {
-        return activate(norm.isPresent() ? norm.get().forward(y) : y);
+        return activate(norm.isPresent() ? norm.get().apply(y) : y);
     }
 
     private NDArray activate(NDArray y) {

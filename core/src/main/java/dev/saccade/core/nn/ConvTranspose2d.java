@@ -48,7 +48,7 @@ public final class ConvTranspose2d extends Layer {
      * @return {@code [N, out, kH, kW]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         NDArray w = weight.getArray();
         return Scope.array(
                 () -> {

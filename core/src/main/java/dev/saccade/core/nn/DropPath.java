@@ -34,7 +34,7 @@ public final class DropPath extends Layer {
      * @param x {@code [N, ...]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         if (!isTraining() || rate == 0) {
             return x;
         }

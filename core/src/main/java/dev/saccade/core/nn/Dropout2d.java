@@ -30,7 +30,7 @@ public final class Dropout2d extends Layer {
 
     /** Keeps or drops each channel of {@code [N, C, H, W]}. */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         if (!isTraining() || rate == 0) {
             return x;
         }

@@ -29,7 +29,7 @@ public final class GroupNorm extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return script.run(x, weight.getArray(), bias.getArray());
     }
 }

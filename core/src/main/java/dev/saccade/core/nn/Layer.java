@@ -3,18 +3,33 @@ package dev.saccade.core.nn;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-/** A module from one array to one array. */
-public abstract class Layer extends Module {
+import dev.saccade.core.ops.Scope;
+
+import java.util.function.UnaryOperator;
+
+/** A module that maps one array to one array. Authors write {@link #forward}. */
+public abstract class Layer extends Module implements UnaryOperator<NDArray> {
 
     /**
-     * Returns the output for one input; it belongs to the manager of the input.
+     * Returns the output of {@link #forward} and frees every other array that it created, like
+     * calling a {@code torch.nn.Module}.
+     *
+     * @param x the input; it stays open, also if it is the output
+     */
+    @Override
+    public final NDArray apply(NDArray x) {
+        return Scope.apply(this::forward, x);
+    }
+
+    /**
+     * Computes the output. No intermediate array needs to be closed.
      *
      * @param x the input, {@code [N, C, H, W]} unless the layer says otherwise
      */
-    public abstract NDArray forward(NDArray x);
+    protected abstract NDArray forward(NDArray x);
 
     @Override
     public final NDList call(NDList inputs) {
-        return new NDList(forward(inputs.singletonOrThrow()));
+        return new NDList(apply(inputs.singletonOrThrow()));
     }
 }

@@ -33,7 +33,7 @@ public final class LayerNorm extends Layer {
      * @param x {@code [..., channels]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return LayerNormalization.normalize(x, weight.getArray(), bias.getArray(), eps);
     }
 

@@ -103,7 +103,7 @@ public final class Linear extends Layer implements Affine {
      * @return {@code [..., out]}
      */
     @Override
-    public NDArray forward(NDArray x) {
+    protected NDArray forward(NDArray x) {
         return LinearProduct.multiply(x, weight.getArray(), bias());
     }
 

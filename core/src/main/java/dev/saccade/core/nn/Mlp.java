@@ -22,7 +22,7 @@ public final class Mlp extends Layer {
     }
 
     @Override
-    public NDArray forward(NDArray x) {
-        return Scope.array(() -> fc2.forward(fc1.forwardGelu(x)));
+    protected NDArray forward(NDArray x) {
+        return Scope.array(() -> fc2.apply(fc1.forwardGelu(x)));
     }
 }

@@ -123,7 +123,7 @@ final class Tape implements AutoCloseable {
         UnaryOperator<NDArray> forward =
                 input ->
                         draws.during(
-                                () -> Autocast.call(precision, device, () -> block.forward(input)));
+                                () -> Autocast.call(precision, device, () -> block.apply(input)));
         NDArray leaf = NoGrad.call(() -> Scope.array(() -> forward.apply(x).stopGradient()));
         leaf.setRequiresGradient(true);
         int place = places.getOrDefault(x, -1);

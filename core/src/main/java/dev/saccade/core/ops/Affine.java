@@ -3,9 +3,10 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /** {@code x W^T + b} over the last axis. */
-public interface Affine {
+public interface Affine extends UnaryOperator<NDArray> {
 
     /**
      * Maps every vector.
@@ -13,7 +14,8 @@ public interface Affine {
      * @param x {@code [..., in]}
      * @return {@code [..., out]}
      */
-    NDArray forward(NDArray x);
+    @Override
+    NDArray apply(NDArray x);
 
     /** Returns what zeros become, {@code [out]}, where it is not zeros. */
     Optional<NDArray> bias();

@@ -26,6 +26,15 @@ public final class Scope {
         return call(body, List::of);
     }
 
+    /**
+     * Returns {@code layer.apply(x)}; all other arrays that it created are freed.
+     *
+     * @param x the input; it stays open and with its owner, also if it is the output
+     */
+    public static NDArray apply(UnaryOperator<NDArray> layer, NDArray x) {
+        return call(() -> layer.apply(x), List::of, List.of(x));
+    }
+
     /** Returns the arrays that {@code body} returns; all others it made are freed. */
     public static NDList list(Supplier<NDList> body) {
         return call(body, list -> list);
@@ -38,6 +47,19 @@ public final class Scope {
      * @param arrays those of the result, such as the levels of a pyramid
      */
     public static <T> T call(Supplier<T> body, Function<T, ? extends Collection<NDArray>> arrays) {
+        return call(body, arrays, List.of());
+    }
+
+    /**
+     * Returns the result of {@code body} and frees all other arrays that it created.
+     *
+     * @param arrays the arrays of the result, such as the levels of a pyramid
+     * @param inputs arrays that stay with their owner even if they are part of the result
+     */
+    public static <T> T call(
+            Supplier<T> body,
+            Function<T, ? extends Collection<NDArray>> arrays,
+            List<NDArray> inputs) {
         T result;
         NDList kept;
         try (NDScope scope = new NDScope()) {
@@ -46,7 +68,12 @@ public final class Scope {
             kept = new NDList(arrays.apply(result));
             NDScope.unregister(kept);
         }
-        kept.forEach(NDScope::register);
+        for (NDArray array : kept) {
+            // Comparing arrays with equals would compare their values.
+            if (inputs.stream().noneMatch(input -> input == array)) {
+                NDScope.register(array);
+            }
+        }
         return result;
     }
 

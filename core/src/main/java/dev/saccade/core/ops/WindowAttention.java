@@ -109,7 +109,7 @@ public final class WindowAttention {
                 () -> {
                     NDArray bias =
                             RelativePositionBias.within(table, windows.height(), windows.width());
-                    NDArray packed = projection.forward(windows.arrange(map));
+                    NDArray packed = projection.apply(windows.arrange(map));
                     int heads = Math.toIntExact(table.getShape().get(1));
                     List<NDArray> parts = windows.split(packed, 3, heads);
                     NDArray q = parts.get(packing.queries);
@@ -143,7 +143,7 @@ public final class WindowAttention {
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
         return Scope.array(
                 () -> {
-                    NDArray packed = projection.forward(map);
+                    NDArray packed = projection.apply(map);
                     Shape shape = packed.getShape();
                     long heads = table.getShape().get(1);
                     long channels = shape.get(3);

@@ -8,11 +8,13 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Turns images into a pyramid of features.
@@ -22,7 +24,7 @@ import java.util.Map;
  * normalizations that use the statistics of the batch. Every parameter that is not frozen learns
  * from the pyramid.
  */
-public abstract class Backbone extends Module {
+public abstract class Backbone extends Module implements Function<NDArray, FeaturePyramid> {
 
     /**
      * The hyper-parameters of a backbone, and what builds it.
@@ -37,7 +39,15 @@ public abstract class Backbone extends Module {
     }
 
     /**
-     * Returns the features of a batch.
+     * Returns the features of a batch and frees every other array that {@link #forward} created.
+     */
+    @Override
+    public final FeaturePyramid apply(NDArray images) {
+        return Scope.call(() -> forward(images), FeaturePyramid::levels, List.of(images));
+    }
+
+    /**
+     * Computes the features of a batch. No intermediate array needs to be closed.
      *
      * @param images {@code [N, 3, H, W]} normalized RGB; any height and width of at least the
      *     coarsest stride
@@ -45,7 +55,7 @@ public abstract class Backbone extends Module {
      *     {@code H / stride}, {@code w} is {@code W / stride}, rounded up or down where the stride
      *     does not divide them, as the family has it
      */
-    public abstract FeaturePyramid forward(NDArray images);
+    protected abstract FeaturePyramid forward(NDArray images);
 
     /** Returns channels and stride of every level, from fine to coarse. */
     public abstract List<FeatureInfo> features();
@@ -83,6 +93,6 @@ public abstract class Backbone extends Module {
 
     @Override
     public final NDList call(NDList inputs) {
-        return new NDList(forward(inputs.singletonOrThrow()).levels());
+        return new NDList(apply(inputs.singletonOrThrow()).levels());
     }
 }

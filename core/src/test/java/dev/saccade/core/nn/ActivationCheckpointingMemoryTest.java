@@ -71,7 +71,7 @@ class ActivationCheckpointingMemoryTest {
     private static NDArray loss(List<Mlp> blocks, NDArray x, boolean recompute) {
         NDArray y = x;
         for (Mlp block : blocks) {
-            y = recompute ? ActivationCheckpointing.run(block, y) : block.forward(y);
+            y = recompute ? ActivationCheckpointing.run(block, y) : block.apply(y);
         }
         return y.square().mean();
     }

@@ -43,9 +43,9 @@ class ActivationCheckpointingTest {
         private int runs;
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             runs++;
-            return x.add(drop.forward(conv.forward(norm.forward(x))));
+            return x.add(drop.apply(conv.apply(norm.apply(x))));
         }
     }
 
@@ -59,7 +59,7 @@ class ActivationCheckpointingTest {
         }
 
         final NDArray run(Layer block, NDArray x) {
-            return recomputes ? ActivationCheckpointing.run(block, x) : block.forward(x);
+            return recomputes ? ActivationCheckpointing.run(block, x) : block.apply(x);
         }
     }
 
@@ -73,7 +73,7 @@ class ActivationCheckpointingTest {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return run(second, run(first, x));
         }
     }
@@ -114,14 +114,14 @@ class ActivationCheckpointingTest {
 
         /** Returns a scalar. */
         @Override
-        public NDArray forward(NDArray x) {
-            NDArray first = run(two, run(one, run(frozen, stem.forward(x))));
-            NDArray before = cubes(norm0.forward(first));
-            NDArray map = between.forward(first);
+        protected NDArray forward(NDArray x) {
+            NDArray first = run(two, run(one, run(frozen, stem.apply(x))));
+            NDArray before = cubes(norm0.apply(first));
+            NDArray map = between.apply(first);
             NDArray second = run(two, run(three, map.transpose(0, 1, 3, 2)));
             run(unused, second);
-            NDArray loss = before.add(cubes(norm2.forward(run(pair, second))));
-            return branches ? loss.add(cubes(norm1.forward(map))) : loss;
+            NDArray loss = before.add(cubes(norm2.apply(run(pair, second))));
+            return branches ? loss.add(cubes(norm1.apply(map))) : loss;
         }
 
         private static NDArray cubes(NDArray x) {
@@ -178,7 +178,7 @@ class ActivationCheckpointingTest {
                 net,
                 () ->
                         SampleRandom.during(
-                                3, epoch, SAMPLES, () -> Scope.array(() -> net.forward(x))));
+                                3, epoch, SAMPLES, () -> Scope.array(() -> net.apply(x))));
     }
 
     private static void assertClose(
@@ -238,7 +238,7 @@ class ActivationCheckpointingTest {
         float[][] found = new float[2][];
         for (int i = 0; i < 2; i++) {
             Net net = initialized(new Net(i == 1, false));
-            Supplier<NDArray> loss = () -> SampleRandom.during(3, 0, SAMPLES, () -> net.forward(x));
+            Supplier<NDArray> loss = () -> SampleRandom.during(3, 0, SAMPLES, () -> net.apply(x));
             found[i] = Autograd.gradients(loss, List.of(x)).singletonOrThrow().toFloatArray();
         }
         assertArrayEquals(found[0], found[1]);
@@ -303,14 +303,14 @@ class ActivationCheckpointingTest {
                             gradients(
                                     net,
                                     () -> {
-                                        net.forward(x);
+                                        net.apply(x);
                                         throw new IllegalStateException("after the forward pass");
                                     }));
             x.attach(manager);
         }
         assertEquals(arrays, manager.getManagedArrays().size());
         net.one.runs = 0;
-        NDArray y = ActivationCheckpointing.run(net.one, net.stem.forward(x));
+        NDArray y = ActivationCheckpointing.run(net.one, net.stem.apply(x));
         assertEquals(1, net.one.runs);
         assertFalse(Autograd.requiresGradient(y), "recording is over");
     }
@@ -322,7 +322,7 @@ class ActivationCheckpointingTest {
         List<NDArray> by = List.copyOf(learned(block).values());
         assertThrows(
                 IllegalArgumentException.class,
-                () -> Autograd.gradients(() -> block.forward(maps), by));
+                () -> Autograd.gradients(() -> block.apply(maps), by));
         assertThrows(
                 IllegalArgumentException.class, () -> Autograd.gradients(() -> maps.sum(), by));
     }

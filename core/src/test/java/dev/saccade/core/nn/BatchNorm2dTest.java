@@ -38,7 +38,7 @@ class BatchNorm2dTest {
     @Test
     void trainingGivesEachChannelMeanZeroAndVarianceOne() {
         norm.initialize(manager, 0);
-        NDArray y = norm.forward(manager.randomNormal(new Shape(4, 3, 6, 7)).mul(2).add(5));
+        NDArray y = norm.apply(manager.randomNormal(new Shape(4, 3, 6, 7)).mul(2).add(5));
         NDArray channels = y.transpose(1, 0, 2, 3).reshape(3, -1);
         assertEquals(0, channels.mean(AXIS).abs().max().getFloat(), 1e-5);
         assertEquals(1, channels.square().mean(AXIS).min().getFloat(), 1e-3);
@@ -57,8 +57,7 @@ class BatchNorm2dTest {
         wide.train(false);
 
         NDArray x = manager.create(new float[] {1, 2}, new Shape(1, 2, 1, 1));
-        assertArrayEquals(
-                new float[] {45.7267f, 19.701967f}, wide.forward(x).toFloatArray(), 1e-4f);
+        assertArrayEquals(new float[] {45.7267f, 19.701967f}, wide.apply(x).toFloatArray(), 1e-4f);
         NDList affine = wide.affine();
         NDArray scaled = affine.get(0).mul(x.flatten()).add(affine.get(1));
         assertArrayEquals(new float[] {45.7267f, 19.701967f}, scaled.toFloatArray(), 1e-4f);
@@ -66,7 +65,7 @@ class BatchNorm2dTest {
         NDArray batch = manager.create(new float[] {.01f, .02f, 1, 1.1f}, new Shape(1, 2, 1, 2));
         assertArrayEquals(
                 new float[] {0.18765247f, 0.81234753f, -3.5354614f, 1.5354642f},
-                wide.forward(batch).toFloatArray(),
+                wide.apply(batch).toFloatArray(),
                 1e-4f);
     }
 
@@ -78,11 +77,11 @@ class BatchNorm2dTest {
     void oneValueAChannelCannotBeTrained() {
         norm.initialize(manager, 0);
         NDArray pooled = manager.randomNormal(new Shape(1, 3, 1, 1));
-        SaccadeException e = assertThrows(SaccadeException.class, () -> norm.forward(pooled));
+        SaccadeException e = assertThrows(SaccadeException.class, () -> norm.apply(pooled));
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(e.getMessage().contains("at least 2 images a batch"), e.getMessage());
         norm.train(false);
-        assertEquals(pooled.getShape(), norm.forward(pooled).getShape());
+        assertEquals(pooled.getShape(), norm.apply(pooled).getShape());
     }
 
     @Test
@@ -126,7 +125,7 @@ class BatchNorm2dTest {
         x.setRequiresGradient(true);
         NDArray y;
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            y = weights.isPresent() ? layer.forward(x, weights.get()) : layer.forward(x);
+            y = weights.isPresent() ? layer.forward(x, weights.get()) : layer.apply(x);
             collector.backward(y.mul(cotangent).sum());
         }
         List<float[]> numbers = new ArrayList<>();

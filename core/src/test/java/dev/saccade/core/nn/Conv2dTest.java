@@ -49,7 +49,7 @@ class Conv2dTest {
         for (int i = 0; i < 20; i++) {
             NDArray x = MemoryFormat.channelsLast(manager.randomNormal(new Shape(4, in, 47, 64)));
             try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-                NDArray y = conv.forward(x);
+                NDArray y = conv.apply(x);
                 assertEquals(new Shape(4, 8, 24, 32), y.getShape());
                 collector.backward(y.sum());
             }
@@ -71,8 +71,7 @@ class Conv2dTest {
         Supplier<NDArray> gradient =
                 () ->
                         Autograd.gradients(
-                                        () -> conv.forward(x).square().sum(),
-                                        List.of(conv.weight()))
+                                        () -> conv.apply(x).square().sum(), List.of(conv.weight()))
                                 .get(0);
         assertArrayEquals(
                 gradient.get().toFloatArray(),
@@ -84,7 +83,7 @@ class Conv2dTest {
         Conv2d conv = new Conv2d(new Geometry(1, 1, 1).stride(2), WeightInit.constant(3));
         conv.initialize(manager, 0);
         NDArray x = manager.arange(12f).reshape(new Shape(1, 1, 3, 4));
-        NDArray y = NoGrad.call(() -> conv.forward(x));
+        NDArray y = NoGrad.call(() -> conv.apply(x));
         assertArrayEquals(new float[] {0, 6, 24, 30}, y.toFloatArray());
     }
 
@@ -95,7 +94,7 @@ class Conv2dTest {
         Conv2d conv = new Conv2d(geometry, WeightInit.ONES, WeightInit.constant(100));
         conv.initialize(manager, 0);
         NDArray x = manager.arange(32f).reshape(new Shape(1, 2, 4, 4));
-        NDArray y = NoGrad.call(() -> conv.forward(x));
+        NDArray y = NoGrad.call(() -> conv.apply(x));
         assertEquals(new Shape(1, 2, 2, 2), y.getShape());
         assertArrayEquals(new float[] {120, 120, 120, 120, 184, 184, 184, 184}, y.toFloatArray());
     }
@@ -105,7 +104,7 @@ class Conv2dTest {
         Conv2d conv = Conv2d.withoutBias(new Geometry(3, 8, 3).stride(2).padding(1));
         conv.initialize(manager, 0);
         NDArray x = manager.ones(new Shape(2, 3, 10, 12));
-        long count = MultiplyAdds.count(() -> NoGrad.call(() -> conv.forward(x)));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> conv.apply(x)));
         assertEquals(2L * 8 * 5 * 6 * 27, count);
     }
 
@@ -124,17 +123,17 @@ class Conv2dTest {
         List<NDArray> by = new ArrayList<>(List.of(x));
         conv.namedParameters().values().forEach(parameter -> by.add(parameter.getArray()));
         by.forEach(each -> each.setRequiresGradient(true));
-        Supplier<NDArray> loss = () -> conv.forward(x).mul(cotangent).sum();
+        Supplier<NDArray> loss = () -> conv.apply(x).mul(cotangent).sum();
         NDList fused = Autograd.gradients(loss, by);
         NDList portable = OperatorLibrary.portably(() -> Autograd.gradients(loss, by));
         for (int i = 0; i < by.size(); i++) {
             float[] expected = portable.get(i).toFloatArray();
             assertArrayEquals(expected, fused.get(i).toFloatArray(), 1e-3f, "gradient " + i);
         }
-        float[] expected = OperatorLibrary.portably(() -> conv.forward(x)).toFloatArray();
-        assertArrayEquals(expected, conv.forward(x).toFloatArray(), 1e-4f);
+        float[] expected = OperatorLibrary.portably(() -> conv.apply(x)).toFloatArray();
+        assertArrayEquals(expected, conv.apply(x).toFloatArray(), 1e-4f);
         assertEquals(
-                MultiplyAdds.count(() -> OperatorLibrary.portably(() -> conv.forward(x))),
-                MultiplyAdds.count(() -> conv.forward(x)));
+                MultiplyAdds.count(() -> OperatorLibrary.portably(() -> conv.apply(x))),
+                MultiplyAdds.count(() -> conv.apply(x)));
     }
 }

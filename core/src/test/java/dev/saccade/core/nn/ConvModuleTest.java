@@ -35,7 +35,7 @@ class ConvModuleTest {
                     Shape shape = new Shape(2, channels, 6, 5);
                     maps.add(manager.randomNormal(0, 1, shape, DataType.FLOAT32));
                 }
-                List<float[]> joined = run(module, () -> module.forward(Tensors.concat(maps, 1)));
+                List<float[]> joined = run(module, () -> module.apply(Tensors.concat(maps, 1)));
                 List<float[]> apart =
                         run(module, () -> module.forwardJoined(3, i -> maps.get(i).duplicate()));
                 assertArrayEquals(joined.get(0), apart.get(0), 1e-4f);

@@ -23,11 +23,11 @@ class ConvTranspose2dTest {
             ConvTranspose2d conv = new ConvTranspose2d(2, 3, 2, WeightInit.constant(0.5f));
             conv.initialize(manager, 0);
             NDArray x = manager.create(new float[] {1, 2, 3, 4}, new Shape(1, 2, 1, 2));
-            NDArray y = conv.forward(x);
+            NDArray y = conv.apply(x);
             assertEquals(new Shape(1, 3, 2, 4), y.getShape());
             assertArrayEquals(new float[] {2, 2, 3, 3, 2, 2, 3, 3}, y.get(":, 0").toFloatArray());
-            assertEquals(4 * 3 * 4, MultiplyAdds.count(() -> conv.forward(x)));
-            NDArray none = conv.forward(manager.zeros(new Shape(0, 2, 1, 2)));
+            assertEquals(4 * 3 * 4, MultiplyAdds.count(() -> conv.apply(x)));
+            NDArray none = conv.apply(manager.zeros(new Shape(0, 2, 1, 2)));
             assertEquals(new Shape(0, 3, 2, 4), none.getShape());
         }
     }
@@ -47,12 +47,12 @@ class ConvTranspose2dTest {
                             "return torch.conv_transpose2d(x, w, b, [3, 3])");
             List<NDArray> by = List.of(x, weight, bias);
             by.forEach(each -> each.setRequiresGradient(true));
-            NDList found = Autograd.gradients(() -> conv.forward(x).square().sum(), by);
+            NDList found = Autograd.gradients(() -> conv.apply(x).square().sum(), by);
             NDList expected =
                     Autograd.gradients(() -> torchs.run(x, weight, bias).square().sum(), by);
             assertArrayEquals(
                     torchs.run(x, weight, bias).toFloatArray(),
-                    conv.forward(x).toFloatArray(),
+                    conv.apply(x).toFloatArray(),
                     1e-5f);
             for (int i = 0; i < by.size(); i++) {
                 assertArrayEquals(

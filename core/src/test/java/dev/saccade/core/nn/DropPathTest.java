@@ -54,10 +54,10 @@ class DropPathTest {
     @Test
     void isTheIdentityInInferenceAndAtRateZero() {
         NDArray x = manager.ones(new Shape(2, 3));
-        assertSame(x, new DropPath(0).forward(x));
+        assertSame(x, new DropPath(0).apply(x));
         DropPath layer = new DropPath(0.9);
         layer.train(false);
-        assertSame(x, layer.forward(x));
+        assertSame(x, layer.apply(x));
         assertThrows(IllegalArgumentException.class, () -> new DropPath(1));
     }
 
@@ -69,8 +69,8 @@ class DropPathTest {
             }
 
             @Override
-            public NDArray forward(NDArray x) {
-                return layer.forward(x);
+            protected NDArray forward(NDArray x) {
+                return layer.apply(x);
             }
         };
         return layer;
@@ -78,7 +78,7 @@ class DropPathTest {
 
     private float[] drop(DropPath layer, long epoch, long... samples) {
         NDArray x = manager.ones(new Shape(samples.length, 1));
-        return SampleRandom.during(5, epoch, samples, () -> layer.forward(x)).toFloatArray();
+        return SampleRandom.during(5, epoch, samples, () -> layer.apply(x)).toFloatArray();
     }
 
     private static void assertDiffers(float[] a, float[] b) {

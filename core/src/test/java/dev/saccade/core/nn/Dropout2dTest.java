@@ -53,10 +53,10 @@ class Dropout2dTest {
     @Test
     void isTheIdentityInInferenceAndAtRateZero() {
         NDArray x = manager.ones(new Shape(2, 3, 1, 1));
-        assertSame(x, new Dropout2d(0).forward(x));
+        assertSame(x, new Dropout2d(0).apply(x));
         Dropout2d layer = new Dropout2d(0.9);
         layer.train(false);
-        assertSame(x, layer.forward(x));
+        assertSame(x, layer.apply(x));
         assertThrows(IllegalArgumentException.class, () -> new Dropout2d(1));
     }
 
@@ -68,8 +68,8 @@ class Dropout2dTest {
             }
 
             @Override
-            public NDArray forward(NDArray x) {
-                return layer.forward(x);
+            protected NDArray forward(NDArray x) {
+                return layer.apply(x);
             }
         };
         return layer;
@@ -77,6 +77,6 @@ class Dropout2dTest {
 
     private float[] drop(Dropout2d layer, long epoch, long... samples) {
         NDArray x = manager.ones(new Shape(samples.length, CHANNELS, 1, 2));
-        return SampleRandom.during(5, epoch, samples, () -> layer.forward(x)).toFloatArray();
+        return SampleRandom.during(5, epoch, samples, () -> layer.apply(x)).toFloatArray();
     }
 }

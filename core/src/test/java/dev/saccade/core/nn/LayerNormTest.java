@@ -65,7 +65,7 @@ class LayerNormTest {
                 Autograd.gradients(
                         () -> {
                             NDList ofSum = norm.forwardSum(x, y);
-                            NDArray alone = norm.forward(x);
+                            NDArray alone = norm.apply(x);
                             values.add(alone.duplicate());
                             ofSum.forEach(value -> values.add(value.duplicate()));
                             return ofSum.get(0)
@@ -86,7 +86,7 @@ class LayerNormTest {
         double first = 1 / Math.sqrt(1 + EPS);
         double second = 5 / Math.sqrt(25 + EPS);
         float[] expected = {(float) -first, (float) first, (float) -second, (float) second};
-        assertArrayEquals(expected, norm.forward(x).toFloatArray(), 1e-6f);
+        assertArrayEquals(expected, norm.apply(x).toFloatArray(), 1e-6f);
         NDArray half = manager.create(new float[] {0.5f, 1.5f, -1, 4}, new Shape(2, 2));
         NDList ofSum = norm.forwardSum(half, half);
         assertArrayEquals(expected, ofSum.get(0).toFloatArray(), 1e-6f);

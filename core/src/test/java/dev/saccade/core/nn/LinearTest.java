@@ -48,7 +48,7 @@ class LinearTest {
         x.setRequiresGradient(true);
         NDArray y;
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            y = linear.forward(x);
+            y = linear.apply(x);
             collector.backward(y.mul(y).sum());
         }
         NDArray rows = x.reshape(-1, in);
@@ -61,7 +61,7 @@ class LinearTest {
         close(expected.reshape(y.getShape()), y);
         close(expected.mul(2).transpose().matMul(rows), w.getGradient());
         close(expected.mul(2).matMul(w).reshape(x.getShape()), x.getGradient());
-        assertEquals(x.size() * 12, MultiplyAdds.count(() -> linear.forward(x)));
+        assertEquals(x.size() * 12, MultiplyAdds.count(() -> linear.apply(x)));
     }
 
     @ParameterizedTest
@@ -72,7 +72,7 @@ class LinearTest {
         Linear linear = new Linear(8, 12, init, bias ? init : null);
         linear.initialize(manager, 3);
         NDArray x = manager.randomNormal(new Shape(shape));
-        NDArray expected = Activations.gelu(linear.forward(x));
+        NDArray expected = Activations.gelu(linear.apply(x));
         close(expected, linear.forwardGelu(x));
         linear.train(false);
         close(expected, NoGrad.call(() -> linear.forwardGelu(x)));

@@ -156,7 +156,7 @@ class SyncBatchNormTest {
             }
             BatchNorm2d norm = norm(manager, BatchNormType.BN, DataType.FLOAT64);
             NDArray all = x;
-            return trained(norm, all, () -> norm.forward(all), cotangent);
+            return trained(norm, all, () -> norm.apply(all), cotangent);
         }
     }
 
@@ -219,7 +219,7 @@ class SyncBatchNormTest {
                                 return trained(
                                         norm,
                                         given,
-                                        () -> norm.forward(given),
+                                        () -> norm.apply(given),
                                         cotangent(manager, group.rank()).toType(kept, false));
                             }
                         });
@@ -292,10 +292,9 @@ class SyncBatchNormTest {
                                 NDArray x =
                                         batch(manager, group.rank())
                                                 .toType(DataType.FLOAT32, false);
-                                NDArray plain = norm.forward(x);
+                                NDArray plain = norm.apply(x);
                                 NDArray cast =
-                                        Autocast.call(
-                                                precision, Device.cpu(), () -> norm.forward(x));
+                                        Autocast.call(precision, Device.cpu(), () -> norm.apply(x));
                                 assertEquals(DataType.FLOAT32, cast.getDataType());
                                 return cast.sub(plain).toFloatArray();
                             }
@@ -311,9 +310,9 @@ class SyncBatchNormTest {
             NDArray x = batch(manager, 1).toType(DataType.FLOAT32, false);
             BatchNorm2d plain = norm(manager, BatchNormType.BN, DataType.FLOAT32);
             BatchNorm2d alone = norm(manager, BatchNormType.SYNC_BN, DataType.FLOAT32);
-            assertArrayEquals(plain.forward(x).toFloatArray(), alone.forward(x).toFloatArray());
+            assertArrayEquals(plain.apply(x).toFloatArray(), alone.apply(x).toFloatArray());
             plain.train(false);
-            float[] expected = plain.forward(x).toFloatArray();
+            float[] expected = plain.apply(x).toFloatArray();
             List<float[]> ranks =
                     Ranks.together(
                             2,
@@ -322,7 +321,7 @@ class SyncBatchNormTest {
                                 alone.train(false);
                                 // The other one does not come: it would wait for ever.
                                 return group.rank() == 0
-                                        ? NoGrad.call(() -> alone.forward(x).toFloatArray())
+                                        ? NoGrad.call(() -> alone.apply(x).toFloatArray())
                                         : expected;
                             });
             assertArrayEquals(expected, ranks.get(0));

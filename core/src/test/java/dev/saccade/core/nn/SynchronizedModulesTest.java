@@ -53,8 +53,8 @@ class SynchronizedModulesTest {
                                 BatchNormType.SYNC_BN));
 
         @Override
-        public NDArray forward(NDArray x) {
-            return x.add(conv.forward(x));
+        protected NDArray forward(NDArray x) {
+            return x.add(conv.apply(x));
         }
     }
 
@@ -88,7 +88,7 @@ class SynchronizedModulesTest {
                                     y =
                                             recomputes
                                                     ? ActivationCheckpointing.run(block, y)
-                                                    : block.forward(y);
+                                                    : block.apply(y);
                                 }
                                 return y.mul(y).mul(y).mean();
                             },
@@ -131,7 +131,7 @@ class SynchronizedModulesTest {
                                 model.initialize(manager, 3);
                                 return Autograd.gradients(
                                         () -> {
-                                            NDArray loss = model.forward(batch(manager, 0)).sum();
+                                            NDArray loss = model.apply(batch(manager, 0)).sum();
                                             if (group.rank() == 1) {
                                                 group.fail("out of memory");
                                                 throw new IllegalStateException();

@@ -145,9 +145,9 @@ class AutocastTest {
         in(
                 Precision.BFLOAT16,
                 () -> {
-                    NDArray before = Tensors.toFloat32(layer.forward(x));
+                    NDArray before = Tensors.toFloat32(layer.apply(x));
                     NoGrad.run(() -> layer.weight().muli(2));
-                    NDArray y = Tensors.toFloat32(layer.forward(x));
+                    NDArray y = Tensors.toFloat32(layer.apply(x));
                     assertArrayEquals(before.toFloatArray(), y.div(2).toFloatArray());
                     return y;
                 });
@@ -165,8 +165,8 @@ class AutocastTest {
                                 in(
                                         Precision.BFLOAT16,
                                         () -> {
-                                            NoGrad.call(() -> layer.forward(x));
-                                            return Tensors.toFloat32(layer.forward(x)).sum();
+                                            NoGrad.call(() -> layer.apply(x));
+                                            return Tensors.toFloat32(layer.apply(x)).sum();
                                         }),
                         List.of(layer.weight()));
         assertEquals(layer.weight().getShape(), gradients.get(0).getShape());
@@ -187,7 +187,7 @@ class AutocastTest {
                                     () ->
                                             again
                                                     ? ActivationCheckpointing.run(mlp, x)
-                                                    : mlp.forward(x));
+                                                    : mlp.apply(x));
                     assertEquals(Precision.BFLOAT16, type(y));
                     return Tensors.toFloat32(y).square().sum();
                 },
@@ -215,11 +215,11 @@ class AutocastTest {
         Conv2d conv = Conv2d.withDefaultInit(new Geometry(16, 8, 3).padding(1));
         ready(conv, 1, 16, 6, 6);
         NDArray x = random(1, 6, 6, 16);
-        assertEquals(precision, in(precision, () -> type(linear.forward(x))));
+        assertEquals(precision, in(precision, () -> type(linear.apply(x))));
         assertEquals(precision, in(precision, () -> type(linear.forwardGelu(x))));
         assertEquals(
                 precision, in(precision, () -> NoGrad.call(() -> type(linear.forwardGelu(x)))));
         NDArray map = x.transpose(0, 3, 1, 2);
-        assertEquals(precision, in(precision, () -> type(conv.forward(map))));
+        assertEquals(precision, in(precision, () -> type(conv.apply(map))));
     }
 }

@@ -51,7 +51,7 @@ class WindowAttentionTest {
     private record Shift(Optional<NDArray> bias) implements Affine {
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return bias.map(x::add).orElse(x);
         }
     }

@@ -66,7 +66,8 @@ public final class CenternessHead extends AnchorHead {
     private static final Script LOSS =
             Script.compile(
                     "(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor",
-                    "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None, 2)");
+                    "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None,"
+                        + " 2)");
 
     private static final Script CENTERNESS =
             Script.compile(
@@ -109,8 +110,8 @@ public final class CenternessHead extends AnchorHead {
 
     @Override
     protected LevelMaps forward(NDArray map, int level) {
-        List<NDArray> others = List.of(centerness.forward(map));
-        return new LevelMaps(cls.forward(map), reg.forward(map), others);
+        List<NDArray> others = List.of(centerness.apply(map));
+        return new LevelMaps(cls.apply(map), reg.apply(map), others);
     }
 
     @Override

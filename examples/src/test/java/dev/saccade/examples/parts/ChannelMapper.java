@@ -57,12 +57,12 @@ public final class ChannelMapper extends Neck {
     }
 
     @Override
-    public FeaturePyramid forward(FeaturePyramid inputs) {
+    protected FeaturePyramid forward(FeaturePyramid inputs) {
         List<NDArray> outputs = new ArrayList<>();
         for (int i = 0; i < convs.size(); i++) {
             Conv2d conv = convs.get(i);
             NDArray input = inputs.get(i);
-            outputs.add(Scope.array(() -> Swish.activate(conv.forward(input), beta)));
+            outputs.add(Scope.array(() -> Swish.activate(conv.apply(input), beta)));
         }
         return new FeaturePyramid(outputs);
     }

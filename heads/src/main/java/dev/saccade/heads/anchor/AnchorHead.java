@@ -189,8 +189,7 @@ public abstract class AnchorHead extends DetectionHead {
 
     /** Returns what convolutions make of a map, one after the other. */
     protected static NDArray stacked(List<ConvModule> convs, NDArray map) {
-        return Scope.chain(
-                map, convs.stream().<UnaryOperator<NDArray>>map(conv -> conv::forward).toList());
+        return Scope.chain(map, convs.stream().<UnaryOperator<NDArray>>map(conv -> conv).toList());
     }
 
     /** Returns the maps of every level. */

@@ -164,7 +164,7 @@ public final class AtssHead extends AnchorHead {
         private final Parameter scale = parameter("scale", new Shape(), WeightInit.ONES);
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return Tensors.times(x, scale.getArray());
         }
     }
@@ -271,9 +271,9 @@ public final class AtssHead extends AnchorHead {
         NDArray found = stacked(clsConvs, map);
         NDArray placed = stacked(regConvs, map);
         return new LevelMaps(
-                cls.forward(found),
-                scales.get(level).forward(reg.forward(placed)),
-                List.of(centerness.forward(placed)));
+                cls.apply(found),
+                scales.get(level).apply(reg.apply(placed)),
+                List.of(centerness.apply(placed)));
     }
 
     /** Returns {@code loss_cls}, {@code loss_bbox} and {@code loss_centerness}. */

@@ -162,8 +162,7 @@ public final class RetinaNetHead extends AnchorHead {
     @Override
     protected LevelMaps forward(NDArray map, int level) {
         return new LevelMaps(
-                retinaCls.forward(stacked(clsConvs, map)),
-                retinaReg.forward(stacked(regConvs, map)));
+                retinaCls.apply(stacked(clsConvs, map)), retinaReg.apply(stacked(regConvs, map)));
     }
 
     @Override

@@ -132,8 +132,8 @@ public final class RpnHead extends AnchorHead {
 
     @Override
     protected LevelMaps forward(NDArray map, int level) {
-        NDArray hidden = Activations.relu(conv.forward(map));
-        return new LevelMaps(cls.forward(hidden), reg.forward(hidden));
+        NDArray hidden = Activations.relu(conv.apply(map));
+        return new LevelMaps(cls.apply(hidden), reg.apply(hidden));
     }
 
     /** {@inheritDoc} All objects are alike. */

@@ -201,15 +201,15 @@ public final class BoxHead extends Module {
                                 x =
                                         weights.isPresent()
                                                 ? conv.forward(x, weights.get())
-                                                : conv.forward(x);
+                                                : conv.apply(x);
                             }
                             x = FLATTEN.run(x);
                             for (Linear fc : fcs) {
-                                x = Activation.relu(fc.forward(x));
+                                x = Activation.relu(fc.apply(x));
                             }
                             return new NDList(
-                                    Tensors.toFloat32(cls.forward(x)),
-                                    Tensors.toFloat32(reg.forward(x)));
+                                    Tensors.toFloat32(cls.apply(x)),
+                                    Tensors.toFloat32(reg.apply(x)));
                         });
         return new Output(outputs.get(0), outputs.get(1));
     }

@@ -118,7 +118,7 @@ public final class MaskHead extends Layer {
      * @return logits {@code [R, classes, 2S, 2S]}
      */
     @Override
-    public NDArray forward(NDArray pooled) {
+    protected NDArray forward(NDArray pooled) {
         return forward(pooled, Optional.empty());
     }
 
@@ -163,7 +163,7 @@ public final class MaskHead extends Layer {
     }
 
     private static NDArray convolved(ConvModule conv, NDArray x, Optional<NDArray> weights) {
-        return weights.isPresent() ? conv.forward(x, weights.get()) : conv.forward(x);
+        return weights.isPresent() ? conv.forward(x, weights.get()) : conv.apply(x);
     }
 
     /**
@@ -175,8 +175,8 @@ public final class MaskHead extends Layer {
     NDArray draw(NDArray features) {
         return Scope.array(
                 () -> {
-                    NDArray up = Activations.relu(upsample.forward(features));
-                    return Tensors.toFloat32(logits.forward(up));
+                    NDArray up = Activations.relu(upsample.apply(features));
+                    return Tensors.toFloat32(logits.apply(up));
                 });
     }
 

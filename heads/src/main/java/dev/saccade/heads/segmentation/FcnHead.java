@@ -102,12 +102,12 @@ public final class FcnHead extends DecodeHead {
                 () -> {
                     NDArray x = level;
                     for (ConvModule conv : convs) {
-                        x = conv.forward(x);
+                        x = conv.apply(x);
                     }
                     if (convCat.isPresent()) {
-                        x = convCat.get().forward(level.concat(x, 1));
+                        x = convCat.get().apply(level.concat(x, 1));
                     }
-                    return classifier.forward(x);
+                    return classifier.apply(x);
                 });
     }
 }

@@ -127,10 +127,10 @@ public final class FusedSemanticHead extends Module {
                         () -> {
                             NDArray x = fused(features);
                             for (ConvModule conv : convs) {
-                                x = conv.forward(x);
+                                x = conv.apply(x);
                             }
                             return new NDList(
-                                    Tensors.toFloat32(classifier.forward(x)), embedding.forward(x));
+                                    Tensors.toFloat32(classifier.apply(x)), embedding.apply(x));
                         });
         return new Output(output.get(0), output.get(1));
     }
@@ -140,12 +140,12 @@ public final class FusedSemanticHead extends Module {
                 () -> {
                     int fusionLevel = config.fusionLevel();
                     NDArray target = features.get(fusionLevel);
-                    NDArray sum = laterals.get(fusionLevel).forward(target);
+                    NDArray sum = laterals.get(fusionLevel).apply(target);
                     for (int level = 0; level < laterals.size(); level++) {
                         if (level != fusionLevel) {
                             NDArray resized =
                                     Interpolation.toSizeOf(target, features.get(level), true);
-                            sum = sum.add(laterals.get(level).forward(resized));
+                            sum = sum.add(laterals.get(level).apply(resized));
                         }
                     }
                     return sum;

@@ -40,8 +40,8 @@ final class PixelClassifier extends Layer {
      * compute in.
      */
     @Override
-    public NDArray forward(NDArray x) {
-        return Scope.array(() -> Tensors.toFloat32(convSeg.forward(dropout.forward(x))));
+    protected NDArray forward(NDArray x) {
+        return Scope.array(() -> Tensors.toFloat32(convSeg.apply(dropout.apply(x))));
     }
 
     /** Starts the checks of a config with those of the values that all segmentation heads have. */

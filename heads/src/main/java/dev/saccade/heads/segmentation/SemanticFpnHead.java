@@ -115,7 +115,7 @@ public final class SemanticFpnHead extends DecodeHead {
                     for (int i = 1; i < scaleHeads.size(); i++) {
                         sum = Interpolation.sum(sum, scaled(i, features), config.alignCorners());
                     }
-                    return classifier.forward(sum);
+                    return classifier.apply(sum);
                 });
     }
 
@@ -125,7 +125,7 @@ public final class SemanticFpnHead extends DecodeHead {
                 () -> {
                     NDArray x = features.get(config.inIndex().get(i));
                     for (ConvModule conv : head.convs()) {
-                        NDArray y = conv.forward(x);
+                        NDArray y = conv.apply(x);
                         x = head.doubles() ? Interpolation.doubled(y, config.alignCorners()) : y;
                     }
                     return x;

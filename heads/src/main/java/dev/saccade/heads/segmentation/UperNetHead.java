@@ -117,7 +117,7 @@ public final class UperNetHead extends DecodeHead {
                                 i - 1,
                                 Interpolation.sum(finer, maps.get(i), config.alignCorners()));
                     }
-                    return classifier.forward(
+                    return classifier.apply(
                             fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i)));
                 });
     }
@@ -127,7 +127,7 @@ public final class UperNetHead extends DecodeHead {
         return Scope.array(
                 () -> {
                     boolean coarsest = i == fpnConvs.size();
-                    NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).forward(maps.get(i));
+                    NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).apply(maps.get(i));
                     boolean finest = i == 0 && !coarsest;
                     return finest
                             ? map
@@ -138,7 +138,7 @@ public final class UperNetHead extends DecodeHead {
     private List<NDArray> laterals(FeaturePyramid features) {
         List<NDArray> laterals = new ArrayList<>();
         for (int i = 0; i < lateralConvs.size(); i++) {
-            laterals.add(lateralConvs.get(i).forward(level(features, i)));
+            laterals.add(lateralConvs.get(i).apply(level(features, i)));
         }
         laterals.add(pooled(level(features, laterals.size())));
         return laterals;
@@ -156,10 +156,10 @@ public final class UperNetHead extends DecodeHead {
                         NDArray pool =
                                 POOL.with(Map.of("scale", config.poolScales().get(i)))
                                         .run(coarsest);
-                        NDArray y = pooledConvs.get(i).forward(pool);
+                        NDArray y = pooledConvs.get(i).apply(pool);
                         scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
                     }
-                    return bottleneck.forward(Tensors.concat(scales, 1));
+                    return bottleneck.apply(Tensors.concat(scales, 1));
                 });
     }
 }

@@ -318,7 +318,7 @@ class HtcHeadTest {
             MaskBranch last = new MaskBranch(heads, false);
             MaskBranch all = new MaskBranch(heads, true);
             float[] first =
-                    heads.get(0).probabilities(heads.get(0).forward(pooled), shown).toFloatArray();
+                    heads.get(0).probabilities(heads.get(0).apply(pooled), shown).toFloatArray();
             float[] second = last.probabilities(pooled, shown).toFloatArray();
             float[] mean = all.probabilities(pooled, shown).toFloatArray();
             assertNotEquals(first[0], second[0]);

@@ -35,7 +35,7 @@ class GradientsTest {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
+        protected NDArray forward(NDArray x) {
             return x.mul(a.getArray().add(b.getArray()).transpose());
         }
     }
@@ -54,7 +54,7 @@ class GradientsTest {
 
     private Gradients gradients(NDManager step) {
         NDArray x = step.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2));
-        return Gradients.compute(() -> sum.forward(x).sum(), Gradients.learned(sum));
+        return Gradients.compute(() -> sum.apply(x).sum(), Gradients.learned(sum));
     }
 
     @Test
@@ -84,7 +84,7 @@ class GradientsTest {
             NDArray weights = step.arange(4f).reshape(1, 4, 1, 1);
             Gradients gradients =
                     Gradients.compute(
-                            () -> conv.forward(x).mul(weights).sum(), Gradients.learned(conv));
+                            () -> conv.apply(x).mul(weights).sum(), Gradients.learned(conv));
             float[] gradient = gradients.arrays().get("weight").toFloatArray();
             update.step(gradients, 1, 1);
             float[] after = conv.namedParameters().get("weight").getArray().toFloatArray();

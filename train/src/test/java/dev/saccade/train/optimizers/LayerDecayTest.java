@@ -34,8 +34,8 @@ class LayerDecayTest {
                 add("conv", new Conv2d(new Geometry(3, 4, 3).padding(1), WeightInit.ONES));
 
         @Override
-        public NDArray forward(NDArray x) {
-            return conv.forward(x);
+        protected NDArray forward(NDArray x) {
+            return conv.apply(x);
         }
     }
 
@@ -46,10 +46,10 @@ class LayerDecayTest {
                                 String.format(
                                         Locale.ROOT,
                                         """
-                                backbone: {%s}
-                                neck: {type: fpn, out_channels: 8}
-                                head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
-                                """,
+                                        backbone: {%s}
+                                        neck: {type: fpn, out_channels: 8}
+                                        head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
+                                        """,
                                         backbone),
                                 "test"),
                         ModelConfig.class);

@@ -33,8 +33,8 @@ class ParameterGroupTest {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return stem.forward(x);
+        protected NDArray forward(NDArray x) {
+            return stem.apply(x);
         }
     }
 
