@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.cli.predictions.MadeFolder;
 import dev.saccade.cli.predictions.Pictures;
-import dev.saccade.cli.predictions.RelativeNames;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
@@ -16,6 +15,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.report.Browse;
+import dev.saccade.report.runs.RelativeNames;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
@@ -62,8 +62,8 @@ final class BrowseCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "24",
             description =
-                    "How many samples, the first ones; ${DEFAULT-VALUE} by default. A page of 10,000"
-                            + " has been tried.")
+                    "How many samples, the first ones; ${DEFAULT-VALUE} by default. A page of"
+                        + " 10,000 has been tried.")
     private int count;
 
     @Option(

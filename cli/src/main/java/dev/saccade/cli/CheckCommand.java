@@ -1,11 +1,11 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.proposals.Contents;
-import dev.saccade.cli.proposals.FolderCheck;
-import dev.saccade.cli.proposals.LabeledFolder;
-import dev.saccade.cli.proposals.Machine;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.configgen.Contents;
+import dev.saccade.configgen.FolderCheck;
+import dev.saccade.configgen.LabeledFolder;
+import dev.saccade.configgen.Machine;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -157,8 +157,8 @@ final class CheckCommand implements Callable<Integer> {
                                         "",
                                         Text.format(
                                                 "an image has %d objects, but by default at most %d"
-                                                        + " are detected and evaluated; new writes a"
-                                                        + " config with higher limits",
+                                                    + " are detected and evaluated; new writes a"
+                                                    + " config with higher limits",
                                                 held.most().perImage(), limit))))
                 : report;
     }

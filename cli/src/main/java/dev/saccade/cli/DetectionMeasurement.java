@@ -3,8 +3,6 @@ package dev.saccade.cli;
 import com.google.common.collect.Iterables;
 import com.google.common.collect.Streams;
 
-import dev.saccade.cli.figures.DetectionFigures;
-import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.TargetKind;
@@ -16,6 +14,8 @@ import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.Detector;
+import dev.saccade.report.runs.DetectionFigures;
+import dev.saccade.report.runs.TaskFigures;
 
 import java.nio.file.Path;
 import java.util.List;

@@ -3,7 +3,6 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.core.Text;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.coco.AveragePrecision;
@@ -15,6 +14,7 @@ import dev.saccade.eval.detection.ConfusionMatrix;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionTables;
 import dev.saccade.eval.tide.ErrorBreakdown;
+import dev.saccade.report.runs.TaskFigures;
 
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
@@ -8,6 +7,7 @@ import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.report.runs.TaskFigures;
 
 import java.util.List;
 import java.util.Map;

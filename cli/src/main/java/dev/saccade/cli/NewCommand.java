@@ -1,12 +1,12 @@
 package dev.saccade.cli;
 
 import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.cli.proposals.Contents;
-import dev.saccade.cli.proposals.FolderCheck;
-import dev.saccade.cli.proposals.LabeledFolder;
-import dev.saccade.cli.proposals.Machine;
-import dev.saccade.cli.proposals.Proposal;
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.configgen.Contents;
+import dev.saccade.configgen.FolderCheck;
+import dev.saccade.configgen.LabeledFolder;
+import dev.saccade.configgen.Machine;
+import dev.saccade.configgen.Proposal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;

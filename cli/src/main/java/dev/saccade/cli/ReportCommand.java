@@ -1,15 +1,15 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.figures.FiguresFile;
-import dev.saccade.cli.figures.RunComparison;
-import dev.saccade.cli.figures.RunFigures;
-import dev.saccade.cli.figures.RunReport;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.Report;
 import dev.saccade.report.ReportData;
+import dev.saccade.report.runs.FiguresFile;
+import dev.saccade.report.runs.RunComparison;
+import dev.saccade.report.runs.RunFigures;
+import dev.saccade.report.runs.RunReport;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;

@@ -2,12 +2,6 @@ package dev.saccade.cli;
 
 import com.google.common.collect.Maps;
 
-import dev.saccade.cli.figures.DatasetFigures;
-import dev.saccade.cli.figures.FiguresFile;
-import dev.saccade.cli.figures.Latency;
-import dev.saccade.cli.figures.RunFigures;
-import dev.saccade.cli.figures.RunFigures.Measured;
-import dev.saccade.cli.figures.RunFigures.Weights;
 import dev.saccade.core.Devices;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
@@ -15,6 +9,12 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.runs.DatasetFigures;
+import dev.saccade.report.runs.FiguresFile;
+import dev.saccade.report.runs.Latency;
+import dev.saccade.report.runs.RunFigures;
+import dev.saccade.report.runs.RunFigures.Measured;
+import dev.saccade.report.runs.RunFigures.Weights;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.config.RunConfig;

@@ -1,12 +1,12 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.figures.SegmentationFigures;
-import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Segmenter;
+import dev.saccade.report.runs.SegmentationFigures;
+import dev.saccade.report.runs.TaskFigures;
 
 import java.util.List;
 import java.util.Optional;

@@ -3,10 +3,10 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.eval.segmentation.SegmentationTables;
+import dev.saccade.report.runs.TaskFigures;
 
 import java.util.List;
 import java.util.Map;

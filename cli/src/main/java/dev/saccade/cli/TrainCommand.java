@@ -2,7 +2,6 @@ package dev.saccade.cli;
 
 import com.google.common.base.Ascii;
 
-import dev.saccade.cli.figures.RunReport;
 import dev.saccade.cli.ranks.RankLauncher;
 import dev.saccade.cli.ranks.RankLog;
 import dev.saccade.cli.terminal.StopSignal;
@@ -13,6 +12,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.report.runs.RunReport;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;

@@ -16,8 +16,8 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.models.Model;
+import dev.saccade.models.draw.Jpeg;
 import dev.saccade.models.zoo.PretrainedWeights;
-import dev.saccade.report.draw.Jpeg;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;

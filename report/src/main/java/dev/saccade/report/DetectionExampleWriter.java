@@ -6,8 +6,8 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.report.draw.ClassColors;
-import dev.saccade.report.draw.LabelLayout;
+import dev.saccade.models.draw.ClassColors;
+import dev.saccade.models.draw.LabelLayout;
 
 import java.io.IOException;
 import java.util.Arrays;

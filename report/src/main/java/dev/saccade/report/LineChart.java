@@ -5,7 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableDoubleArray;
 
-import dev.saccade.report.draw.ClassColors;
+import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 import java.util.Optional;

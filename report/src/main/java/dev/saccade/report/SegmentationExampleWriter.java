@@ -1,8 +1,8 @@
 package dev.saccade.report;
 
 import dev.saccade.core.Text;
+import dev.saccade.models.draw.ClassColors;
 import dev.saccade.report.SegmentationExamples.Picture;
-import dev.saccade.report.draw.ClassColors;
 
 import java.io.IOException;
 import java.util.Base64;

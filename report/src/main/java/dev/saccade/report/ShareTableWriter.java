@@ -1,7 +1,7 @@
 package dev.saccade.report;
 
 import dev.saccade.core.Text;
-import dev.saccade.report.draw.ClassColors;
+import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 import java.util.OptionalDouble;

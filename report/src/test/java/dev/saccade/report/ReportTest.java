@@ -12,6 +12,7 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.models.draw.ClassColors;
 import dev.saccade.report.LineChart.Series;
 import dev.saccade.report.ReportData.Bar;
 import dev.saccade.report.ReportData.DataSummary;
@@ -20,7 +21,6 @@ import dev.saccade.report.ReportData.Header;
 import dev.saccade.report.ReportData.Histogram;
 import dev.saccade.report.ReportData.Setup;
 import dev.saccade.report.ShareTable.Row;
-import dev.saccade.report.draw.ClassColors;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

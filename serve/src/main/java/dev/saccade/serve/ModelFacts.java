@@ -6,7 +6,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.Version;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.report.draw.ClassColors;
+import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 import java.util.Locale;

@@ -6,11 +6,11 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.cli.terminal.Progress;
-import dev.saccade.cli.terminal.ShortLines;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.report.ShortLines;
 import dev.saccade.video.Video;
 import dev.saccade.video.Video.Frame;
 

@@ -7,9 +7,10 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
-import dev.saccade.report.draw.Canvas;
-import dev.saccade.report.draw.Jpeg;
-import dev.saccade.report.draw.LabelCanvas;
+import dev.saccade.models.draw.Canvas;
+import dev.saccade.models.draw.Jpeg;
+import dev.saccade.models.draw.LabelCanvas;
+import dev.saccade.report.runs.ShownPhoto;
 
 import org.opencv.core.Mat;
 

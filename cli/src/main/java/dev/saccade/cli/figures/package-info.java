@@ -1,2 +1,0 @@
-/** What a report says of a run, and where it is kept. */
-package dev.saccade.cli.figures;

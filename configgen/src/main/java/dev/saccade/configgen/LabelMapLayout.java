@@ -1,0 +1,229 @@
+package dev.saccade.configgen;
+
+import dev.saccade.config.Configs;
+import dev.saccade.configgen.LabeledFolder.Role;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.image.ImageNames;
+import dev.saccade.datasets.image.IndexPng;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Photographs and label maps in folders whose paths differ in one name, such as {@code
+ * images/training} and {@code annotations/training}.
+ */
+final class LabelMapLayout {
+
+    private static final List<String> PHOTOS =
+            List.of("images", "image", "imgs", "img", "photos", "jpegimages");
+
+    private static final List<String> LABELS =
+            List.of("annotations", "labels", "masks", "mask", "annotation", "segmentationclass");
+
+    private static final List<String> NAMES =
+            List.of("classes.txt", "class_names.txt", "labels.txt");
+
+    /** What comes with ADE20K, whose classes are known. */
+    private static final String OF_ADE20K = "objectInfo150.txt";
+
+    private static final int MAPS_LOOKED_AT = 24;
+    private static final int IGNORED = 255;
+
+    /** A folder of photographs and one of label maps, with what their names end in. */
+    private record Pair(Path photos, Path labels, String photoSuffix, String labelSuffix) {
+
+        /** Returns the folders that hold those of two pairs. */
+        Pair with(Pair other) {
+            return new Pair(
+                    above(photos, other.photos),
+                    above(labels, other.labels),
+                    photoSuffix,
+                    labelSuffix);
+        }
+
+        private static Path above(Path one, Path other) {
+            Path above = one;
+            while (!other.startsWith(above)) {
+                above = above.getParent();
+            }
+            return above;
+        }
+    }
+
+    private LabelMapLayout() {}
+
+    static Optional<LabeledFolder> find(Path root) {
+        List<Pair> pairs =
+                FolderTree.folders(root).stream()
+                        .flatMap(folder -> pair(root, folder).stream())
+                        .toList();
+        if (pairs.isEmpty()) {
+            return Optional.empty();
+        }
+        Pair train =
+                of(root, pairs, Role.TRAIN)
+                        .or(() -> of(root, pairs, Role.NONE))
+                        .orElseThrow(
+                                () ->
+                                        LabeledFolder.unclear(
+                                                root,
+                                                pairs.stream()
+                                                        .map(pair -> root.relativize(pair.photos))
+                                                        .toList()));
+        Optional<Pair> val = of(root, pairs, Role.VAL).or(() -> of(root, pairs, Role.TEST));
+        Map<String, Object> classes = classes(root, pairs);
+        return Optional.of(
+                new LabeledFolder(
+                        root,
+                        config(root, train, classes),
+                        val.map(pair -> config(root, pair, classes))));
+    }
+
+    /** Returns what is in the folders of a role, which may be those of cities, as one pair. */
+    private static Optional<Pair> of(Path root, List<Pair> pairs, Role role) {
+        List<Pair> own =
+                pairs.stream()
+                        .filter(pair -> Role.of(root.relativize(pair.photos)) == role)
+                        .toList();
+        Optional<Pair> all = own.stream().reduce(Pair::with);
+        if (all.isPresent() && all.get().photos.equals(all.get().labels)) {
+            throw SaccadeException.user(
+                    "%s: the label maps of one part lie in several places, %s; expected one folder"
+                            + " of photographs and one of label maps, such as images/train and"
+                            + " annotations/train, with others in them or not",
+                    root,
+                    Printable.line(
+                            own.stream()
+                                    .map(pair -> root.relativize(pair.labels).toString())
+                                    .collect(Collectors.joining(", "))));
+        }
+        return all;
+    }
+
+    private static Optional<Pair> pair(Path root, Path folder) {
+        Path inside = root.relativize(folder);
+        for (int i = 0; i < inside.getNameCount(); i++) {
+            if (!PHOTOS.contains(lower(inside.getName(i)))) {
+                continue;
+            }
+            Path above = i == 0 ? root : root.resolve(inside.subpath(0, i));
+            for (Path beside : FolderTree.folders(above, 1)) {
+                if (LABELS.contains(lower(beside.getFileName()))) {
+                    Path labels =
+                            i + 1 == inside.getNameCount()
+                                    ? beside
+                                    : beside.resolve(inside.subpath(i + 1, inside.getNameCount()));
+                    Optional<Pair> pair =
+                            Files.isDirectory(labels) ? pairOf(folder, labels) : Optional.empty();
+                    if (pair.isPresent()) {
+                        return pair;
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static String lower(Path name) {
+        return name.toString().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the pair of two folders, if a photograph of one has a label map in the other. */
+    private static Optional<Pair> pairOf(Path photos, Path labels) {
+        List<Path> maps = FolderTree.files(labels, ".png");
+        for (Path photo : FolderTree.files(photos, ImageNames.ENDINGS.toArray(String[]::new))) {
+            String name = photo.getFileName().toString();
+            int dot = name.lastIndexOf('.');
+            String stem = name.substring(0, dot);
+            for (String suffix : suffixes(stem, maps)) {
+                return Optional.of(new Pair(photos, labels, name.substring(dot), suffix));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Returns what stands behind the name of a photograph in that of its label map. */
+    private static List<String> suffixes(String stem, List<Path> maps) {
+        return maps.stream()
+                .map(map -> map.getFileName().toString())
+                .filter(
+                        map ->
+                                map.startsWith(stem)
+                                        && map.substring(stem.length()).matches("[._-].*"))
+                .map(map -> map.substring(stem.length()))
+                .limit(1)
+                .toList();
+    }
+
+    private static Ade20kDataset.Config config(Path root, Pair pair, Map<String, Object> classes) {
+        Map<String, Object> settings = new HashMap<>(classes);
+        settings.put("images", LabeledFolder.relative(root, pair.photos));
+        settings.put("annotations", LabeledFolder.relative(root, pair.labels));
+        settings.put("image_suffix", pair.photoSuffix);
+        settings.put("label_suffix", pair.labelSuffix);
+        return Configs.of(Ade20kDataset.Config.class, settings);
+    }
+
+    /** Returns what a config says of the classes, by their names and the numbers of label maps. */
+    private static Map<String, Object> classes(Path root, List<Pair> pairs) {
+        SortedSet<Integer> numbers = numbers(pairs);
+        numbers.remove(IGNORED);
+        if (numbers.isEmpty() || numbers.last() == 0) {
+            throw SaccadeException.user(
+                    "%s: its label maps have no class in them, only 0 and %d, which stand for none;"
+                            + " expected the number of a class for every pixel, from 1 on",
+                    pairs.get(0).labels, IGNORED);
+        }
+        Optional<String> file =
+                NAMES.stream().filter(name -> Files.isRegularFile(root.resolve(name))).findFirst();
+        if (file.isPresent()) {
+            List<String> names = names(root.resolve(file.get()));
+            boolean fromZero = numbers.first() == 0 && numbers.last() == names.size() - 1;
+            return Map.of("classes_file", file.get(), "reduce_zero_label", !fromZero);
+        }
+        if (Files.isRegularFile(root.resolve(OF_ADE20K))) {
+            return Map.of();
+        }
+        return Map.of(
+                "classes",
+                IntStream.rangeClosed(1, numbers.last()).mapToObj(n -> "class " + n).toList());
+    }
+
+    private static List<String> names(Path file) {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.map(String::strip).filter(line -> !line.isEmpty()).toList();
+        } catch (IOException | java.io.UncheckedIOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
+    }
+
+    /** Returns the numbers in some of the label maps. */
+    private static SortedSet<Integer> numbers(List<Pair> pairs) {
+        SortedSet<Integer> numbers = new TreeSet<>();
+        for (Pair pair : pairs) {
+            List<Path> maps = new ArrayList<>(FolderTree.files(pair.labels, pair.labelSuffix));
+            int step = Math.max(1, maps.size() / MAPS_LOOKED_AT);
+            for (int i = 0; i < maps.size(); i += step) {
+                for (short value : IndexPng.read(maps.get(i)).values()) {
+                    numbers.add(Short.toUnsignedInt(value));
+                }
+            }
+        }
+        return numbers;
+    }
+}

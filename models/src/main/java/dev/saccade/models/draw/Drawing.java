@@ -1,0 +1,236 @@
+package dev.saccade.models.draw;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.io.MoreFiles;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.Box;
+import dev.saccade.models.ClassMap;
+import dev.saccade.models.DetectedObject;
+
+import org.opencv.core.Mat;
+import org.opencv.core.MatOfByte;
+import org.opencv.imgcodecs.Imgcodecs;
+
+import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/**
+ * A photograph with what a model has seen in it, as {@code predict} draws it.
+ *
+ * <pre>{@code
+ * Path photo = Path.of("photo.jpg");
+ * Drawing.of(photo, detector.detect(photo)).save(Path.of("found.jpg"));
+ * }</pre>
+ *
+ * <p>Nothing is read or drawn before a picture is asked for, and then every time.
+ */
+public final class Drawing {
+
+    /** As photographs that are read. */
+    private static final List<String> FORMATS =
+            List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
+
+    private final ImageSource photo;
+
+    private final Artist artist;
+    private final boolean labels;
+
+    private Drawing(ImageSource photo, Artist artist, boolean labels) {
+        this.photo = photo;
+        this.artist = artist;
+        this.labels = labels;
+    }
+
+    /** Makes the picture of a photograph, with or without names; the caller frees it. */
+    private interface Artist {
+        Mat draw(Mat image, boolean labels);
+    }
+
+    /** Returns the photograph of a file with objects: boxes, names, scores, and masks if any. */
+    public static Drawing of(Path photo, List<DetectedObject> objects) {
+        return of(ImageSource.of(photo), objects);
+    }
+
+    /** Returns an image of Java's with objects. */
+    public static Drawing of(BufferedImage photo, List<DetectedObject> objects) {
+        return of(ImageSource.of(photo), objects);
+    }
+
+    /** Returns any photograph with objects: boxes, names, scores, and masks if there are any. */
+    public static Drawing of(ImageSource photo, List<DetectedObject> objects) {
+        List<DetectedObject> bestFirst =
+                objects.stream()
+                        .sorted(Comparator.comparingDouble(DetectedObject::score).reversed())
+                        .collect(ImmutableList.toImmutableList());
+        return new Drawing(
+                photo,
+                (image, labels) -> withObjects(image, photo.name(), bestFirst, labels),
+                true);
+    }
+
+    /** Returns the photograph of a file under the colors of its classes, with a legend. */
+    public static Drawing of(Path photo, ClassMap map) {
+        return of(ImageSource.of(photo), map);
+    }
+
+    /** Returns an image of Java's under the colors of its classes, with a legend. */
+    public static Drawing of(BufferedImage photo, ClassMap map) {
+        return of(ImageSource.of(photo), map);
+    }
+
+    /** Returns any photograph under the colors of its classes, with a legend below it. */
+    public static Drawing of(ImageSource photo, ClassMap map) {
+        return new Drawing(
+                photo,
+                (image, labels) -> {
+                    requireSize(map.labels().size(), image, photo.name());
+                    return labels
+                            ? LabelCanvas.picture(image, map.labels(), map.classes())
+                            : LabelCanvas.tinted(image, map.labels(), map.classes());
+                },
+                true);
+    }
+
+    /** Returns the same without names: boxes without names and scores, classes without a legend. */
+    public Drawing withoutLabels() {
+        return new Drawing(photo, artist, false);
+    }
+
+    private static Mat withObjects(
+            Mat image, String photo, List<DetectedObject> objects, boolean labels) {
+        objects.stream()
+                .flatMap(object -> object.mask().stream())
+                .forEach(mask -> requireSize(mask.size(), image, photo));
+        Mat picture = image.clone();
+        Instances instances = instances(objects, sizeOf(image));
+        if (labels) {
+            Canvas.draw(picture, instances, names(objects));
+        } else {
+            Canvas.draw(picture, instances);
+        }
+        return picture;
+    }
+
+    private static Instances instances(List<DetectedObject> objects, Size size) {
+        float[] corners = new float[4 * objects.size()];
+        float[] scores = new float[objects.size()];
+        for (int i = 0; i < scores.length; i++) {
+            Box box = objects.get(i).box();
+            corners[4 * i] = (float) box.x1();
+            corners[4 * i + 1] = (float) box.y1();
+            corners[4 * i + 2] = (float) box.x2();
+            corners[4 * i + 3] = (float) box.y2();
+            scores[i] = (float) objects.get(i).score();
+        }
+        Instances instances =
+                Instances.predicted(
+                        Boxes.of(corners),
+                        objects.stream().mapToInt(DetectedObject::classIndex).toArray(),
+                        scores);
+        boolean masks = objects.stream().anyMatch(object -> object.mask().isPresent());
+        return masks
+                ? instances.withMasks(
+                        objects.stream()
+                                .map(object -> object.mask().orElseGet(() -> Rle.empty(size)))
+                                .toList())
+                : instances;
+    }
+
+    /** Returns the names of the classes that occur, by their position; others are empty. */
+    private static List<String> names(List<DetectedObject> objects) {
+        int classes = 1 + objects.stream().mapToInt(DetectedObject::classIndex).max().orElse(-1);
+        String[] names = new String[classes];
+        Arrays.fill(names, "");
+        objects.forEach(object -> names[object.classIndex()] = object.label());
+        return List.of(names);
+    }
+
+    private static Size sizeOf(Mat image) {
+        return new Size(image.rows(), image.cols());
+    }
+
+    private static void requireSize(Size size, Mat image, String photo) {
+        if (!size.equals(sizeOf(image))) {
+            throw SaccadeException.user(
+                    "%s: is %s, but what is to be drawn on it was seen in a photograph of %s;"
+                            + " expected the same photograph",
+                    photo, sizeOf(image), size);
+        }
+    }
+
+    /**
+     * Writes the picture into a file, in place of one that is there.
+     *
+     * @param file ends in {@code .jpg}, {@code .jpeg}, {@code .png}, {@code .bmp}, {@code .webp},
+     *     {@code .tif} or {@code .tiff}
+     * @throws SaccadeException of kind user, if it ends otherwise or the photograph is no usable
+     *     image; of kind IO, if it cannot be written
+     */
+    public void save(Path file) {
+        String format = "." + MoreFiles.getFileExtension(file).toLowerCase(Locale.ROOT);
+        if (!FORMATS.contains(format)) {
+            throw SaccadeException.user(
+                    "%s: expected a name that ends in %s", file, String.join(", ", FORMATS));
+        }
+        byte[] encoded = picture(picture -> encode(picture, format));
+        try {
+            Files.write(file, encoded);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+        }
+    }
+
+    /** Returns the picture as an image of Java's. */
+    public BufferedImage toImage() {
+        return picture(
+                picture -> {
+                    BufferedImage image =
+                            new BufferedImage(
+                                    picture.cols(), picture.rows(), BufferedImage.TYPE_3BYTE_BGR);
+                    DataBufferByte pixels = (DataBufferByte) image.getRaster().getDataBuffer();
+                    picture.get(0, 0, pixels.getData());
+                    return image;
+                });
+    }
+
+    private <T> T picture(Function<Mat, T> use) {
+        Mat image = photo.read();
+        try {
+            Mat picture = artist.draw(image, labels);
+            try {
+                return use.apply(picture);
+            } finally {
+                picture.release();
+            }
+        } finally {
+            image.release();
+        }
+    }
+
+    private static byte[] encode(Mat picture, String format) {
+        if (format.equals(".jpg") || format.equals(".jpeg")) {
+            return Jpeg.encode(picture);
+        }
+        MatOfByte encoded = new MatOfByte();
+        try {
+            Imgcodecs.imencode(format, picture, encoded);
+            return encoded.toArray();
+        } finally {
+            encoded.release();
+        }
+    }
+}

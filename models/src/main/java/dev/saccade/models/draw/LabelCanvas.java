@@ -1,0 +1,158 @@
+package dev.saccade.models.draw;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Point;
+import org.opencv.core.Rect;
+import org.opencv.core.Scalar;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** Draws label maps on photographs, with a legend below that covers nothing. */
+public final class LabelCanvas {
+
+    private static final int CHANNELS = 3;
+    private static final Scalar WHITE = new Scalar(255, 255, 255);
+
+    private final List<String> classes;
+    private final List<Integer> colors;
+    private final Lettering letters;
+    private final int unit;
+
+    private LabelCanvas(List<String> classes, Size photo) {
+        this.classes = classes;
+        this.colors = ClassColors.of(classes);
+        this.letters = Lettering.of(photo);
+        this.unit = (int) Math.ceil(letters.size("M").height);
+    }
+
+    /**
+     * Returns a photograph under the colors of its classes, half and half, where they are not
+     * ignored; below it the colors and names of the classes that occur, the largest first, and an
+     * empty patch for what has none. The caller frees the picture.
+     *
+     * @param photo [H, W, 3] BGR uint8; stays as it is
+     * @param labels of the size of the photograph
+     * @param classes the names of the labels
+     * @return a picture whose upper left part is the photograph; it is wider only where a name is
+     */
+    public static Mat picture(Mat photo, LabelMap labels, List<String> classes) {
+        Mat tinted = tinted(photo, labels, classes);
+        try {
+            LabelCanvas canvas = new LabelCanvas(classes, labels.size());
+            return canvas.withLegend(tinted, entries(labels, classes.size()));
+        } finally {
+            tinted.release();
+        }
+    }
+
+    /**
+     * Returns a photograph under the colors of its classes, half and half, where they are not
+     * ignored. The caller frees it.
+     *
+     * @param photo [H, W, 3] BGR uint8; stays as it is
+     * @param labels of the size of the photograph
+     * @param classes the names of the labels
+     */
+    public static Mat tinted(Mat photo, LabelMap labels, List<String> classes) {
+        Size size = new Size(photo.rows(), photo.cols());
+        checkArgument(
+                photo.type() == CvType.CV_8UC3 && labels.size().equals(size),
+                "labels of %s on an image of %s, %s",
+                labels.size(),
+                size,
+                CvType.typeToString(photo.type()));
+        return new LabelCanvas(classes, size).tinted(photo, labels);
+    }
+
+    /** Returns the labels that occur, that of most pixels first, and what has none last. */
+    private static List<Integer> entries(LabelMap labels, int classes) {
+        long[] pixels = labels.histogram(classes);
+        Stream<Integer> present =
+                IntStream.range(0, classes)
+                        .filter(label -> pixels[label] > 0)
+                        .boxed()
+                        .sorted(Comparator.comparing(label -> -pixels[label]));
+        Stream<Integer> none = pixels[classes] > 0 ? Stream.of(LabelMap.IGNORE) : Stream.empty();
+        return Stream.concat(present, none).toList();
+    }
+
+    private String name(int label) {
+        return label == LabelMap.IGNORE ? "not labeled" : classes.get(label);
+    }
+
+    private Mat tinted(Mat photo, LabelMap labels) {
+        byte[] pixels = new byte[Math.toIntExact(photo.total()) * CHANNELS];
+        photo.get(0, 0, pixels);
+        int at = 0;
+        for (int y = 0; y < photo.rows(); y++) {
+            for (int x = 0; x < photo.cols(); x++, at += CHANNELS) {
+                int label = labels.get(y, x);
+                if (label != LabelMap.IGNORE) {
+                    int rgb = colors.get(label);
+                    for (int channel = 0; channel < CHANNELS; channel++) {
+                        int color = (rgb >> (8 * channel)) & 0xFF;
+                        pixels[at + channel] =
+                                (byte) ((Byte.toUnsignedInt(pixels[at + channel]) + color) / 2);
+                    }
+                }
+            }
+        }
+        Mat tinted = new Mat(photo.rows(), photo.cols(), CvType.CV_8UC3);
+        tinted.put(0, 0, pixels);
+        return tinted;
+    }
+
+    private Mat withLegend(Mat tinted, List<Integer> labels) {
+        int width =
+                labels.stream()
+                        .mapToInt(label -> unit + entryWidth(label))
+                        .reduce(tinted.cols(), Math::max);
+        List<Point> corners = new ArrayList<>();
+        double left = unit;
+        double top = unit;
+        for (int label : labels) {
+            if (left > unit && left + entryWidth(label) > width) {
+                left = unit;
+                top += 2 * unit;
+            }
+            corners.add(new Point(left, tinted.rows() + top));
+            left += entryWidth(label);
+        }
+        int legend = labels.isEmpty() ? 0 : (int) top + 2 * unit;
+        Mat picture = new Mat(tinted.rows() + legend, width, CvType.CV_8UC3, WHITE);
+        tinted.copyTo(picture.submat(new Rect(0, 0, tinted.cols(), tinted.rows())));
+        for (int i = 0; i < corners.size(); i++) {
+            draw(picture, labels.get(i), corners.get(i));
+        }
+        return picture;
+    }
+
+    /** Returns the width of a patch, a name and the spaces right of them. */
+    private int entryWidth(int label) {
+        return (int) Math.ceil(letters.size(name(label)).width) + 3 * unit;
+    }
+
+    private void draw(Mat picture, int label, Point corner) {
+        Point end = new Point(corner.x + unit - 1, corner.y + unit - 1);
+        if (label == LabelMap.IGNORE) {
+            Imgproc.rectangle(picture, corner, end, Lettering.BLACK, 1);
+        } else {
+            int rgb = colors.get(label);
+            Scalar color = new Scalar(rgb & 0xFF, (rgb >> 8) & 0xFF, rgb >> 16);
+            Imgproc.rectangle(picture, corner, end, color, Imgproc.FILLED);
+        }
+        Point start = new Point(corner.x + 1.5 * unit, end.y);
+        letters.write(picture, name(label), start, Lettering.BLACK);
+    }
+}

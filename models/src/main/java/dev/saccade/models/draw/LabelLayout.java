@@ -1,0 +1,102 @@
+package dev.saccade.models.draw;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Size;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Finds a place for each name at its box where it hides as little as possible: no names before it,
+ * if that can be, and of objects the larger ones rather than the smaller.
+ */
+public final class LabelLayout {
+
+    /** How much worse it is to hide a name than to hide a whole object under it. */
+    private static final double NAME_OVER_OBJECT = 4;
+
+    private final Size photo;
+    private final Boxes objects;
+    private final List<Place> taken = new ArrayList<>();
+
+    /**
+     * Begins with a photograph without names.
+     *
+     * @param objects that should stay visible, in pixels of the photograph
+     */
+    public LabelLayout(Size photo, Boxes objects) {
+        this.photo = photo;
+        this.objects = objects;
+    }
+
+    /**
+     * Where a name stands.
+     *
+     * @param left in pixels of the photograph, like the others
+     * @param top of its letters
+     * @param width of the name
+     * @param height of a line
+     */
+    public record Place(double left, double top, double width, double height) {
+
+        private double shared(double x1, double y1, double x2, double y2) {
+            double across = Math.min(left + width, x2) - Math.max(left, x1);
+            double down = Math.min(top + height, y2) - Math.max(top, y1);
+            return Math.max(across, 0) * Math.max(down, 0);
+        }
+
+        private double shared(Place other) {
+            return shared(
+                    other.left, other.top, other.left + other.width, other.top + other.height);
+        }
+
+        private Place within(Size photo) {
+            double mostLeft = Math.max(0, photo.width() - width);
+            double mostTop = Math.max(0, photo.height() - height);
+            return new Place(
+                    Math.max(0, Math.min(left, mostLeft)),
+                    Math.max(0, Math.min(top, mostTop)),
+                    width,
+                    height);
+        }
+    }
+
+    /**
+     * Takes a place at the corners of a box, of those that are equally good the first: above it, in
+     * it, below it, at the left end and then at the right.
+     *
+     * @param i which of the boxes
+     * @param width of the name in pixels of the photograph
+     * @param height likewise
+     */
+    public Place place(Boxes boxes, int i, double width, double height) {
+        double left = boxes.x1(i);
+        double right = boxes.x2(i) - width;
+        double top = boxes.y1(i);
+        double bottom = boxes.y2(i);
+        Place best =
+                Stream.of(left, right)
+                        .flatMap(
+                                x ->
+                                        Stream.of(top - height, top, bottom, bottom - height)
+                                                .map(y -> new Place(x, y, width, height)))
+                        .map(place -> place.within(photo))
+                        .min(Comparator.comparingDouble(this::hidden))
+                        .orElseThrow();
+        taken.add(best);
+        return best;
+    }
+
+    private double hidden(Place place) {
+        double names = taken.stream().mapToDouble(place::shared).sum();
+        double shares = 0;
+        for (int i = 0; i < objects.size(); i++) {
+            double shared =
+                    place.shared(objects.x1(i), objects.y1(i), objects.x2(i), objects.y2(i));
+            shares += shared > 0 ? shared / objects.area(i) : 0;
+        }
+        return NAME_OVER_OBJECT * names / (place.width * place.height) + shares;
+    }
+}

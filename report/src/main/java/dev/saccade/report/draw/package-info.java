@@ -1,2 +1,0 @@
-/** What photographs show, drawn on them: boxes, masks, label maps, in the colors of the classes. */
-package dev.saccade.report.draw;
