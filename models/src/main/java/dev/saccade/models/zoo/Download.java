@@ -3,16 +3,22 @@ package dev.saccade.models.zoo;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.annotations.VisibleForTesting;
+import com.google.common.util.concurrent.SimpleTimeLimiter;
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import com.google.common.util.concurrent.TimeLimiter;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ServerFault;
+import dev.saccade.core.Text;
 import dev.saccade.core.Version;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -21,26 +27,25 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Brings a file from a server, and goes on where an earlier attempt broke, unless the file has
- * changed since: the server is asked for the rest only of the version ({@code ETag} or {@code
- * Last-Modified}) that the beginning is of (RFC 9110, 13.1.5).
+ * Downloads a file and resumes where an earlier attempt broke off, unless the file has changed
+ * since: the rest is requested only of the version ({@code ETag} or {@code Last-Modified}) of the
+ * first part (RFC 9110, 13.1.5).
  *
- * <p>Redirections are followed, but never from {@code https} to {@code http}.
+ * <p>Redirects are followed, but never from {@code https} to {@code http}.
  */
 final class Download {
 
-    /** Of one call; each must bring something, or it is the last. */
-    private static final int MOST_ATTEMPTS = 10;
+    /** Attempts of one call; the last one is the first that brings nothing. */
+    private static final int MAX_ATTEMPTS = 10;
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private static final Pattern CONTENT_RANGE =
             Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
@@ -49,40 +54,46 @@ final class Download {
             "download the file in another way and fetch it from its folder, or fetch it from a"
                     + " mirror; SACCADE_WEIGHTS sets one permanently";
 
-    private static final int MOST_PORT = 0xFFFF;
+    private static final int MAX_PORT = 0xFFFF;
+    private static final int BUFFER = 1 << 16;
     private static final int OK = 200;
     private static final int PARTIAL = 206;
     private static final int RANGE_NOT_SATISFIABLE = 416;
+
+    /** Blocking reads of a body have no timeout of their own. */
+    private static final TimeLimiter LIMITER =
+            SimpleTimeLimiter.create(
+                    Executors.newCachedThreadPool(
+                            new ThreadFactoryBuilder().setDaemon(true).build()));
 
     private final URI address;
     private final Path part;
     private final WeightsCheck check;
     private final PretrainedWeights.Progress progress;
-    private final Duration patience;
+    private final Duration timeout;
     private final HttpClient client;
 
     /**
-     * Prepares to fetch.
+     * Prepares a download.
      *
-     * @param part takes the content; what it holds now is the beginning, if it was left by an
-     *     earlier download
-     * @param check says which sizes are to be
-     * @throws SaccadeException of kind user, if the address or a proxy cannot be used
+     * @param part the file to write; its content is the first part, if an earlier download left it
+     * @param check checks the size
+     * @throws SaccadeException of kind user, if the address or a proxy is invalid
      */
     Download(URI address, Path part, WeightsCheck check, PretrainedWeights.Progress progress) {
-        this(address, part, check, progress, PATIENCE);
+        this(address, part, check, progress, TIMEOUT);
     }
 
-    /** Likewise, but gives up on a server that sends nothing for some time. */
+    /** Prepares a download that ends when the server sends nothing for some time. */
     @VisibleForTesting
     Download(
             URI address,
             Path part,
             WeightsCheck check,
             PretrainedWeights.Progress progress,
-            Duration patience) {
+            Duration timeout) {
         boolean isWeb = String.valueOf(address.getScheme()).matches("(?i)https?");
-        if (!isWeb || address.getHost() == null || address.getPort() > MOST_PORT) {
+        if (!isWeb || address.getHost() == null || address.getPort() > MAX_PORT) {
             throw SaccadeException.user(
                     "%s: is no address of a server; expected such as"
                             + " https://mirror.example.org/weights",
@@ -98,16 +109,16 @@ final class Download {
         this.part = part;
         this.check = check;
         this.progress = progress;
-        this.patience = patience;
+        this.timeout = timeout;
         this.client =
                 HttpClient.newBuilder()
                         .followRedirects(HttpClient.Redirect.NORMAL)
-                        .connectTimeout(patience)
+                        .connectTimeout(timeout)
                         .proxy(EnvironmentProxies.here())
                         .build();
     }
 
-    /** Removes what an attempt has left. */
+    /** Deletes the files of an attempt. */
     static void forget(Path part) {
         try {
             Files.deleteIfExists(part);
@@ -117,29 +128,27 @@ final class Download {
         }
     }
 
-    /** Returns the file that says which version of which address the beginning is of. */
+    /** Returns the file with address and version of the first part. */
     private static Path version(Path part) {
         return part.resolveSibling(part.getFileName() + ".version");
     }
 
     /**
-     * Fetches all that is missing.
+     * Downloads the missing part.
      *
-     * @throws SaccadeException of kind I/O, after which a later download goes on where it broke
+     * @throws SaccadeException of kind I/O, after which a later download resumes
      */
     void run() {
         for (int attempt = 1; ; attempt++) {
             long before = present();
             try {
-                if (isDone()) {
+                if (isCompleted()) {
                     return;
                 }
-            } catch (IOException e) {
-                if (present() <= before || attempt == MOST_ATTEMPTS) {
-                    throw SaccadeException.io(
+            } catch (IOException | IllegalArgumentException e) {
+                if (present() <= before || attempt == MAX_ATTEMPTS) {
+                    throw failed(
                             e,
-                            "%s: cannot be fetched: %s; %s",
-                            address,
                             ServerFault.of(e).getMessage(),
                             present() == 0
                                     ? ELSEWHERE
@@ -154,6 +163,10 @@ final class Download {
         }
     }
 
+    private SaccadeException failed(Exception cause, String reason, String advice) {
+        return SaccadeException.io(cause, "%s: cannot be fetched: %s; %s", address, reason, advice);
+    }
+
     private long present() {
         try {
             return Files.exists(part) ? Files.size(part) : 0;
@@ -162,76 +175,67 @@ final class Download {
         }
     }
 
-    /** Asks once, for all or for the rest, and returns whether that was an answer. */
-    private boolean isDone() throws IOException {
+    /** Requests the file, or the rest of it, once; returns false to request all of it again. */
+    private boolean isCompleted() throws IOException {
+        long present = present();
+        Optional<String> known = present > 0 ? knownVersion() : Optional.empty();
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(address)
-                        .timeout(patience)
+                        .timeout(timeout)
                         .header("User-Agent", "saccade/" + Version.saccade());
-        long present = present();
-        Optional<String> known = knownVersion();
-        boolean isRest = present > 0 && known.isPresent();
-        if (isRest) {
-            request.header("Range", "bytes=" + present + "-").header("If-Range", known.get());
-        }
-        try (FileChannel channel =
-                FileChannel.open(
-                        part,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.WRITE,
-                        LinkOption.NOFOLLOW_LINKS)) {
-            FileBody body = new FileBody(channel, progress);
-            HttpResponse<Void> response =
-                    await(
-                            client.sendAsync(
-                                    request.build(),
-                                    info -> begin(info, body, isRest ? present : 0)),
-                            body);
-            if (response.statusCode() == RANGE_NOT_SATISFIABLE && isRest) {
-                // What is here is as much as there is, or more; all of it is asked for once more.
-                channel.truncate(0);
+        known.ifPresent(
+                version ->
+                        request.header("Range", "bytes=" + present + "-")
+                                .header("If-Range", version));
+        HttpResponse<InputStream> response = send(request.build());
+        try (InputStream body = response.body()) {
+            int status = response.statusCode();
+            if (status == RANGE_NOT_SATISFIABLE && known.isPresent()) {
+                forget(part);
                 return false;
             }
-            requireContent(response);
-            body.requireAll();
-            channel.force(true);
+            if (status != OK && status != PARTIAL) {
+                throw refused(response);
+            }
+            long start = 0;
+            long total = number(header(response, "Content-Length").orElse(""));
+            if (status == PARTIAL) {
+                Matcher range = CONTENT_RANGE.matcher(header(response, "Content-Range").orElse(""));
+                start = range.matches() ? number(range.group(1)) : -1;
+                if (known.isEmpty() || start != present) {
+                    throw new ServerFault("it sent another rest than was asked for");
+                }
+                total = number(range.group(2));
+            }
+            requireRoom(total, start);
+            if (status == OK) {
+                keepVersion(response);
+            }
+            receive(body, start, total);
             return true;
         }
     }
 
-    /** Decides by its headers where an answer goes. */
-    private HttpResponse.BodySubscriber<Void> begin(
-            HttpResponse.ResponseInfo info, FileBody body, long present) {
-        int status = info.statusCode();
-        if (status != OK && status != PARTIAL) {
-            return body.none();
-        }
-        long start = 0;
-        long total = number(info.headers().firstValue("Content-Length").orElse(""));
-        if (status == PARTIAL) {
-            Matcher range =
-                    CONTENT_RANGE.matcher(info.headers().firstValue("Content-Range").orElse(""));
-            start = range.matches() ? number(range.group(1)) : -1;
-            if (start != present) {
-                return body.failed(new ServerFault("it sent another rest than was asked for"));
-            }
-            total = number(range.group(2));
-        }
+    private HttpResponse<InputStream> send(HttpRequest request) throws IOException {
         try {
-            requireRoom(total, start);
-            body.begin(start, total, check.most());
-            if (status == OK) {
-                keepVersion(info);
-            }
-        } catch (SaccadeException | IOException e) {
-            return body.failed(e);
+            return client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+        } catch (InterruptedException e) {
+            throw interrupted(e);
         }
-        return body;
     }
 
-    /** Returns a length that a server tells; -1 if that is none, or one that nobody has. */
-    private static long number(String told) {
-        return told.matches("\\d{1,18}") ? Long.parseLong(told) : -1;
+    private SaccadeException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return SaccadeException.io(e, "%s: was interrupted", address);
+    }
+
+    private static Optional<String> header(HttpResponse<?> response, String name) {
+        return response.headers().firstValue(name);
+    }
+
+    /** Parses a length sent by the server; -1 if it is invalid. */
+    private static long number(String digits) {
+        return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : -1;
     }
 
     private void requireRoom(long total, long start) throws IOException {
@@ -251,24 +255,76 @@ final class Download {
         }
     }
 
+    /** Writes a body from a position of the file on. */
+    private void receive(InputStream body, long start, long total) throws IOException {
+        long limit = total < 0 ? check.most() : total;
+        long position = start;
+        try (FileChannel file =
+                FileChannel.open(
+                        part,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS)) {
+            file.truncate(start).position(start);
+            progress.fetched(start, total);
+            byte[] buffer = new byte[BUFFER];
+            for (int n = read(body, buffer); n >= 0; n = read(body, buffer)) {
+                position += n;
+                if (position > limit) {
+                    forget(part);
+                    throw failed(
+                            null,
+                            Text.format("it sends more than the %d bytes that are expected", limit),
+                            ELSEWHERE);
+                }
+                write(file, ByteBuffer.wrap(buffer, 0, n));
+                progress.fetched(position, total);
+            }
+            file.force(true);
+        }
+        if (total >= 0 && position != total) {
+            throw new ServerFault(Text.format("%d bytes of %d have come", position, total));
+        }
+    }
+
+    private int read(InputStream body, byte[] buffer) throws IOException {
+        try {
+            return LIMITER.callWithTimeout(() -> body.read(buffer), timeout);
+        } catch (TimeoutException e) {
+            throw new ServerFault("nothing has come for " + timeout.toSeconds() + " s");
+        } catch (ExecutionException e) {
+            throw ServerFault.of(e.getCause());
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private void write(FileChannel file, ByteBuffer bytes) {
+        try {
+            while (bytes.hasRemaining()) {
+                file.write(bytes);
+            }
+        } catch (IOException e) {
+            throw unwritable(e);
+        }
+    }
+
     private Optional<String> knownVersion() throws IOException {
-        Path file = version(part);
-        if (!Files.exists(file)) {
+        if (!Files.exists(version(part))) {
             return Optional.empty();
         }
-        List<String> lines = Files.readAllLines(file, UTF_8);
+        List<String> lines = Files.readAllLines(version(part), UTF_8);
         return lines.size() == 2 && lines.get(0).equals(address.toString())
                 ? Optional.of(lines.get(1))
                 : Optional.empty();
     }
 
-    /** Weak tags do not tell whether every byte is the same. */
-    private void keepVersion(HttpResponse.ResponseInfo info) throws IOException {
+    /** Weak tags do not guarantee that every byte is the same. */
+    private void keepVersion(HttpResponse<?> response) throws IOException {
         Optional<String> validator =
-                info.headers()
-                        .firstValue("ETag")
+                header(response, "ETag")
                         .filter(tag -> !tag.startsWith("W/"))
-                        .or(() -> info.headers().firstValue("Last-Modified"));
+                        .or(() -> header(response, "Last-Modified"));
         if (validator.isPresent()) {
             Files.writeString(version(part), address + "\n" + validator.get() + "\n", UTF_8);
         } else {
@@ -276,61 +332,17 @@ final class Download {
         }
     }
 
-    private <T> T await(CompletableFuture<T> answer, FileBody body) throws IOException {
-        long before = -1;
-        try {
-            while (true) {
-                try {
-                    return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-                } catch (TimeoutException e) {
-                    if (body.received() == before) {
-                        answer.cancel(true);
-                        throw new ServerFault(
-                                "nothing has come for " + patience.toSeconds() + " s");
-                    }
-                    before = body.received();
-                }
-            }
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof SaccadeException refusal) {
-                throw refusal;
-            }
-            if (e.getCause() instanceof FileBody.Unwritable failure) {
-                throw unwritable(failure.getCause());
-            }
-            if (e.getCause() instanceof FileBody.Excess excess) {
-                forget(part);
-                throw SaccadeException.io(
-                        e,
-                        "%s: cannot be fetched: %s; %s",
-                        address,
-                        excess.getMessage(),
-                        ELSEWHERE);
-            }
-            throw ServerFault.of(e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            answer.cancel(true);
-            throw SaccadeException.io(e, "%s: was interrupted", address);
-        } finally {
-            body.discard();
-        }
-    }
-
     private SaccadeException unwritable(IOException e) {
         return SaccadeException.io(e, "%s: cannot be written: %s", part, WeightsCache.reason(e));
     }
 
-    private void requireContent(HttpResponse<?> response) {
+    private static SaccadeException refused(HttpResponse<?> response) {
         int status = response.statusCode();
-        if (status == OK || status == PARTIAL) {
-            return;
-        }
         String what =
                 switch (status) {
                     case 301, 302, 303, 307, 308 ->
                             "redirects to "
-                                    + response.headers().firstValue("Location").orElse("nowhere")
+                                    + header(response, "Location").orElse("nowhere")
                                     + ", which is not followed: from https only to https, and not"
                                     + " for ever";
                     case 401, 403 -> "refuses to give it out";
@@ -339,7 +351,7 @@ final class Download {
                     case 429 -> "has been asked too often; try later";
                     default -> status >= 500 ? "fails; try later" : "gives no file";
                 };
-        throw SaccadeException.io(
+        return SaccadeException.io(
                 null,
                 "%s: cannot be fetched: the server %s (status %d); %s",
                 response.uri(),

@@ -28,6 +28,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -86,20 +87,14 @@ public final class PretrainedWeights {
 
         private static ImmutableMap<String, PretrainedWeights> read() {
             ImmutableMap.Builder<String, PretrainedWeights> all = ImmutableMap.builder();
-            Configs.bind(ConfigFile.packaged("weights.yaml"), Table.class)
-                    .publishers()
-                    .values()
-                    .forEach(
-                            publisher ->
-                                    publisher
-                                            .weights()
-                                            .forEach(
-                                                    (name, entry) ->
-                                                            all.put(
-                                                                    name,
-                                                                    new PretrainedWeights(
-                                                                            name, publisher,
-                                                                            entry))));
+            Table table = Configs.bind(ConfigFile.packaged("weights.yaml"), Table.class);
+            for (Publisher publisher : table.publishers().values()) {
+                publisher
+                        .weights()
+                        .forEach(
+                                (name, w) ->
+                                        all.put(name, new PretrainedWeights(name, publisher, w)));
+            }
             return all.buildOrThrow();
         }
 
@@ -152,13 +147,11 @@ public final class PretrainedWeights {
         }
         List<String> words =
                 Splitter.on('_').splitToStream(name).map(PretrainedWeights::unabridged).toList();
+        Predicate<String> hasEveryWord =
+                each -> words.stream().allMatch(word -> ("_" + each).contains("_" + word));
         String several =
                 Packaged.WEIGHTS.keySet().stream()
-                        .filter(
-                                each ->
-                                        words.stream()
-                                                .allMatch(
-                                                        word -> ("_" + each).contains("_" + word)))
+                        .filter(hasEveryWord)
                         .sorted(Comparator.comparingInt(String::length))
                         .limit(MOST_TOLD)
                         .collect(Collectors.joining(" or "));
@@ -249,11 +242,8 @@ public final class PretrainedWeights {
 
     /** Returns the name of the file. */
     public String file() {
-        return entry.file().orElseGet(() -> lastOf(url().orElseThrow().getPath()));
-    }
-
-    private static String lastOf(String path) {
-        return path.substring(path.lastIndexOf('/') + 1);
+        return entry.file()
+                .orElseGet(() -> Path.of(url().orElseThrow().getPath()).getFileName().toString());
     }
 
     /** Returns the address of the file; none if it cannot be fetched. */
@@ -319,23 +309,21 @@ public final class PretrainedWeights {
     }
 
     private String absence() {
-        Path place = WeightsCache.here().file(file());
         if (url().isPresent()) {
             return Text.format(
-                    "%s is not downloaded; fetch it (PretrainedWeights.fetch, or weights fetch %s; %s)",
+                    "%s is not downloaded; fetch it (PretrainedWeights.fetch, or weights fetch %s;"
+                        + " %s)",
                     name, name, sizeAndLicense());
         }
-        return page().map(
-                        page ->
-                                Text.format(
-                                        "%s is not here, and is given out by hand only: get it from %s"
-                                                + " and save it as %s",
-                                        name, page, place))
-                .orElseGet(
-                        () ->
-                                Text.format(
-                                        "%s has not been published; put what you have trained there as %s",
-                                        name, place));
+        Path place = WeightsCache.here().file(file());
+        return page().isPresent()
+                ? Text.format(
+                        "%s is not here, and is given out by hand only: get it from %s and save it"
+                                + " as %s",
+                        name, page().get(), place)
+                : Text.format(
+                        "%s has not been published; put what you have trained there as %s",
+                        name, place);
     }
 
     private String sizeAndLicense() {

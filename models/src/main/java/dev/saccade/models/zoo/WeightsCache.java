@@ -22,10 +22,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * The folder in which published weights are kept. A file has its name once it is whole and has been
@@ -38,8 +36,8 @@ final class WeightsCache {
     private static final String CACHE = "SACCADE_CACHE";
     private static final String MIRROR = "SACCADE_WEIGHTS";
 
-    /** POSIX locks keep out other processes, these the other threads of this one. */
-    private static final Map<Path, Object> OWN = new ConcurrentHashMap<>();
+    /** Keeps out other threads of this process; file locks keep out other processes. */
+    private static final Object IN_PROCESS = new Object();
 
     private final Path folder;
 
@@ -49,21 +47,17 @@ final class WeightsCache {
 
     /** Returns the cache of this user. */
     static WeightsCache here() {
-        return new WeightsCache(
-                setting(CACHE)
-                        .map(named -> path(CACHE, named))
-                        .orElseGet(
-                                () ->
-                                        Optional.ofNullable(
-                                                        Strings.emptyToNull(
-                                                                System.getenv("XDG_CACHE_HOME")))
-                                                .map(Path::of)
-                                                .orElse(
-                                                        Path.of(
-                                                                System.getProperty("user.home"),
-                                                                ".cache"))
-                                                .resolve("saccade"))
-                        .resolve("weights"));
+        Optional<Path> named = setting(CACHE).map(folder -> path(CACHE, folder));
+        return new WeightsCache(named.orElseGet(WeightsCache::userCache).resolve("weights"));
+    }
+
+    private static Path userCache() {
+        String folder = Strings.nullToEmpty(System.getenv("XDG_CACHE_HOME"));
+        Path caches =
+                folder.isEmpty()
+                        ? Path.of(System.getProperty("user.home"), ".cache")
+                        : Path.of(folder);
+        return caches.resolve("saccade");
     }
 
     /** Returns where files are to be taken from in place of their authors' hosts, if anywhere. */
@@ -95,17 +89,18 @@ final class WeightsCache {
 
     /** Returns a file, if it is here or in the folder that is the mirror. */
     Optional<Path> find(String name) {
-        Optional<Path> here = Optional.of(file(name));
         Optional<Path> mirrored =
                 mirror().filter(mirror -> !isAddress(mirror))
                         .map(mirror -> path(MIRROR, mirror).resolve(name));
-        return here.filter(Files::isRegularFile).or(() -> mirrored.filter(Files::isRegularFile));
+        return Stream.concat(Stream.of(file(name)), mirrored.stream())
+                .filter(Files::isRegularFile)
+                .findFirst();
     }
 
     /**
-     * Returns a file, which is brought here first if that is needed.
+     * Returns a file of the cache; downloads it first if it is missing.
      *
-     * @param mirror a folder or an address that has it; its authors' if empty
+     * @param mirror a folder or an address to fetch it from; empty for the publisher's address
      */
     Path fetch(
             PretrainedWeights weights,
@@ -120,32 +115,38 @@ final class WeightsCache {
         if (mirror.isEmpty() && weights.url().isEmpty()) {
             weights.require();
         }
-        try {
-            Files.createDirectories(folder);
-        } catch (IOException e) {
-            throw SaccadeException.io(
-                    e,
-                    "%s: cannot be made: %s; name another folder with %s",
-                    folder,
-                    reason(e),
-                    CACHE);
-        }
-        return alone(
-                target,
-                () -> {
-                    // Another process may have brought it meanwhile.
+        synchronized (IN_PROCESS) {
+            try {
+                Files.createDirectories(folder);
+                Path lock = file("." + target.getFileName() + ".lock");
+                try (FileChannel channel =
+                                FileChannel.open(
+                                        lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                        FileLock held = lock(channel, target)) {
+                    log.debug("fetching weights file={} lock={}", target, held);
+                    // Another process may have fetched the file while this one waited.
                     if (!Files.exists(target)) {
-                        bring(weights, mirror, check, progress);
+                        download(weights, mirror, check, progress);
                     }
                     return target;
-                });
+                }
+            } catch (IOException e) {
+                throw SaccadeException.io(
+                        e,
+                        "%s: cannot be written: %s; name another folder with %s",
+                        folder,
+                        reason(e),
+                        CACHE);
+            }
+        }
     }
 
-    private void bring(
+    private void download(
             PretrainedWeights weights,
             Optional<String> mirror,
             WeightsCheck check,
-            PretrainedWeights.Progress progress) {
+            PretrainedWeights.Progress progress)
+            throws IOException {
         Path target = file(weights.file());
         Path part = file(weights.file() + ".part");
         String from;
@@ -171,12 +172,8 @@ final class WeightsCache {
                     from,
                     e.getMessage());
         }
-        try {
-            Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
-            Download.forget(part);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be written: %s", target, reason(e));
-        }
+        Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+        Download.forget(part);
     }
 
     private static URI below(String base, String file) {
@@ -207,28 +204,7 @@ final class WeightsCache {
         }
     }
 
-    /** Does something while no other thread and no other process does the like with a file. */
-    private Path alone(Path target, Supplier<Path> work) {
-        synchronized (OWN.computeIfAbsent(target.toAbsolutePath(), path -> new Object())) {
-            Path lock = file("." + target.getFileName() + ".lock");
-            try (FileChannel channel =
-                            FileChannel.open(
-                                    lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                    FileLock held = held(channel, target)) {
-                log.debug("working on a file of weights file={} lock={}", target, held);
-                return work.get();
-            } catch (IOException e) {
-                throw SaccadeException.io(
-                        e,
-                        "%s: cannot be written: %s; name another folder with %s",
-                        folder,
-                        reason(e),
-                        CACHE);
-            }
-        }
-    }
-
-    private static FileLock held(FileChannel channel, Path target) throws IOException {
+    private static FileLock lock(FileChannel channel, Path target) throws IOException {
         FileLock free = channel.tryLock();
         if (free != null) {
             return free;
