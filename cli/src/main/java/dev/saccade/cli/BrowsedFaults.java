@@ -31,8 +31,8 @@ record BrowsedFaults(ListMultimap<Integer, String> byPhoto, List<String> ofSet) 
         Map<String, Integer> places = new HashMap<>();
         if (!findings.isEmpty()) {
             for (int i = 0; i < dataset.size(); i++) {
-                places.putIfAbsent(dataset.photo(i).file().toString(), i);
-                places.putIfAbsent("image " + dataset.photo(i).id(), i);
+                places.putIfAbsent(dataset.image(i).file().toString(), i);
+                places.putIfAbsent("image " + dataset.image(i).id(), i);
                 for (Annotation annotation : dataset.annotations(i)) {
                     places.putIfAbsent("annotation " + annotation.id(), i);
                 }

@@ -13,7 +13,7 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
@@ -121,7 +121,7 @@ record ExportComparison(ExportCheck check, Dataset part, int workers) {
         double largest = 0;
         try (Progress progress = new Progress("compare", shown, " photos")) {
             for (int i = 0; i < shown; i++) {
-                try (PhotoViews views = reader.read(part, i)) {
+                try (ImageViews views = reader.read(part, i)) {
                     largest =
                             Math.max(largest, onCpu(views, batch -> check.deviation(batch, limit)));
                 }
@@ -131,7 +131,7 @@ record ExportComparison(ExportCheck check, Dataset part, int workers) {
         return largest;
     }
 
-    private static <T> T onCpu(PhotoViews views, Function<ImageBatch, T> body) {
+    private static <T> T onCpu(ImageViews views, Function<ImageBatch, T> body) {
         try (NDManager scratch = Libtorch.newManager(Device.cpu())) {
             return body.apply(views.on(scratch).get(0));
         }
@@ -140,10 +140,10 @@ record ExportComparison(ExportCheck check, Dataset part, int workers) {
     private <P> Did did(
             String task,
             ViewReader reader,
-            Function<PhotoViews, P> model,
+            Function<ImageViews, P> model,
             Evaluators<P> evaluators) {
         for (int i = 0; i < WARM_UP; i++) {
-            try (PhotoViews views = reader.read(part, 0)) {
+            try (ImageViews views = reader.read(part, 0)) {
                 P unused = model.apply(views);
             }
         }

@@ -8,7 +8,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.IndexPng;
 import dev.saccade.datasets.labels.LabelCode;
@@ -49,7 +49,7 @@ final class LabelMapResults implements Dataset {
 
     private final LabelCode code;
     private final List<String> classes;
-    private final List<Photo> annotations;
+    private final List<ImageFile> annotations;
     private final List<Path> results;
     private final List<String> notes;
 
@@ -64,7 +64,8 @@ final class LabelMapResults implements Dataset {
         this.annotations = new ArrayList<>();
         for (Path file : annotations) {
             this.annotations.add(
-                    new Photo(this.annotations.size() + 1L, file, ImageHeader.read(file).size()));
+                    new ImageFile(
+                            this.annotations.size() + 1L, file, ImageHeader.read(file).size()));
         }
         this.results = ImmutableList.copyOf(results);
         this.notes = notes;
@@ -178,7 +179,7 @@ final class LabelMapResults implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
+    public List<ImageFile> images() {
         return annotations;
     }
 

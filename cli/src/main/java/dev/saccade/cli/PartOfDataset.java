@@ -9,9 +9,9 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.loader.Batch;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.models.ModelSpec;
 
@@ -27,7 +27,7 @@ final class PartOfDataset implements Dataset {
 
     private final Dataset whole;
     private final ImmutableList<Integer> indices;
-    private final ImmutableList<Photo> photos;
+    private final ImmutableList<ImageFile> photos;
 
     /**
      * Takes photographs.
@@ -37,7 +37,7 @@ final class PartOfDataset implements Dataset {
     private PartOfDataset(Dataset whole, List<Integer> indices) {
         this.whole = whole;
         this.indices = ImmutableList.copyOf(indices);
-        this.photos = indices.stream().map(whole::photo).collect(ImmutableList.toImmutableList());
+        this.photos = indices.stream().map(whole::image).collect(ImmutableList.toImmutableList());
     }
 
     /**
@@ -77,7 +77,7 @@ final class PartOfDataset implements Dataset {
     /** Returns the size of a photograph in the network: segmenters see it without its padding. */
     private static Size seen(
             Dataset dataset, ViewReader reader, int index, TargetKind targets, Set<String> sizes) {
-        try (PhotoViews views = reader.read(dataset, index)) {
+        try (ImageViews views = reader.read(dataset, index)) {
             Batch batch = views.batches().get(0);
             Size size = targets.hasObjects() ? batch.size() : batch.images().get(0).size();
             sizes.add(size.height() + "x" + size.width());
@@ -96,7 +96,7 @@ final class PartOfDataset implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
+    public List<ImageFile> images() {
         return photos;
     }
 

@@ -82,7 +82,7 @@ record ResultsEvaluation(
     private static void noteMissing(
             ImmutableList.Builder<String> notes, Dataset dataset, Detections found) {
         Set<Long> missing = new TreeSet<>();
-        dataset.photos().forEach(image -> missing.add(image.id()));
+        dataset.images().forEach(image -> missing.add(image.id()));
         IntStream.range(0, found.size()).forEach(i -> missing.remove(found.imageId(i)));
         if (!missing.isEmpty()) {
             notes.add(
@@ -100,7 +100,7 @@ record ResultsEvaluation(
     private static void noteOutside(
             ImmutableList.Builder<String> notes, Dataset dataset, Detections found) {
         Map<Long, Integer> widths = new HashMap<>();
-        dataset.photos().forEach(image -> widths.put(image.id(), image.size().width()));
+        dataset.images().forEach(image -> widths.put(image.id(), image.size().width()));
         long outside =
                 IntStream.range(0, found.size())
                         .filter(

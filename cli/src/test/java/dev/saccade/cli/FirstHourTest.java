@@ -70,7 +70,7 @@ class FirstHourTest {
         Path photos = Files.createDirectories(yolo.resolve("images/" + part));
         Path labels = Files.createDirectories(yolo.resolve("labels/" + part));
         for (int i = 0; i < labeled.size(); i++) {
-            Path photo = labeled.photos().get(i).file();
+            Path photo = labeled.images().get(i).file();
             String name = photo.getFileName().toString();
             Files.copy(photo, photos.resolve(name));
             Files.writeString(labels.resolve(name.replace(".jpg", ".txt")), lines(labeled, i));
@@ -78,8 +78,8 @@ class FirstHourTest {
     }
 
     private static String lines(CocoDataset labeled, int index) {
-        double width = labeled.photos().get(index).size().width();
-        double height = labeled.photos().get(index).size().height();
+        double width = labeled.images().get(index).size().width();
+        double height = labeled.images().get(index).size().height();
         StringBuilder lines = new StringBuilder();
         for (Annotation object : labeled.annotations(index)) {
             Annotation.Bbox box = object.box();

@@ -78,7 +78,7 @@ public record Contents(
         List<Integer> shortEdges = new ArrayList<>();
         int step = Math.max(1, data.size() / SIZES_LOOKED_AT);
         for (int i = 0; i < data.size(); i += step) {
-            Size size = data.photo(i).size();
+            Size size = data.image(i).size();
             longEdges.add(Math.max(size.height(), size.width()));
             shortEdges.add(Math.min(size.height(), size.width()));
         }

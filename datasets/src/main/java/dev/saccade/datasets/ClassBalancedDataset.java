@@ -109,7 +109,7 @@ public final class ClassBalancedDataset implements Dataset {
         boolean isAnnotated = false;
         boolean showsObjects = false;
         for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
+            ImageFile photo = dataset.image(i);
             List<Annotation> annotations = dataset.annotations(i);
             boolean isTrained = TrainingTargets.keeps(photo, annotations);
             Set<Integer> classes =
@@ -165,8 +165,8 @@ public final class ClassBalancedDataset implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
-        return Lists.transform(positions.asList(), dataset::photo);
+    public List<ImageFile> images() {
+        return Lists.transform(positions.asList(), dataset::image);
     }
 
     @Override

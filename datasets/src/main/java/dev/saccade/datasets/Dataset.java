@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * Labeled photographs in a fixed order.
  *
- * <p>One of one's own has three methods: {@link #classes}, {@link #photos}, and {@link
+ * <p>One of one's own has three methods: {@link #classes}, {@link #images}, and {@link
  * #annotations} where objects are labeled or {@link #labels} where pixels are; with label maps
  * beside objects all four, and {@link #semanticClasses}. They are asked often, by many threads, and
  * always say the same. Reading the pixels of photographs is left to {@link ImageReader}.
@@ -66,7 +66,7 @@ public interface Dataset {
      * Returns the photographs. It is called for each of them, so the list is there already; it may
      * make them as they are asked for.
      */
-    List<Photo> photos();
+    List<ImageFile> images();
 
     /**
      * Returns how many classes the label maps have that there are beside objects, where they count
@@ -78,12 +78,12 @@ public interface Dataset {
 
     /** Returns the number of photographs. */
     default int size() {
-        return photos().size();
+        return images().size();
     }
 
     /** Returns photograph {@code index}, from 0. */
-    default Photo photo(int index) {
-        return photos().get(index);
+    default ImageFile image(int index) {
+        return images().get(index);
     }
 
     /**
@@ -110,6 +110,6 @@ public interface Dataset {
      */
     default LabelMap labels(int index) {
         throw SaccadeException.user(
-                "%s: its objects are labeled, but its pixels are asked for", photo(index).file());
+                "%s: its objects are labeled, but its pixels are asked for", image(index).file());
     }
 }

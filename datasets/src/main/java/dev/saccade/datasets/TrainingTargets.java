@@ -22,7 +22,7 @@ public final class TrainingTargets {
     private TrainingTargets() {}
 
     /** Returns boxes and labels of the {@linkplain #isUsable usable} objects, and the crowds. */
-    public static Instances boxes(Photo photo, List<Annotation> annotations) {
+    public static Instances boxes(ImageFile photo, List<Annotation> annotations) {
         return instances(usable(photo, annotations)).withIgnored(crowds(photo, annotations));
     }
 
@@ -33,20 +33,20 @@ public final class TrainingTargets {
      * @throws SaccadeException of kind user that names file and annotation, if an outline is
      *     missing or describes no mask of that size
      */
-    public static Instances masks(Photo photo, List<Annotation> annotations) {
+    public static Instances masks(ImageFile photo, List<Annotation> annotations) {
         List<Annotation> usable = usable(photo, annotations);
         return instances(usable)
                 .withIgnored(crowds(photo, annotations))
                 .withMasks(usable.stream().map(annotation -> mask(photo, annotation)).toList());
     }
 
-    private static List<Annotation> usable(Photo photo, List<Annotation> annotations) {
+    private static List<Annotation> usable(ImageFile photo, List<Annotation> annotations) {
         return annotations.stream()
                 .filter(annotation -> isUsable(annotation, photo.size()))
                 .toList();
     }
 
-    private static Boxes crowds(Photo photo, List<Annotation> annotations) {
+    private static Boxes crowds(ImageFile photo, List<Annotation> annotations) {
         return boxes(
                 annotations.stream()
                         .filter(annotation -> isCrowd(annotation, photo.size()))
@@ -70,7 +70,7 @@ public final class TrainingTargets {
         return Boxes.of(corners);
     }
 
-    private static Rle mask(Photo photo, Annotation annotation) {
+    private static Rle mask(ImageFile photo, Annotation annotation) {
         if (annotation.segmentation() instanceof Segmentation.None) {
             throw SaccadeException.user(
                     "%s: annotation %d has no segmentation to learn a mask from",
@@ -86,7 +86,7 @@ public final class TrainingTargets {
     }
 
     /** Returns the labels of the objects that are learned, and of the crowds. */
-    static Set<Integer> classes(Photo photo, List<Annotation> annotations) {
+    static Set<Integer> classes(ImageFile photo, List<Annotation> annotations) {
         return annotations.stream()
                 .filter(annotation -> annotation.label() >= 0)
                 .filter(object -> Dropped.reasonOfSingle(object, photo.size()).isEmpty())
@@ -114,7 +114,7 @@ public final class TrainingTargets {
      * tiny or ignored, and no side below 32 pixels. It may turn out to have no usable object and is
      * background then.
      */
-    public static boolean keeps(Photo photo, List<Annotation> annotations) {
+    public static boolean keeps(ImageFile photo, List<Annotation> annotations) {
         return isLargeEnough(photo.size())
                 && annotations.stream().anyMatch(annotation -> annotation.label() >= 0);
     }

@@ -38,7 +38,7 @@ public interface Transform extends PartConfig {
      *
      * @param others went through the same steps before this one, with draws of their own
      */
-    default Sample apply(Sample sample, OtherSamples others, SplittableRandom random) {
+    default Sample apply(Sample sample, SamplePool others, SplittableRandom random) {
         return apply(sample, random);
     }
 
@@ -88,7 +88,7 @@ public interface Transform extends PartConfig {
      *     together, or if one needs other samples
      */
     static Sample applyAll(List<Transform> steps, Sample sample, SplittableRandom random) {
-        return applyAll(steps, sample, OtherSamples.NONE, random);
+        return applyAll(steps, sample, SamplePool.NONE, random);
     }
 
     /**
@@ -98,12 +98,12 @@ public interface Transform extends PartConfig {
      * @param others went through what came before the first of the steps
      */
     static Sample applyAll(
-            List<Transform> steps, Sample sample, OtherSamples others, SplittableRandom random) {
+            List<Transform> steps, Sample sample, SamplePool others, SplittableRandom random) {
         Sample changed = sample;
         try {
             for (int i = 0; i < steps.size() && !changed.isRejected(); i++) {
                 Transform step = steps.get(i);
-                boolean hasOthers = others != OtherSamples.NONE || !step.needsOthers();
+                boolean hasOthers = others != SamplePool.NONE || !step.needsOthers();
                 require(hasOthers, step, "needs other photographs, expected in training only");
                 Sample result = step.apply(changed, others.after(steps.subList(0, i)), random);
                 require(result != null, step, "gave nothing, expected a sample");

@@ -67,7 +67,7 @@ class OtherSystemsTest {
             new LabelFiles(folder).write("sub/a.jpg", ImageFiles.jpeg(30, 20));
             CocoDataset dataset = coco(folder, "sub/a.jpg");
             String separator = files.getSeparator();
-            Path photo = dataset.photo(1).file();
+            Path photo = dataset.image(1).file();
             assertEquals(root + separator + "sub" + separator + "a.jpg", photo.toString());
             assertEquals(20, ImageReader.read(photo).rows());
         }
@@ -81,7 +81,7 @@ class OtherSystemsTest {
             Path folder = folder(files, root);
             new LabelFiles(folder).add("b", 40, 30, (x, y) -> 1).add("a/z", 30, 20, (x, y) -> 2);
             Dataset dataset = Configs.of(Ade20kDataset.Config.class).open(folder);
-            assertEquals(new Size(20, 30), dataset.photo(0).size());
+            assertEquals(new Size(20, 30), dataset.image(0).size());
             assertEquals(LabelMap.filled(new Size(20, 30), 1), dataset.labels(0));
             assertEquals(LabelMap.filled(new Size(30, 40), 0), dataset.labels(1));
         }

@@ -63,7 +63,7 @@ class PipesTest {
     @Test
     void aPhotographIsNone() throws IOException {
         assertRefused(() -> ImageReader.read(pipe));
-        assertRefused(() -> Photo.read(1, pipe));
+        assertRefused(() -> ImageFile.read(1, pipe));
         assertRefused(() -> ImageSource.of(pipe).read());
         Path annotations =
                 Files.writeString(
@@ -107,7 +107,7 @@ class PipesTest {
 
     @Test
     void aDeviceIsNoPhotograph() {
-        Photo endless = new Photo(1, Path.of("/dev/zero"), new Size(8, 8));
+        ImageFile endless = new ImageFile(1, Path.of("/dev/zero"), new Size(8, 8));
         List<Finding> findings = ImageCheck.findings(endless, OPTIONS);
         assertEquals(1, findings.size());
         assertTrue(findings.get(0).message().contains("expected a regular file"));

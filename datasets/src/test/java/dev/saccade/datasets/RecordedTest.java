@@ -88,9 +88,9 @@ class RecordedTest {
         }
 
         @Override
-        public List<Photo> photos() {
+        public List<ImageFile> images() {
             return IntStream.range(0, labels.size())
-                    .mapToObj(i -> new Photo(i, Path.of(i + ".jpg"), new Size(40, 50)))
+                    .mapToObj(i -> new ImageFile(i, Path.of(i + ".jpg"), new Size(40, 50)))
                     .toList();
         }
 
@@ -117,10 +117,10 @@ class RecordedTest {
                     new ClassBalancedDataset(new Shown(recorded.classes), recorded.threshold, true);
             assertEquals(
                     recorded.positions,
-                    balanced.photos().stream().map(photo -> (int) photo.id()).toList());
+                    balanced.images().stream().map(photo -> (int) photo.id()).toList());
             HashSet<List<Long>> repetitions = new HashSet<>();
             for (int i = 0; i < balanced.size(); i++) {
-                repetitions.add(List.of(balanced.photo(i).id(), (long) balanced.repetition(i)));
+                repetitions.add(List.of(balanced.image(i).id(), (long) balanced.repetition(i)));
             }
             assertEquals(balanced.size(), repetitions.size());
         }

@@ -18,7 +18,7 @@ import java.util.Set;
 
 class TrainingTargetsTest {
 
-    private static final Photo PHOTO = new Photo(3, Path.of("nuts.jpg"), new Size(30, 40));
+    private static final ImageFile PHOTO = new ImageFile(3, Path.of("nuts.jpg"), new Size(30, 40));
     private static final Segmentation SQUARE =
             new Segmentation.Polygons(List.of(new double[] {2, 3, 12, 3, 12, 13, 2, 13}));
 

@@ -57,7 +57,7 @@ class SceneDatasetTest {
         assertEquals(30, train.size());
         assertEquals(10, heldBack.size());
         for (int i = 0; i < train.size(); i++) {
-            assertTrue(Files.exists(train.photo(i).file()), "picture of " + train.photo(i));
+            assertTrue(Files.exists(train.image(i).file()), "picture of " + train.image(i));
             for (Annotation annotation : train.annotations(i)) {
                 assertEquals(annotation.area(), annotation.segmentation().mask(SIZE).area());
             }

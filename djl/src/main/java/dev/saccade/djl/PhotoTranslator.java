@@ -10,7 +10,7 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 
 import java.util.List;
@@ -65,7 +65,7 @@ final class PhotoTranslator<I, O> implements Translator<I, O> {
     }
 
     private NDList views(ImageSource source, NDManager manager) {
-        PhotoViews views = reader.read(List.of(source));
+        ImageViews views = reader.read(List.of(source));
         manager.attachInternal(UUID.randomUUID().toString(), views);
         return ViewArrays.of(views.on(manager), manager);
     }

@@ -9,7 +9,7 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.datasets.loader.DataLoader;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.models.TrainedModel;
 
@@ -93,7 +93,7 @@ public final class DatasetInference {
      */
     public <P> void run(
             ViewReader reader,
-            Function<PhotoViews, P> model,
+            Function<ImageViews, P> model,
             Evaluator<P> evaluator,
             IntConsumer progress) {
         evaluator.reset();
@@ -111,13 +111,13 @@ public final class DatasetInference {
 
     private <P> void runOwn(
             ViewReader reader,
-            Function<PhotoViews, P> model,
+            Function<ImageViews, P> model,
             Evaluator<P> evaluator,
             IntConsumer progress) {
         int first = first(ranks.rank());
         IntStream own = IntStream.range(first, first + size());
-        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, own, reader, workers);
-                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0);
+        try (DataLoader<ImageViews> loader = DataLoader.testing(dataset, own, reader, workers);
+                DataLoader<ImageViews>.Epoch photos = loader.epoch(0);
                 Workers measuring = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {
                 int index = first + i;
@@ -142,8 +142,8 @@ public final class DatasetInference {
     }
 
     private static <P> P predict(
-            Function<PhotoViews, P> model, DataLoader<PhotoViews>.Epoch photos) {
-        try (PhotoViews photo = photos.next()) {
+            Function<ImageViews, P> model, DataLoader<ImageViews>.Epoch photos) {
+        try (ImageViews photo = photos.next()) {
             return model.apply(photo);
         }
     }

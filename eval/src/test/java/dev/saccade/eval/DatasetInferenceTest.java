@@ -8,8 +8,8 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.Normalize;
 
@@ -36,7 +36,7 @@ class DatasetInferenceTest {
     @TempDir private Path folder;
     private Dataset dataset;
 
-    private record Photos(List<String> classes, List<Photo> photos) implements Dataset {
+    private record Photos(List<String> classes, List<ImageFile> images) implements Dataset {
 
         @Override
         public List<Annotation> annotations(int index) {
@@ -77,21 +77,21 @@ class DatasetInferenceTest {
 
     @BeforeEach
     void writePhotos() throws IOException {
-        List<Photo> photos = new ArrayList<>();
+        List<ImageFile> photos = new ArrayList<>();
         for (int i = 0; i < PHOTOS; i++) {
             Path file = folder.resolve(i + ".png");
             BufferedImage image = new BufferedImage(8 + i, 8, BufferedImage.TYPE_3BYTE_BGR);
             ImageIO.write(image, "png", file.toFile());
-            photos.add(Photo.read(i, file));
+            photos.add(ImageFile.read(i, file));
         }
         dataset = new Photos(List.of("thing"), photos);
     }
 
-    private static int width(PhotoViews photo) {
+    private static int width(ImageViews photo) {
         return photo.batches().get(0).images().get(0).original().width();
     }
 
-    private List<Integer> run(Function<PhotoViews, Integer> model, Evaluator<Integer> evaluator) {
+    private List<Integer> run(Function<ImageViews, Integer> model, Evaluator<Integer> evaluator) {
         List<Integer> progress = new ArrayList<>();
         new DatasetInference(dataset, 2)
                 .run(

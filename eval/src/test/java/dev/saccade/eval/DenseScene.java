@@ -16,7 +16,7 @@ public final class DenseScene {
 
     public DenseScene() {
         for (int id = 1; id <= 3; id++) {
-            dataset.image(id);
+            dataset.addImage(id);
             for (int g = 0; g < OBJECTS_PER_IMAGE; g++) {
                 add(id, g % 20 * 15, g / 20 * 20, g < 200 ? 0 : 1);
             }

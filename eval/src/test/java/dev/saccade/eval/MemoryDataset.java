@@ -5,7 +5,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
 
 import java.nio.file.Path;
@@ -19,7 +19,7 @@ public final class MemoryDataset implements Dataset {
     public static final Size SIZE = new Size(250, 300);
 
     private final List<String> classes;
-    private final List<Photo> photos = new ArrayList<>();
+    private final List<ImageFile> photos = new ArrayList<>();
     private final List<List<Annotation>> annotations = new ArrayList<>();
     private int nextId;
 
@@ -27,8 +27,8 @@ public final class MemoryDataset implements Dataset {
         this.classes = ImmutableList.copyOf(classes);
     }
 
-    public MemoryDataset image(long id) {
-        photos.add(new Photo(id, Path.of(id + ".png"), SIZE));
+    public MemoryDataset addImage(long id) {
+        photos.add(new ImageFile(id, Path.of(id + ".png"), SIZE));
         annotations.add(new ArrayList<>());
         return this;
     }
@@ -74,7 +74,7 @@ public final class MemoryDataset implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
+    public List<ImageFile> images() {
         return photos;
     }
 

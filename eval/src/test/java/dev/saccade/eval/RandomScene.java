@@ -19,7 +19,7 @@ public final class RandomScene {
         for (int i = 0; i < 30; i++) {
             // Ids that are not in the order of the images.
             long id = 1000 - 7L * i;
-            dataset.image(id);
+            dataset.addImage(id);
             int objects = next(7);
             for (int g = 0; g < objects; g++) {
                 addObject(id);

@@ -10,8 +10,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
-import dev.saccade.datasets.loader.TiledPhoto;
+import dev.saccade.datasets.loader.ImageViews;
+import dev.saccade.datasets.loader.TiledImage;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.datasets.transforms.Tiles.Tile;
@@ -96,13 +96,13 @@ public final class Detector extends TrainedModel<Instances> {
     }
 
     @Override
-    Instances predict(TiledPhoto photo, PhotoViews whole) {
+    Instances predict(TiledImage photo, ImageViews whole) {
         TiledObjects objects = new TiledObjects(photo.size());
         if (!whole.batches().isEmpty()) {
             objects.add(Tile.all(photo.size()), look(whole));
         }
         for (Tile tile : photo.tiles()) {
-            try (PhotoViews views = photo.read(tile)) {
+            try (ImageViews views = photo.read(tile)) {
                 objects.add(tile, look(views));
             }
         }

@@ -10,8 +10,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
-import dev.saccade.datasets.loader.TiledPhoto;
+import dev.saccade.datasets.loader.ImageViews;
+import dev.saccade.datasets.loader.TiledImage;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.datasets.transforms.Tiles.Tile;
@@ -91,10 +91,10 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     }
 
     @Override
-    LabelMap predict(TiledPhoto photo, PhotoViews none) {
+    LabelMap predict(TiledImage photo, ImageViews none) {
         TiledLabels labels = new TiledLabels(photo.size(), photo.tiles());
         for (Tile tile : photo.tiles()) {
-            try (PhotoViews views = photo.read(tile)) {
+            try (ImageViews views = photo.read(tile)) {
                 labels.add(tile, look(views));
             }
         }

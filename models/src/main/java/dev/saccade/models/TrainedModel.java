@@ -26,8 +26,8 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
-import dev.saccade.datasets.loader.PhotoViews;
-import dev.saccade.datasets.loader.TiledPhoto;
+import dev.saccade.datasets.loader.ImageViews;
+import dev.saccade.datasets.loader.TiledImage;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
@@ -217,7 +217,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return model.parameterCount();
     }
 
-    /** Returns what prepares photographs for {@link #predict(PhotoViews)}. */
+    /** Returns what prepares photographs for {@link #predict(ImageViews)}. */
     public final ViewReader reader() {
         return reader;
     }
@@ -232,7 +232,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /** Returns what is predicted for a photograph that the {@link #reader} has prepared. */
-    public final P predict(PhotoViews photo) {
+    public final P predict(ImageViews photo) {
         return photo.tiled().map(tiled -> predict(tiled, photo)).orElseGet(() -> look(photo));
     }
 
@@ -241,10 +241,10 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
      *
      * @param whole the views of all of it, if there are any
      */
-    abstract P predict(TiledPhoto photo, PhotoViews whole);
+    abstract P predict(TiledImage photo, ImageViews whole);
 
     /** Returns what is predicted for a photograph, or a tile, that the network sees whole. */
-    final P look(PhotoViews photo) {
+    final P look(ImageViews photo) {
         return within(
                 scratch -> computed(() -> model.predictViews(photo.on(scratch))),
                 () -> views(photo) + memory());
@@ -256,7 +256,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
      * small; what is predicted then differs from that of each alone by rounding, as sums are in
      * another order.
      */
-    public final List<P> predict(List<PhotoViews> photos) {
+    public final List<P> predict(List<ImageViews> photos) {
         boolean severalViews = photos.stream().anyMatch(photo -> photo.batches().size() > 1);
         long sizes = photos.stream().map(photo -> photo.batches().get(0).size()).distinct().count();
         if (photos.size() == 1 || severalViews || sizes > 1) {
@@ -267,7 +267,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 () -> views(photos.get(0)) + " of " + photos.size() + " photographs" + memory());
     }
 
-    private static ImageBatch together(List<PhotoViews> photos, NDManager manager) {
+    private static ImageBatch together(List<ImageViews> photos, NDManager manager) {
         List<ImageBatch> alone = photos.stream().map(photo -> photo.on(manager).get(0)).toList();
         NDArray[] pixels = alone.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
         return new ImageBatch(
@@ -275,7 +275,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 alone.stream().flatMap(batch -> batch.images().stream()).toList());
     }
 
-    private static String views(PhotoViews photo) {
+    private static String views(ImageViews photo) {
         return photo.batches().stream()
                 .map(view -> view.images().size() + " x " + view.size())
                 .collect(Collectors.joining(" and ", "; the network looked at ", ""));
@@ -297,10 +297,10 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /** Returns what is made of a photograph. */
-    final <T> T read(ImageSource photo, Function<PhotoViews, T> prediction) {
+    final <T> T read(ImageSource photo, Function<ImageViews, T> prediction) {
         return OutOfMemory.IN_PREDICTION.told(
                 () -> {
-                    try (PhotoViews views = reader.read(List.of(photo))) {
+                    try (ImageViews views = reader.read(List.of(photo))) {
                         return prediction.apply(views);
                     }
                 });

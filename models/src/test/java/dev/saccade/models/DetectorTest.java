@@ -20,7 +20,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.NamedViews;
 import dev.saccade.datasets.transforms.Normalize;
@@ -175,7 +175,7 @@ class DetectorTest {
             for (List<Integer> scale : List.of(OWN, LARGER)) {
                 Resize resize = new Resize(List.of(scale), Resize.Mode.VALUE, true, List.of(), 1);
                 List<Transform> transforms = List.of(resize, Configs.of(Normalize.class));
-                try (PhotoViews view =
+                try (ImageViews view =
                         new ViewReader(List.of(transforms)).read(List.of(ImageSource.of(photo)))) {
                     ImageBatch upright = view.on(manager).get(0);
                     ImageInfo info = upright.images().get(0);
@@ -410,13 +410,13 @@ class DetectorTest {
                 String.format(
                         Locale.ROOT,
                         """
-                model: {%s}
-                transforms:
-                  - {type: resize, scales: [[96, 64]], mode: value, keep_ratio: true}
-                  - {type: normalize}
-                views: null
-                classes: [a, b]
-                """,
+                        model: {%s}
+                        transforms:
+                          - {type: resize, scales: [[96, 64]], mode: value, keep_ratio: true}
+                          - {type: normalize}
+                        views: null
+                        classes: [a, b]
+                        """,
                         "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
                                 + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");

@@ -3,7 +3,7 @@ package dev.saccade.parity;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
@@ -63,8 +63,8 @@ final class BoxOverlaps {
         }
 
         @Override
-        public List<Photo> photos() {
-            return List.of(new Photo(1, Path.of("1.png"), new Size(100, 100)));
+        public List<ImageFile> images() {
+            return List.of(new ImageFile(1, Path.of("1.png"), new Size(100, 100)));
         }
 
         @Override

@@ -26,12 +26,12 @@ final class SegPipelineKind implements Kind {
     @Override
     public void run(Case recorded) {
         Dataset files = files(recorded);
-        Mat image = ImageReader.read(files.photo(0).file());
+        Mat image = ImageReader.read(files.image(0).file());
         recorded.compare("img", Pixels.of(image), Tolerance.EXACT);
         recorded.compare("label", numbers(files.labels(0)), Tolerance.EXACT);
         for (Settings pipeline : recorded.settings().objects("pipelines")) {
             Sample sample =
-                    Sample.of(image.clone(), ImageInfo.of(files.photo(0).size()), files.labels(0));
+                    Sample.of(image.clone(), ImageInfo.of(files.image(0).size()), files.labels(0));
             for (Settings step : pipeline.objects("steps")) {
                 sample = ScriptedTransforms.apply(step, sample);
             }

@@ -7,7 +7,7 @@ import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.models.TrainedModel;
 
@@ -53,7 +53,7 @@ final class PredictionQueue implements AutoCloseable {
 
     /** A photograph before the model. */
     private record Decoded(
-            PhotoViews views,
+            ImageViews views,
             Size size,
             List<String> warnings,
             AtomicBoolean gone,
@@ -161,7 +161,7 @@ final class PredictionQueue implements AutoCloseable {
         int permits = Math.min(permits(header.stored().area()), decodingPermits);
         decoding.acquire(permits);
         List<String> warnings = new ArrayList<>();
-        PhotoViews ready;
+        ImageViews ready;
         try {
             ImageSource source =
                     ImageSource.of(photo.name(), photo.content()).warnings(warnings::add);

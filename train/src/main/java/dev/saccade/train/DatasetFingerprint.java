@@ -7,7 +7,7 @@ import com.google.common.hash.Hashing;
 
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 
 /** Tells whether a data set is the one that a run began with; pixels are not looked at. */
 final class DatasetFingerprint {
@@ -19,7 +19,7 @@ final class DatasetFingerprint {
         Hasher hasher = Hashing.sha256().newHasher();
         dataset.classes().forEach(name -> hasher.putString(name, UTF_8).putByte((byte) 0));
         for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
+            ImageFile photo = dataset.image(i);
             hasher.putLong(photo.id())
                     .putString(photo.file().getFileName().toString(), UTF_8)
                     .putInt(photo.size().height())

@@ -11,7 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluation;
@@ -92,7 +92,7 @@ final class ModelEvaluator<P> {
         return () -> values;
     }
 
-    private P predict(PhotoViews photo) {
+    private P predict(ImageViews photo) {
         try (NDManager scratch = manager.newSubManager()) {
             return Autocast.call(
                     config.precision(),

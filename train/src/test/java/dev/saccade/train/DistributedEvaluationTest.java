@@ -71,7 +71,7 @@ class DistributedEvaluationTest {
 
     @Test
     void ranksMeasureSegmentationAsOneDoes() {
-        Squares.Pixels pixels = new Squares.Pixels(List.of("gray", "square"), squares.photos());
+        Squares.Pixels pixels = new Squares.Pixels(List.of("gray", "square"), squares.images());
         RunConfig config =
                 config(
                         "model.neck={type: fpn, out_channels: 8, num_outs: 4}",

@@ -22,7 +22,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Detector;
 import dev.saccade.train.config.RunConfig;
@@ -167,7 +167,7 @@ class GpuTest {
         Path run = folder.resolve("run");
         training(DeviceUnderTest.name(), "epochs=5").start(run);
         Path weights = new RunFolder(run).last();
-        ImageSource photo = ImageSource.of(photos.photos().get(0).file());
+        ImageSource photo = ImageSource.of(photos.images().get(0).file());
         try (Detector cpu = Detector.load(weights, Device.cpu());
                 Detector gpu = Detector.load(weights, DeviceUnderTest.device())) {
             Instances expected = cpu.predict(photo);
@@ -200,7 +200,7 @@ class GpuTest {
     }
 
     /** Objects of one pixel, of none, of all; slivers, odd edges and one that is huge. */
-    private record HostilePhotos(List<Photo> photos) implements Dataset {
+    private record HostilePhotos(List<ImageFile> images) implements Dataset {
 
         private static final List<Size> SIZES =
                 List.of(
@@ -211,7 +211,7 @@ class GpuTest {
                         new Size(1499, 2003));
 
         static HostilePhotos in(Path folder) throws IOException {
-            List<Photo> photos = new ArrayList<>();
+            List<ImageFile> photos = new ArrayList<>();
             Files.createDirectories(folder);
             for (Size size : SIZES) {
                 Path file = folder.resolve(size + ".png");
@@ -219,7 +219,7 @@ class GpuTest {
                         new BufferedImage(size.width(), size.height(), BufferedImage.TYPE_INT_RGB),
                         "png",
                         file.toFile());
-                photos.add(new Photo(photos.size() + 1, file, size));
+                photos.add(new ImageFile(photos.size() + 1, file, size));
             }
             return new HostilePhotos(photos);
         }
@@ -261,7 +261,7 @@ class GpuTest {
         }
         Path weights = new RunFolder(folder.resolve("gpu")).last();
         try (Detector detector = Detector.load(weights, DeviceUnderTest.device())) {
-            for (Photo photo : hostile.photos()) {
+            for (ImageFile photo : hostile.images()) {
                 for (float x : detector.predict(ImageSource.of(photo.file())).boxes().toArray()) {
                     assertTrue(Float.isFinite(x), photo.toString());
                 }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
@@ -142,7 +142,7 @@ class OwnDataTest {
                             () ->
                                     DetectionEvaluator.evaluate(
                                             detector,
-                                            new Squares(List.of("disc"), squares.photos())));
+                                            new Squares(List.of("disc"), squares.images())));
             assertTrue(message.contains("labeled with [disc]"), message);
         }
     }
@@ -185,11 +185,12 @@ class OwnDataTest {
         String missing = messageOf(() -> Training.of(written));
         assertTrue(missing.contains("data.train: missing"), missing);
 
-        Squares fewer = new Squares(squares.classes(), squares.photos().subList(1, 8));
+        Squares fewer = new Squares(squares.classes(), squares.images().subList(1, 8));
         String other = messageOf(() -> Training.of(written, fewer).resume(run));
         assertTrue(
                 other.contains(
-                        "is of another run, the photographs or labels of data.train have changed; resume"),
+                        "is of another run, the photographs or labels of data.train have changed;"
+                            + " resume"),
                 other);
     }
 
@@ -230,10 +231,10 @@ class OwnDataTest {
 
     @Test
     void mistakesAreToldTogetherBeforeAnythingIsWritten() {
-        List<Photo> photos = new ArrayList<>(squares.photos());
-        photos.set(2, new Photo(1, folder.resolve("gone.png"), Squares.SIZE));
+        List<ImageFile> photos = new ArrayList<>(squares.images());
+        photos.set(2, new ImageFile(1, folder.resolve("gone.png"), Squares.SIZE));
         Squares faulty = new Squares(squares.classes(), photos);
-        Squares others = new Squares(List.of("disc"), squares.photos());
+        Squares others = new Squares(List.of("disc"), squares.images());
         Path run = folder.resolve("run");
         Training training = Training.of(RunConfig.parse(CONFIG), faulty, others);
         List<String> closed = new ArrayList<>();
@@ -266,13 +267,13 @@ class OwnDataTest {
         assertFalse(Files.exists(run));
     }
 
-    private List<Photo> photos(int count) {
-        return squares.photos().subList(0, count);
+    private List<ImageFile> photos(int count) {
+        return squares.images().subList(0, count);
     }
 
     @Test
     void tellsTheClassOfEveryPixel() {
-        Squares.Pixels pixels = new Squares.Pixels(List.of("ground", "square"), squares.photos());
+        Squares.Pixels pixels = new Squares.Pixels(List.of("ground", "square"), squares.images());
         Map<String, Double> measured = new HashMap<>();
         Hook hook =
                 new Hook() {

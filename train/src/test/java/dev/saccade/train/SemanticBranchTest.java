@@ -13,7 +13,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -57,7 +57,7 @@ class SemanticBranchTest {
             """;
 
     /** Objects of one class, beside label maps of so many. */
-    private record Scenes(List<Photo> photos, int semanticClasses) implements Dataset {
+    private record Scenes(List<ImageFile> images, int semanticClasses) implements Dataset {
 
         @Override
         public List<String> classes() {
@@ -80,7 +80,7 @@ class SemanticBranchTest {
 
     @TempDir private Path folder;
 
-    private List<Photo> photos;
+    private List<ImageFile> photos;
 
     @BeforeEach
     void write() throws IOException {
@@ -88,7 +88,7 @@ class SemanticBranchTest {
         BufferedImage image =
                 new BufferedImage(SIZE.width(), SIZE.height(), BufferedImage.TYPE_INT_RGB);
         ImageIO.write(image, "png", file.toFile());
-        photos = IntStream.range(0, 4).mapToObj(i -> new Photo(i, file, SIZE)).toList();
+        photos = IntStream.range(0, 4).mapToObj(i -> new ImageFile(i, file, SIZE)).toList();
     }
 
     @Test
@@ -132,7 +132,8 @@ class SemanticBranchTest {
         RunConfig alone =
                 RunConfig.parse(
                         CONFIG.replace(
-                                "semantic_head: {num_convs: 1, conv_out_channels: 8, num_classes: 4}",
+                                "semantic_head: {num_convs: 1, conv_out_channels: 8, num_classes:"
+                                    + " 4}",
                                 "semantic_head: null"));
         Training.of(alone, new Scenes(photos, 4)).start(folder.resolve("run"));
     }

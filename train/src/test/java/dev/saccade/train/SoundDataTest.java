@@ -11,7 +11,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Detector;
@@ -61,7 +61,7 @@ class SoundDataTest {
             """;
 
     /** Eight photographs with the same objects on each. */
-    private record Objects(List<Photo> photos, IntFunction<List<Annotation>> objects)
+    private record Objects(List<ImageFile> images, IntFunction<List<Annotation>> objects)
             implements Dataset {
 
         @Override
@@ -76,7 +76,7 @@ class SoundDataTest {
     }
 
     /** Photographs of which each is of one class from edge to edge. */
-    private record Plain(List<Photo> photos, IntFunction<Integer> label) implements Dataset {
+    private record Plain(List<ImageFile> images, IntFunction<Integer> label) implements Dataset {
 
         @Override
         public List<String> classes() {
@@ -85,20 +85,20 @@ class SoundDataTest {
 
         @Override
         public LabelMap labels(int index) {
-            return LabelMap.filled(photo(index).size(), label.apply(index));
+            return LabelMap.filled(image(index).size(), label.apply(index));
         }
     }
 
     @TempDir private Path folder;
 
-    private List<Photo> photos(int count, int width, int height) throws IOException {
-        List<Photo> photos = new ArrayList<>();
+    private List<ImageFile> photos(int count, int width, int height) throws IOException {
+        List<ImageFile> photos = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Path file = folder.resolve(width + "x" + height + (i == 0 ? "" : "_" + i) + ".png");
             BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
             image.setRGB(0, 0, i);
             ImageIO.write(image, "png", file.toFile());
-            photos.add(new Photo(i, file, new Size(height, width)));
+            photos.add(new ImageFile(i, file, new Size(height, width)));
         }
         return photos;
     }
@@ -127,7 +127,7 @@ class SoundDataTest {
 
     @Test
     void objectsAreLearnedFromThoseThatAreLeft() throws IOException {
-        List<Photo> photos = photos(8, 64, 48);
+        List<ImageFile> photos = photos(8, 64, 48);
         Dataset sound = new Objects(photos, box(4, 4, 30, 30));
         Dataset none = new Objects(photos, index -> List.of());
         assertNotTrained(
@@ -167,7 +167,7 @@ class SoundDataTest {
 
     @Test
     void aModelThatDoesNotFitIsToldBeforePhotographsAreLookedAt() {
-        Photo missing = new Photo(0, folder.resolve("missing.png"), new Size(48, 64));
+        ImageFile missing = new ImageFile(0, folder.resolve("missing.png"), new Size(48, 64));
         Dataset data = new Objects(List.of(missing), box(4, 4, 30, 30));
         Training unfit = Training.of(RunConfig.parse(CONFIG).with("model.neck.num_outs=1"), data);
         assertRefused(
@@ -178,7 +178,7 @@ class SoundDataTest {
 
     @Test
     void classesAreLearnedFromMoreThanOne() throws IOException {
-        List<Photo> photos = photos(4, 64, 48);
+        List<ImageFile> photos = photos(4, 64, 48);
         Dataset sound = new Plain(photos, index -> index % 2);
         assertNotTrained(
                 SEGMENTER,
@@ -196,7 +196,7 @@ class SoundDataTest {
 
     @Test
     void nothingIsMeasuredOnWhatNothingIsLearnedFrom() throws IOException {
-        List<Photo> photos = photos(2, 64, 48);
+        List<ImageFile> photos = photos(2, 64, 48);
         Dataset sound = new Objects(photos, box(4, 4, 30, 30));
         Path run = folder.resolve("detector");
         Training.of(RunConfig.parse(CONFIG).with("iterations=1"), sound).start(run);

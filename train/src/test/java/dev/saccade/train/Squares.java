@@ -4,7 +4,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 
 import java.awt.Color;
 import java.awt.Graphics2D;
@@ -17,7 +17,7 @@ import java.util.List;
 import javax.imageio.ImageIO;
 
 /** Bright squares on gray, each photograph with one. */
-record Squares(List<String> classes, List<Photo> photos) implements Dataset {
+record Squares(List<String> classes, List<ImageFile> images) implements Dataset {
 
     static final Size SIZE = new Size(48, 64);
 
@@ -26,7 +26,7 @@ record Squares(List<String> classes, List<Photo> photos) implements Dataset {
     }
 
     static Squares draw(Path folder, int count) throws IOException {
-        List<Photo> photos = new ArrayList<>();
+        List<ImageFile> photos = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             BufferedImage image =
                     new BufferedImage(SIZE.width(), SIZE.height(), BufferedImage.TYPE_INT_RGB);
@@ -38,13 +38,13 @@ record Squares(List<String> classes, List<Photo> photos) implements Dataset {
             graphics.dispose();
             Path file = folder.resolve("square" + i + ".png");
             ImageIO.write(image, "png", file.toFile());
-            photos.add(Photo.read(i, file));
+            photos.add(ImageFile.read(i, file));
         }
         return new Squares(List.of("square"), photos);
     }
 
     /** The same photographs with a class for every pixel. */
-    record Pixels(List<String> classes, List<Photo> photos) implements Dataset {
+    record Pixels(List<String> classes, List<ImageFile> images) implements Dataset {
 
         @Override
         public LabelMap labels(int index) {

@@ -19,7 +19,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.train.config.RunConfig;
@@ -75,9 +75,9 @@ final class TinyRun {
         }
 
         @Override
-        public List<Photo> photos() {
+        public List<ImageFile> images() {
             return IntStream.range(0, COUNT)
-                    .mapToObj(i -> new Photo(100 + i, file(i), new Size(32, 40)))
+                    .mapToObj(i -> new ImageFile(100 + i, file(i), new Size(32, 40)))
                     .toList();
         }
 

@@ -12,7 +12,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.coco.CocoDataset;
 
@@ -109,7 +109,7 @@ final class CocoDoor implements Door {
         for (int i = 0; i < dataset.size(); i++) {
             for (Annotation annotation : dataset.annotations(i)) {
                 try {
-                    annotation.segmentation().mask(dataset.photo(i).size());
+                    annotation.segmentation().mask(dataset.image(i).size());
                 } catch (SaccadeException e) {
                     assertEquals(SaccadeException.Kind.USER, e.kind());
                 }
@@ -122,7 +122,7 @@ final class CocoDoor implements Door {
         List<Object> annotations = new ArrayList<>();
         List<Object> categories = new ArrayList<>();
         for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
+            ImageFile photo = dataset.image(i);
             images.add(
                     Map.of(
                             "id", photo.id(),
@@ -142,7 +142,7 @@ final class CocoDoor implements Door {
                         "images", images, "annotations", annotations, "categories", categories));
     }
 
-    private static Map<String, Object> written(Annotation shown, Photo photo, Dataset dataset) {
+    private static Map<String, Object> written(Annotation shown, ImageFile photo, Dataset dataset) {
         ImmutableMap.Builder<String, Object> fields = ImmutableMap.builder();
         fields.put("id", shown.id()).put("image_id", photo.id());
         fields.put("category_id", dataset.categoryId(shown.label()));

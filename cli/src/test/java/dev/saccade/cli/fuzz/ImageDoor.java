@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
 
@@ -37,7 +37,7 @@ record ImageDoor(String name, Format format, List<byte[]> seeds) implements Door
         Size size = size(ImageReader.read(FILE));
         assertEquals(size, size(ImageSource.of(input).read()), "bytes");
         try {
-            assertEquals(size, Photo.read(1, FILE).size(), "header");
+            assertEquals(size, ImageFile.read(1, FILE).size(), "header");
         } catch (SaccadeException e) {
             throw new AssertionError("decoded, but its header is refused", e);
         }

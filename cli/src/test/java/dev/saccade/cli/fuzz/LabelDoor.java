@@ -64,7 +64,7 @@ final class LabelDoor implements Door {
         }
         Files.write(Path.of("labels", "one.png"), input);
         LabelMap labels = dataset.get().labels(0);
-        assertEquals(dataset.get().photo(0).size(), labels.size());
+        assertEquals(dataset.get().image(0).size(), labels.size());
     }
 
     /** Returns what any input may take, and what the pixels do that its header declares. */

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
 
@@ -27,10 +27,11 @@ record ResultsDoor(String name, IouType iouType) implements Door {
         }
 
         @Override
-        public List<Photo> photos() {
+        public List<ImageFile> images() {
             Size size = new Size(3, 4);
             return List.of(
-                    new Photo(1, Path.of("a.jpg"), size), new Photo(7, Path.of("b.jpg"), size));
+                    new ImageFile(1, Path.of("a.jpg"), size),
+                    new ImageFile(7, Path.of("b.jpg"), size));
         }
     }
 

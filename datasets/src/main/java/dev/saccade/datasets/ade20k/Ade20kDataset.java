@@ -19,7 +19,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.image.ImageHeader;
@@ -185,22 +185,22 @@ public final class Ade20kDataset implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
+    public List<ImageFile> images() {
         return Lists.transform(ContiguousSet.closedOpen(0, pairs.size()).asList(), this::read);
     }
 
-    private Photo read(int index) {
+    private ImageFile read(int index) {
         Path file = pairs.get(index).photo();
         Size size = sizes.get(index);
         if (size == null) {
             size = ImageHeader.read(file).size();
             sizes.set(index, size);
         }
-        return new Photo(index + 1L, file, size);
+        return new ImageFile(index + 1L, file, size);
     }
 
     @Override
     public LabelMap labels(int index) {
-        return pairs.get(index).read(code, photo(index).size());
+        return pairs.get(index).read(code, image(index).size());
     }
 }

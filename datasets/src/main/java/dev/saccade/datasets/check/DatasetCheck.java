@@ -12,7 +12,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -30,7 +30,7 @@ public final class DatasetCheck {
     private final CheckOptions options;
     private final Findings findings = new Findings();
     private final List<Integer> indices = new ArrayList<>();
-    private final List<Photo> photos = new ArrayList<>();
+    private final List<ImageFile> photos = new ArrayList<>();
 
     private DatasetCheck(Dataset dataset, CheckOptions options) {
         this.dataset = dataset;
@@ -67,7 +67,7 @@ public final class DatasetCheck {
     private void checkPhotos() {
         for (int i = 0; i < dataset.size(); i++) {
             try {
-                photos.add(dataset.photo(i));
+                photos.add(dataset.image(i));
                 indices.add(i);
             } catch (SaccadeException e) {
                 error("photograph " + i, e.getMessage());
@@ -76,7 +76,8 @@ public final class DatasetCheck {
         if (dataset.size() == 0) {
             error("", "has no photographs");
         }
-        ImmutableLongArray ids = ImmutableLongArray.copyOf(photos.stream().mapToLong(Photo::id));
+        ImmutableLongArray ids =
+                ImmutableLongArray.copyOf(photos.stream().mapToLong(ImageFile::id));
         findings.requireUnique(DATA_SET, "image", ids);
     }
 
@@ -86,7 +87,7 @@ public final class DatasetCheck {
             builder.addCategory(label, dataset.classes().get(label));
         }
         for (int i = 0; i < photos.size(); i++) {
-            Photo photo = photos.get(i);
+            ImageFile photo = photos.get(i);
             builder.addImage(photo.id(), photo.file().toString(), photo.size());
             for (Annotation annotation : dataset.annotations(indices.get(i))) {
                 builder.addAnnotation(photo.id(), annotation.label(), annotation);
@@ -106,7 +107,7 @@ public final class DatasetCheck {
         return ObjectCounter.count(table, List.of());
     }
 
-    private void checkAnnotation(Photo photo, Annotation annotation) {
+    private void checkAnnotation(ImageFile photo, Annotation annotation) {
         String subject =
                 Text.format(
                         "annotation %d of image %d (%s)",
@@ -131,7 +132,7 @@ public final class DatasetCheck {
         if (fault.isEmpty()) {
             List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
             for (int i = 0; i < photos.size(); i++) {
-                Photo photo = photos.get(i);
+                ImageFile photo = photos.get(i);
                 int index = indices.get(i);
                 checks.add(() -> checkLabels(photo, index, classes, new ArrayList<>()));
             }
@@ -142,7 +143,7 @@ public final class DatasetCheck {
     private DatasetStatistics checkLabels() {
         List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
         for (int i = 0; i < photos.size(); i++) {
-            Photo photo = photos.get(i);
+            ImageFile photo = photos.get(i);
             int index = indices.get(i);
             checks.add(
                     () ->
@@ -155,7 +156,8 @@ public final class DatasetCheck {
         return LabelCheck.run(DATA_SET, dataset.classes(), checks, options, findings);
     }
 
-    private LabelCheck.Found checkLabels(Photo photo, int index, int classes, List<Finding> found) {
+    private LabelCheck.Found checkLabels(
+            ImageFile photo, int index, int classes, List<Finding> found) {
         String subject = Text.format("labels of image %d (%s)", photo.id(), photo.file());
         try {
             LabelMap labels = dataset.labels(index);

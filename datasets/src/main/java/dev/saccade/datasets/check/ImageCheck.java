@@ -9,7 +9,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageReader;
 
@@ -51,7 +51,7 @@ public final class ImageCheck {
      *
      * @param options what is read of it; the pixels reveal damage behind the header
      */
-    public static List<Finding> findings(Photo photo, CheckOptions options) {
+    public static List<Finding> findings(ImageFile photo, CheckOptions options) {
         List<Finding> findings = new ArrayList<>();
         ImageCheck check = new ImageCheck(photo.file(), OptionalLong.of(photo.id()), findings::add);
         check.run(options).ifPresent(header -> check.checkSize(header, photo.size()));
@@ -59,7 +59,8 @@ public final class ImageCheck {
     }
 
     /** Reports all that is wrong with the files of photographs. */
-    public static void run(List<Photo> photos, CheckOptions options, Consumer<Finding> findings) {
+    public static void run(
+            List<ImageFile> photos, CheckOptions options, Consumer<Finding> findings) {
         List<Callable<List<Finding>>> checks = new ArrayList<>();
         photos.forEach(photo -> checks.add(() -> findings(photo, options)));
         try (Workers workers = new Workers("dataset-check", options.threads())) {

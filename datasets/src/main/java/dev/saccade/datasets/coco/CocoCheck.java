@@ -6,7 +6,7 @@ import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.ObjectCheck;
@@ -81,22 +81,23 @@ final class CocoCheck {
 
     private void checkImages(
             AnnotationTable table, CocoReferences references, CheckOptions options) {
-        Map<Integer, Photo> photos = new LinkedHashMap<>();
+        Map<Integer, ImageFile> photos = new LinkedHashMap<>();
         for (int i = 0; i < table.fileNames().size(); i++) {
             Optional<Path> file = references.locate(table.fileNames().get(i));
             if (file.isPresent()) {
                 long id = table.imageIds().get(i);
-                photos.put(i, new Photo(id, file.get(), table.imageSize(i)));
+                photos.put(i, new ImageFile(id, file.get(), table.imageSize(i)));
             }
         }
-        List<Photo> all = List.copyOf(photos.values());
+        List<ImageFile> all = List.copyOf(photos.values());
         if (all.size() > 1 && all.stream().noneMatch(photo -> Files.exists(photo.file()))) {
             findings.accept(
                     Finding.error(
                             images.toString(),
                             "",
                             Text.format(
-                                            "has none of the %d photographs, the first of which is expected at %s;",
+                                            "has none of the %d photographs, the first of which is"
+                                                + " expected at %s;",
                                             all.size(), all.get(0).file())
                                     + " data.train.images or data.val.images names the folder that"
                                     + " file_name starts from"));

@@ -18,7 +18,7 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ObjectCheck;
@@ -205,7 +205,7 @@ public final class CocoDataset implements Dataset {
 
     /**
      * Returns the content of an annotation file with all its classes, wherever its images are;
-     * nothing if its parts do not fit together. The data set has no {@link #photos}.
+     * nothing if its parts do not fit together. The data set has no {@link #images}.
      *
      * @param findings told of all that is wrong with the file
      * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
@@ -264,12 +264,12 @@ public final class CocoDataset implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
+    public List<ImageFile> images() {
         return Lists.transform(ContiguousSet.closedOpen(0, files.size()).asList(), this::read);
     }
 
-    private Photo read(int index) {
-        return new Photo(table.imageIds().get(index), files.get(index), table.imageSize(index));
+    private ImageFile read(int index) {
+        return new ImageFile(table.imageIds().get(index), files.get(index), table.imageSize(index));
     }
 
     @Override
@@ -286,7 +286,7 @@ public final class CocoDataset implements Dataset {
     @Override
     public LabelMap labels(int index) {
         return labelMaps.isPresent()
-                ? labelMaps.get().read(photo(index), table.fileNames().get(index))
+                ? labelMaps.get().read(image(index), table.fileNames().get(index))
                 : Dataset.super.labels(index);
     }
 

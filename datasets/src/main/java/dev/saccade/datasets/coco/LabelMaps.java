@@ -6,7 +6,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.LabelCheck;
@@ -44,7 +44,7 @@ record LabelMaps(Path folder, int classes) {
      *
      * @param fileName of the photograph, which stays in its folder
      */
-    LabelFile of(Photo photo, String fileName) {
+    LabelFile of(ImageFile photo, String fileName) {
         int end = fileName.lastIndexOf('.');
         boolean hasEnding = end > fileName.lastIndexOf('/') + 1;
         String stem = hasEnding ? fileName.substring(0, end) : fileName;
@@ -52,7 +52,7 @@ record LabelMaps(Path folder, int classes) {
     }
 
     /** Reads the label map of a photograph. */
-    LabelMap read(Photo photo, String fileName) {
+    LabelMap read(ImageFile photo, String fileName) {
         return of(photo, fileName).read(code(), photo.size());
     }
 
@@ -67,7 +67,7 @@ record LabelMaps(Path folder, int classes) {
             Optional<LabelMaps> maps,
             String file,
             AnnotationTable table,
-            Map<Integer, Photo> photos,
+            Map<Integer, ImageFile> photos,
             CheckOptions options,
             Findings findings) {
         int classes = maps.map(LabelMaps::classes).orElse(0);
@@ -83,7 +83,7 @@ record LabelMaps(Path folder, int classes) {
 
     private void check(
             AnnotationTable table,
-            Map<Integer, Photo> photos,
+            Map<Integer, ImageFile> photos,
             CheckOptions options,
             Findings findings) {
         if (!Files.isDirectory(folder)) {

@@ -7,8 +7,8 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.LabelCheck;
@@ -81,10 +81,10 @@ public final class ForeignCheck {
                     .forEach(photo -> checks.add(() -> pixels(photo)));
             return LabelCheck.run(folder.toString(), labels.classes(), checks, options, findings);
         }
-        List<Photo> files = new ArrayList<>();
+        List<ImageFile> files = new ArrayList<>();
         for (LabeledPhoto photo : photos) {
             if (!photo.embedded() && !photo.isFaulty()) {
-                files.add(new Photo(files.size() + 1L, photo.file(), photo.size()));
+                files.add(new ImageFile(files.size() + 1L, photo.file(), photo.size()));
             }
         }
         ImageCheck.run(files, options, findings);

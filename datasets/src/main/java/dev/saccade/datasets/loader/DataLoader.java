@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  * batch a thread and one more are held ready. A photograph that cannot be used ends the iteration
  * with a {@link SaccadeException} that names its id and file.
  *
- * @param <B> what a batch is: {@link Batch} in training, {@link PhotoViews} at test time
+ * @param <B> what a batch is: {@link Batch} in training, {@link ImageViews} at test time
  */
 public final class DataLoader<B> implements AutoCloseable {
 
@@ -125,7 +125,7 @@ public final class DataLoader<B> implements AutoCloseable {
     }
 
     /** Returns a loader of all photographs in their order, one by one and each in all its views. */
-    public static DataLoader<PhotoViews> testing(
+    public static DataLoader<ImageViews> testing(
             Dataset dataset, List<List<Transform>> views, int threads) {
         IntStream all = IntStream.range(0, dataset.size());
         return testing(dataset, all, new ViewReader(views), threads);
@@ -137,7 +137,7 @@ public final class DataLoader<B> implements AutoCloseable {
      * @param positions in the data set
      * @param reader makes the views
      */
-    public static DataLoader<PhotoViews> testing(
+    public static DataLoader<ImageViews> testing(
             Dataset dataset, IntStream positions, ViewReader reader, int threads) {
         List<ImmutableIntArray> order = positions.mapToObj(ImmutableIntArray::of).toList();
         return new DataLoader<>(

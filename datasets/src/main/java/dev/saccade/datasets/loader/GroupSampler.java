@@ -8,8 +8,8 @@ import com.google.common.primitives.ImmutableIntArray;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.TrainingTargets;
 
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ final class GroupSampler implements Sampler {
         ImmutableIntArray.Builder wide = ImmutableIntArray.builder();
         ImmutableIntArray.Builder others = ImmutableIntArray.builder();
         for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
+            ImageFile photo = dataset.image(i);
             if (TrainingTargets.keeps(photo, dataset.annotations(i))) {
                 (photo.size().width() > photo.size().height() ? wide : others).add(i);
             }

@@ -11,10 +11,10 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.OtherSamples;
-import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.Transform;
 
@@ -56,13 +56,13 @@ public final class SampleReader {
      *     learned is missing or faulty; names image id and file
      */
     public Sample trainingSample(int index, long seed, int epoch) {
-        Photo photo = dataset.photo(index);
+        ImageFile photo = dataset.image(index);
         int repetition = dataset.repetition(index);
         SplittableRandom random =
                 repetition == 0
                         ? SeededRandom.of(seed, epoch, photo.id())
                         : SeededRandom.of(seed, epoch, photo.id(), repetition);
-        return PhotoReader.describingFailure(photo, () -> transformed(index, random));
+        return ImageDecoder.describingFailure(photo, () -> transformed(index, random));
     }
 
     private Sample transformed(int index, SplittableRandom random) {
@@ -71,7 +71,7 @@ public final class SampleReader {
             return sample;
         }
         sample.close();
-        OtherSamples others = this::draw;
+        SamplePool others = this::draw;
         return others.after(transforms).draw(random);
     }
 
@@ -84,23 +84,23 @@ public final class SampleReader {
                     ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
         }
         int index = positions.get(random.nextInt(positions.length()));
-        return PhotoReader.describingFailure(dataset.photo(index), () -> read(index));
+        return ImageDecoder.describingFailure(dataset.image(index), () -> read(index));
     }
 
     private Sample read(int index) {
-        Photo photo = dataset.photo(index);
+        ImageFile photo = dataset.image(index);
         Instances objects =
                 targets.hasObjects()
                         ? objects(photo, dataset.annotations(index))
                         : Instances.empty();
         if (!targets.hasLabelMaps()) {
-            return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), objects);
+            return Sample.of(ImageDecoder.decode(photo), ImageDecoder.info(photo), objects);
         }
         LabelMap labels = dataset.labels(index);
-        return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), objects, labels);
+        return Sample.of(ImageDecoder.decode(photo), ImageDecoder.info(photo), objects, labels);
     }
 
-    private Instances objects(Photo photo, List<Annotation> annotations) {
+    private Instances objects(ImageFile photo, List<Annotation> annotations) {
         return targets.hasMasks()
                 ? TrainingTargets.masks(photo, annotations)
                 : TrainingTargets.boxes(photo, annotations);

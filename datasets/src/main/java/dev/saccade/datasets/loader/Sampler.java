@@ -40,7 +40,7 @@ interface Sampler {
                                 i ->
                                         targets == TargetKind.LABEL_MAPS
                                                 || TrainingTargets.keeps(
-                                                        dataset.photo(i), dataset.annotations(i))));
+                                                        dataset.image(i), dataset.annotations(i))));
     }
 
     /** Returns the number of batches of every epoch, those of all ranks together. */

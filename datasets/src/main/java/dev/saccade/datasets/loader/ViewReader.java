@@ -7,7 +7,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
@@ -59,12 +59,12 @@ public final class ViewReader {
      * @throws SaccadeException if the file cannot be used or has another size than declared; names
      *     image id and file
      */
-    public PhotoViews read(Dataset dataset, int index) {
-        Photo photo = dataset.photo(index);
-        return PhotoReader.describingFailure(
+    public ImageViews read(Dataset dataset, int index) {
+        ImageFile photo = dataset.image(index);
+        return ImageDecoder.describingFailure(
                 photo,
                 () -> {
-                    try (Sample decoded = PhotoReader.read(photo)) {
+                    try (Sample decoded = ImageDecoder.read(photo)) {
                         return views(List.of(decoded));
                     }
                 });
@@ -75,17 +75,17 @@ public final class ViewReader {
      *
      * @throws SaccadeException if one cannot be used; names it
      */
-    public PhotoViews read(List<ImageSource> photos) {
+    public ImageViews read(List<ImageSource> photos) {
         List<Sample> decoded = new ArrayList<>();
         try {
-            photos.forEach(photo -> decoded.add(PhotoReader.read(photo)));
+            photos.forEach(photo -> decoded.add(ImageDecoder.read(photo)));
             return views(decoded);
         } finally {
             decoded.forEach(Sample::close);
         }
     }
 
-    private PhotoViews views(List<Sample> decoded) {
+    private ImageViews views(List<Sample> decoded) {
         if (tiles.isPresent() && decoded.size() == 1) {
             Sample photo = decoded.get(0);
             List<Tile> parts = tiles.get().of(photo.info().size());
@@ -96,17 +96,17 @@ public final class ViewReader {
         return whole(decoded);
     }
 
-    private PhotoViews inTiles(Sample photo, List<Tile> parts) {
+    private ImageViews inTiles(Sample photo, List<Tile> parts) {
         List<Batch> all = tiles.orElseThrow().whole() ? whole(List.of(photo)).batches() : List.of();
         Mat pixels = photo.share().image();
-        return new PhotoViews(
+        return new ImageViews(
                 all,
                 Optional.of(
-                        new TiledPhoto(pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
+                        new TiledImage(pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
     }
 
-    private PhotoViews whole(List<Sample> decoded) {
-        return new PhotoViews(views.stream().map(view -> batch(view, decoded)).toList());
+    private ImageViews whole(List<Sample> decoded) {
+        return new ImageViews(views.stream().map(view -> batch(view, decoded)).toList());
     }
 
     private Batch batch(List<Transform> view, List<Sample> decoded) {

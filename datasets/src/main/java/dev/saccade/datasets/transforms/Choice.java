@@ -6,8 +6,8 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.ImageScale;
 import dev.saccade.datasets.InputSize;
-import dev.saccade.datasets.OtherSamples;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.Transform;
 
 import java.util.Comparator;
@@ -66,11 +66,11 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        return apply(sample, OtherSamples.NONE, random);
+        return apply(sample, SamplePool.NONE, random);
     }
 
     @Override
-    public Sample apply(Sample sample, OtherSamples others, SplittableRandom random) {
+    public Sample apply(Sample sample, SamplePool others, SplittableRandom random) {
         List<Transform> branch = branches.get(random.nextInt(branches.size()));
         return Transform.applyAll(branch, sample, others, random);
     }

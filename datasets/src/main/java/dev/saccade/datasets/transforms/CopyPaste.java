@@ -10,8 +10,8 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.InputSize;
-import dev.saccade.datasets.OtherSamples;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.SamplePool;
 import dev.saccade.datasets.Transform;
 
 import org.opencv.core.CvType;
@@ -81,11 +81,11 @@ public record CopyPaste(
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        return apply(sample, OtherSamples.NONE, random);
+        return apply(sample, SamplePool.NONE, random);
     }
 
     @Override
-    public Sample apply(Sample sample, OtherSamples others, SplittableRandom random) {
+    public Sample apply(Sample sample, SamplePool others, SplittableRandom random) {
         try (Sample other = others.draw(random)) {
             int objects = other.targets().size();
             return paste(

@@ -16,7 +16,7 @@ import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageFiles;
@@ -52,9 +52,9 @@ class Ade20kDatasetTest {
         Dataset dataset = Configs.of(Ade20kDataset.Config.class).open(folder);
         assertEquals(2, dataset.size());
         assertEquals(
-                new Photo(1, folder.resolve("images/training/a/z.jpg"), new Size(20, 30)),
-                dataset.photo(0));
-        assertEquals(2, dataset.photo(1).id());
+                new ImageFile(1, folder.resolve("images/training/a/z.jpg"), new Size(20, 30)),
+                dataset.image(0));
+        assertEquals(2, dataset.image(1).id());
         assertEquals(LabelMap.filled(new Size(20, 30), 1), dataset.labels(0));
         assertEquals(LabelMap.filled(new Size(30, 40), 0), dataset.labels(1));
         assertEquals(List.of(), dataset.annotations(0));

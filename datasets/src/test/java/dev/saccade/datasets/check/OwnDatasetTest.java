@@ -16,8 +16,8 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.image.ImageFiles;
@@ -36,7 +36,7 @@ import java.util.stream.Stream;
 class OwnDatasetTest {
 
     /** As a user writes one. */
-    private record Own(List<String> classes, List<Photo> photos, List<List<Annotation>> objects)
+    private record Own(List<String> classes, List<ImageFile> images, List<List<Annotation>> objects)
             implements Dataset {
 
         @Override
@@ -45,7 +45,7 @@ class OwnDatasetTest {
         }
     }
 
-    private record OwnLabels(List<String> classes, List<Photo> photos, List<LabelMap> maps)
+    private record OwnLabels(List<String> classes, List<ImageFile> images, List<LabelMap> maps)
             implements Dataset {
 
         @Override
@@ -57,13 +57,13 @@ class OwnDatasetTest {
     private static final Size SIZE = new Size(48, 64);
 
     @TempDir private Path folder;
-    private Photo first;
-    private Photo second;
+    private ImageFile first;
+    private ImageFile second;
 
     @BeforeEach
     void writePhotos() throws IOException {
-        first = Photo.read(1, write("a.jpg", ImageFiles.jpeg(64, 48)));
-        second = Photo.read(2, write("b.jpg", ImageFiles.jpeg(64, 48)));
+        first = ImageFile.read(1, write("a.jpg", ImageFiles.jpeg(64, 48)));
+        second = ImageFile.read(2, write("b.jpg", ImageFiles.jpeg(64, 48)));
     }
 
     private Path write(String name, byte[] bytes) throws IOException {
@@ -84,12 +84,12 @@ class OwnDatasetTest {
     @Test
     void photosHaveTheSizeThatIsDecoded() throws IOException {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(64, 48), 6);
-        Photo photo = Photo.read(7, write("turned.jpg", turned));
-        assertEquals(new Photo(7, folder.resolve("turned.jpg"), new Size(64, 48)), photo);
+        ImageFile photo = ImageFile.read(7, write("turned.jpg", turned));
+        assertEquals(new ImageFile(7, folder.resolve("turned.jpg"), new Size(64, 48)), photo);
         assertEquals(SIZE, first.size());
         Path missing = folder.resolve("missing.jpg");
         String message =
-                assertThrows(SaccadeException.class, () -> Photo.read(8, missing)).getMessage();
+                assertThrows(SaccadeException.class, () -> ImageFile.read(8, missing)).getMessage();
         assertEquals(missing + ": no such file", message);
     }
 
@@ -139,8 +139,8 @@ class OwnDatasetTest {
 
     @Test
     void allMistakesInObjectsAreTold() {
-        Photo again = new Photo(1, second.file(), new Size(64, 48));
-        Photo gone = new Photo(3, folder.resolve("gone.jpg"), SIZE);
+        ImageFile again = new ImageFile(1, second.file(), new Size(64, 48));
+        ImageFile gone = new ImageFile(3, folder.resolve("gone.jpg"), SIZE);
         Own own =
                 new Own(
                         List.of("cat", "cat"),
@@ -190,10 +190,10 @@ class OwnDatasetTest {
 
     @Test
     void photographsThatCannotBeMadeAreTold() {
-        List<Photo> lazy =
+        List<ImageFile> lazy =
                 Lists.transform(
                         List.of(0, 1, 2),
-                        i -> Photo.read(i, folder.resolve("abc".charAt(i) + ".jpg")));
+                        i -> ImageFile.read(i, folder.resolve("abc".charAt(i) + ".jpg")));
         Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
         assertEquals(
                 List.of("data set: photograph 2: " + folder.resolve("c.jpg") + ": no such file"),
@@ -208,7 +208,7 @@ class OwnDatasetTest {
     @Test
     void mistakesInLabelsAreTold() {
         List<LabelMap> maps = List.of(LabelMap.filled(SIZE, 1), LabelMap.filled(SIZE, 2));
-        Photo third = new Photo(3, first.file(), SIZE);
+        ImageFile third = new ImageFile(3, first.file(), SIZE);
         OwnLabels own =
                 new OwnLabels(
                         List.of("road", "sky"),

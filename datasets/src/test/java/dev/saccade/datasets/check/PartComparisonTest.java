@@ -10,8 +10,8 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.Photo;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +40,7 @@ class PartComparisonTest {
     private final PartComparison comparison = new PartComparison();
     private final Map<String, DatasetReport> reports = new LinkedHashMap<>();
 
-    private void check(String part, Depth depth, Photo... photos) {
+    private void check(String part, Depth depth, ImageFile... photos) {
         CheckOptions options = new CheckOptions(depth, TargetKind.BOXES, 2, () -> {});
         Findings findings = new Findings();
         ImageCheck.run(List.of(photos), options.with(comparison.part(part)), findings);
@@ -51,7 +51,7 @@ class PartComparisonTest {
         return ObjectCounter.count(new AnnotationTable.Builder().build(), List.of());
     }
 
-    private Photo image(long id, String name, int seed) throws IOException {
+    private ImageFile image(long id, String name, int seed) throws IOException {
         String format = name.substring(name.lastIndexOf('.') + 1);
         BufferedImage image = new BufferedImage(40, 30, BufferedImage.TYPE_INT_RGB);
         Random random = new Random(seed);
@@ -61,7 +61,7 @@ class PartComparisonTest {
         Path file = folder.resolve(name);
         Files.createDirectories(file.getParent());
         ImageIO.write(image, format, file.toFile());
-        return new Photo(id, file, SIZE);
+        return new ImageFile(id, file, SIZE);
     }
 
     private List<String> warnings(String part) {
@@ -75,12 +75,17 @@ class PartComparisonTest {
     @ParameterizedTest
     @EnumSource(Depth.class)
     void copiesAreFoundWithinAndAcrossParts(Depth depth) throws IOException {
-        Photo first = image(1, "a.png", 1);
-        Photo again = new Photo(2, first.file(), SIZE);
-        Photo other = image(3, "b.png", 2);
-        Photo renamed = image(7, "val/x.png", 2);
+        ImageFile first = image(1, "a.png", 1);
+        ImageFile again = new ImageFile(2, first.file(), SIZE);
+        ImageFile other = image(3, "b.png", 2);
+        ImageFile renamed = image(7, "val/x.png", 2);
         check("train", depth, first, again, other, image(4, "c.png", 3));
-        check("val", depth, renamed, image(8, "val/y.png", 4), new Photo(9, first.file(), SIZE));
+        check(
+                "val",
+                depth,
+                renamed,
+                image(8, "val/y.png", 4),
+                new ImageFile(9, first.file(), SIZE));
         comparison.complete(reports, Function.identity());
         assertEquals(1, warnings("train").size(), warnings("train").toString());
         assertContains("image 2: is the same file as image 1 (", warnings("train").get(0));

@@ -16,7 +16,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.loader.DataLoader;
@@ -41,13 +41,15 @@ class CocoDatasetTest {
             "images": [
               {"id": 42, "file_name": "b.jpg", "width": 100, "height": 80, "license": 1},
               {"id": 7, "file_name": "sub/a.jpg", "width": 50, "height": 60}
-            ]""";
+            ]\
+            """;
 
     private static final String CATEGORIES =
             """
             "categories": [
               {"id": 3, "name": "cat"}, {"id": 1, "name": "dog"}, {"id": 9, "name": "cow"}
-            ]""";
+            ]\
+            """;
 
     @TempDir Path folder;
 
@@ -67,8 +69,9 @@ class CocoDatasetTest {
 
         assertEquals(List.of("cat", "dog", "cow"), dataset.classes());
         assertEquals(9, dataset.categoryId(2));
-        assertEquals(new Photo(42, folder.resolve("b.jpg"), new Size(80, 100)), dataset.photo(0));
-        assertEquals(folder.resolve("sub/a.jpg"), dataset.photo(1).file());
+        assertEquals(
+                new ImageFile(42, folder.resolve("b.jpg"), new Size(80, 100)), dataset.image(0));
+        assertEquals(folder.resolve("sub/a.jpg"), dataset.image(1).file());
         assertEquals(List.of(5L, 1L), dataset.annotations(1).stream().map(Annotation::id).toList());
         assertEquals(
                 new Annotation(
@@ -142,11 +145,11 @@ class CocoDatasetTest {
                                 boxed(11, "[1, 1, 9, 9]", "'area': 9, 'iscrowd': 1, 'ignore': 1"),
                                 boxed(12, "[-3, 2, 200, 7]", "'area': 9, 'iscrowd': 1")));
 
-        Instances targets = TrainingTargets.boxes(dataset.photo(0), dataset.annotations(0));
+        Instances targets = TrainingTargets.boxes(dataset.image(0), dataset.annotations(0));
         assertEquals(Boxes.of(-5, 10, 25, 30, 1, 1, 100.5f, 11), targets.boxes());
         assertEquals(Boxes.of(1, 1, 11, 11, -3, 2, 197, 9), targets.ignored());
         assertFalse(targets.hasMasks());
-        assertTrue(TrainingTargets.keeps(dataset.photo(0), dataset.annotations(0).subList(3, 4)));
+        assertTrue(TrainingTargets.keeps(dataset.image(0), dataset.annotations(0).subList(3, 4)));
     }
 
     @Test
@@ -166,8 +169,8 @@ class CocoDatasetTest {
                                 identified("-9223372036854775808", "9223372036854775806"),
                                 identified("-9223372036854775807", "9223372036854775806"),
                                 identified("3e0", "12")));
-        assertEquals(Long.MAX_VALUE, dataset.photo(0).id());
-        assertEquals(12, dataset.photo(2).id());
+        assertEquals(Long.MAX_VALUE, dataset.image(0).id());
+        assertEquals(12, dataset.image(2).id());
         assertEquals(9007199254740993L, dataset.categoryId(0));
         assertEquals(List.of(), dataset.annotations(0));
         assertEquals(

@@ -83,7 +83,7 @@ class CocoFileReaderTest {
             photos += after.size();
             assertEquals(before.classes(), after.classes());
             assertEquals(7, after.categoryId(0));
-            String name = after.photo(0).file().getFileName().toString();
+            String name = after.image(0).file().getFileName().toString();
             List<Annotation> objects = before.annotations(name.equals("a.png") ? 0 : 1);
             for (int i = 0; i < objects.size(); i++) {
                 requireSame(objects.get(i), after.annotations(0).get(i));

@@ -92,10 +92,10 @@ class DataLoaderTest {
     void keepsTheOrderAndGivesNoTargetsAtTestTime() {
         Dataset dataset = mixedSizes();
         List<Long> ids = new ArrayList<>();
-        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, List.of(TEST), 3);
-                DataLoader<PhotoViews>.Epoch epoch = loader.epoch(0)) {
+        try (DataLoader<ImageViews> loader = DataLoader.testing(dataset, List.of(TEST), 3);
+                DataLoader<ImageViews>.Epoch epoch = loader.epoch(0)) {
             while (epoch.hasNext()) {
-                try (PhotoViews photo = epoch.next()) {
+                try (ImageViews photo = epoch.next()) {
                     Batch batch = photo.batches().get(0);
                     batch.images().forEach(image -> ids.add(image.id()));
                     batch.targets().forEach(targets -> assertEquals(0, targets.size()));
@@ -112,9 +112,9 @@ class DataLoaderTest {
         Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
         List<ImageSource> files =
                 List.of(
-                        ImageSource.of(dataset.photo(0).file()),
-                        ImageSource.of(dataset.photo(1).file()));
-        try (PhotoViews views = new ViewReader(List.of(TEST)).read(files)) {
+                        ImageSource.of(dataset.image(0).file()),
+                        ImageSource.of(dataset.image(1).file()));
+        try (ImageViews views = new ViewReader(List.of(TEST)).read(files)) {
             Batch batch = views.batches().get(0);
             assertEquals(new Size(64, 64), batch.size());
             assertEquals(new Size(33, 40), batch.images().get(0).size());
@@ -192,10 +192,10 @@ class DataLoaderTest {
     void becomesAnArrayOfTheSameNumbers() {
         Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
         try (NDManager manager = NDManager.newBaseManager();
-                DataLoader<PhotoViews> loader = DataLoader.testing(dataset, List.of(TEST), 1);
-                DataLoader<PhotoViews>.Epoch epoch = loader.epoch(0)) {
+                DataLoader<ImageViews> loader = DataLoader.testing(dataset, List.of(TEST), 1);
+                DataLoader<ImageViews>.Epoch epoch = loader.epoch(0)) {
             for (int i = 0; i < 2; i++) {
-                try (PhotoViews photo = epoch.next()) {
+                try (ImageViews photo = epoch.next()) {
                     Batch batch = photo.batches().get(0);
                     ImageBatch images = photo.on(manager).get(0);
                     float[] expected = new float[batch.pixels().remaining()];
@@ -211,8 +211,8 @@ class DataLoaderTest {
     void readsALooseFileThroughTheSameTransforms() {
         PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
         ViewReader reader = new ViewReader(List.of(TEST));
-        try (PhotoViews loose = reader.read(List.of(ImageSource.of(dataset.photo(0).file())));
-                PhotoViews labeled = reader.read(dataset, 0)) {
+        try (ImageViews loose = reader.read(List.of(ImageSource.of(dataset.image(0).file())));
+                ImageViews labeled = reader.read(dataset, 0)) {
             Batch batch = loose.batches().get(0);
             ImageInfo image = batch.images().get(0);
             assertEquals(new Size(33, 40), image.original());

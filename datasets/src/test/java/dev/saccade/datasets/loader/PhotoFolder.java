@@ -3,7 +3,7 @@ package dev.saccade.datasets.loader;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.image.ImageFiles;
 
@@ -19,7 +19,7 @@ import java.util.Set;
 public final class PhotoFolder implements Dataset {
 
     private final Path folder;
-    private final List<Photo> photos = new ArrayList<>();
+    private final List<ImageFile> photos = new ArrayList<>();
     private final List<List<Annotation>> annotations = new ArrayList<>();
 
     public PhotoFolder(Path folder) {
@@ -39,7 +39,7 @@ public final class PhotoFolder implements Dataset {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        photos.add(new Photo(id, file, declared));
+        photos.add(new ImageFile(id, file, declared));
         double width = declared.width() / 2.0;
         double height = declared.height() / 2.0;
         double[] corners = {
@@ -100,7 +100,7 @@ public final class PhotoFolder implements Dataset {
     }
 
     @Override
-    public List<Photo> photos() {
+    public List<ImageFile> images() {
         return photos;
     }
 

@@ -41,7 +41,7 @@ class ViewReaderTest {
     @Test
     void tellsOfEveryViewWhatHasHappened() {
         Dataset dataset = new PhotoFolder(folder).add(30, 20);
-        try (PhotoViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
+        try (ImageViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
             assertEquals(4, views.batches().size());
             for (int v = 0; v < 4; v++) {
                 ImageInfo image = views.batches().get(v).images().get(0);
@@ -57,7 +57,7 @@ class ViewReaderTest {
     @Test
     void mirrorsWhatIsResizedAndPadsItOnTheRight() {
         Dataset dataset = new PhotoFolder(folder).add(30, 20);
-        try (PhotoViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
+        try (ImageViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
             FloatBuffer upright = views.batches().get(2).pixels();
             FloatBuffer mirrored = views.batches().get(3).pixels();
             boolean symmetric = true;
@@ -78,8 +78,8 @@ class ViewReaderTest {
         List<Transform> distorted =
                 List.of(Configs.of(PhotometricDistortion.class), Configs.of(Normalize.class));
         for (int i = 0; i < dataset.size(); i++) {
-            try (PhotoViews both = new ViewReader(List.of(distorted, PLAIN)).read(dataset, i);
-                    PhotoViews one = new ViewReader(List.of(PLAIN)).read(dataset, i)) {
+            try (ImageViews both = new ViewReader(List.of(distorted, PLAIN)).read(dataset, i);
+                    ImageViews one = new ViewReader(List.of(PLAIN)).read(dataset, i)) {
                 assertEquals(one.batches().get(0).pixels(), both.batches().get(1).pixels());
             }
         }
@@ -92,7 +92,7 @@ class ViewReaderTest {
         SaccadeException labeled =
                 assertThrows(SaccadeException.class, () -> reader.read(dataset, 0));
         assertTrue(labeled.getMessage().startsWith("image 100: "), labeled.getMessage());
-        Path file = dataset.photo(0).file();
+        Path file = dataset.image(0).file();
         SaccadeException loose =
                 assertThrows(
                         SaccadeException.class, () -> reader.read(List.of(ImageSource.of(file))));

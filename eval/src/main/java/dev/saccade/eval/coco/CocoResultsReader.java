@@ -23,7 +23,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -79,7 +79,7 @@ final class CocoResultsReader {
     CocoResultsReader(Path file, Dataset dataset) {
         this.file = file;
         for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
+            ImageFile photo = dataset.image(i);
             images.put(photo.id(), photo.size());
             String name = photo.file().getFileName().toString();
             imagesByName.put(name, photo.id());

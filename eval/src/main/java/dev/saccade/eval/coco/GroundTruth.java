@@ -13,7 +13,7 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
 
 import java.util.ArrayList;
@@ -65,7 +65,7 @@ public final class GroundTruth {
                     faults.accept(
                             Text.format(
                                     "%s: annotation %d: label %d of %d classes",
-                                    dataset.photo(i).file(),
+                                    dataset.image(i).file(),
                                     object.id(),
                                     object.label(),
                                     dataset.classes().size()));
@@ -77,7 +77,7 @@ public final class GroundTruth {
                 areaOf.add(object.area());
                 crowds.set(count++, object.crowd());
                 if (iouType == IouType.MASK) {
-                    maskOf.add(mask(object, dataset.photo(i), faults));
+                    maskOf.add(mask(object, dataset.image(i), faults));
                 }
             }
         }
@@ -87,9 +87,9 @@ public final class GroundTruth {
                         IntStream.range(0, classes.size()).mapToLong(dataset::categoryId));
         this.imageIds =
                 ImmutableLongArray.copyOf(
-                        IntStream.range(0, dataset.size()).mapToLong(i -> dataset.photo(i).id()));
+                        IntStream.range(0, dataset.size()).mapToLong(i -> dataset.image(i).id()));
         this.imageSizes =
-                IntStream.range(0, dataset.size()).mapToObj(i -> dataset.photo(i).size()).toList();
+                IntStream.range(0, dataset.size()).mapToObj(i -> dataset.image(i).size()).toList();
         this.images = imageOf.build();
         this.labels = labelOf.build();
         this.boxes = boxOf.build();
@@ -121,7 +121,7 @@ public final class GroundTruth {
         return dataset.annotations(index).stream().filter(a -> a.label() >= 0).toList();
     }
 
-    private static Rle mask(Annotation object, Photo photo, Consumer<String> faults) {
+    private static Rle mask(Annotation object, ImageFile photo, Consumer<String> faults) {
         String subject = photo.file() + ": annotation " + object.id();
         try {
             if (object.segmentation() instanceof Segmentation.None) {

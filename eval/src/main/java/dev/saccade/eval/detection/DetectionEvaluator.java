@@ -165,7 +165,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
         Detections.Builder builder = new Detections.Builder();
         for (int i = 0; i < predictions.length; i++) {
             checkState(predictions[i] != null, "no predictions for photograph %s", i);
-            builder.add(dataset.photo(i).id(), predictions[i]);
+            builder.add(dataset.image(i).id(), predictions[i]);
         }
         return DetectionEvaluation.compute(
                 dataset, groundTruth, builder.build(), measured, threads);

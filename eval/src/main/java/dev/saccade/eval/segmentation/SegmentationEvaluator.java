@@ -115,13 +115,13 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         if (!labels.size().equals(photo)) {
             throw SaccadeException.user(
                     "%s: is %s (height x width), but its labels are %s",
-                    dataset.photo(index).file(), photo, labels.size());
+                    dataset.image(index).file(), photo, labels.size());
         }
         try {
             labels.histogram(dataset.classes().size());
             return labels;
         } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("%s: %s", dataset.photo(index).file(), e.getMessage());
+            throw SaccadeException.user("%s: %s", dataset.image(index).file(), e.getMessage());
         }
     }
 

@@ -205,7 +205,7 @@ class CocoMetricsTest {
     void thresholdsAreInclusive() {
         MemoryDataset dataset =
                 new MemoryDataset("a")
-                        .image(1)
+                        .addImage(1)
                         .object(0, 0, 0, 40, 40, 1600)
                         .object(0, 50, 50, 40, 40, 1600);
         Detections.Builder detections =
@@ -226,7 +226,7 @@ class CocoMetricsTest {
         RandomScene scene = new RandomScene();
         Detections.Builder detections = new Detections.Builder();
         for (int i = 0; i < scene.dataset.size(); i++) {
-            long image = scene.dataset.photo(i).id();
+            long image = scene.dataset.image(i).id();
             scene.dataset
                     .annotations(i)
                     .forEach(
@@ -252,7 +252,7 @@ class CocoMetricsTest {
     void detectionsInCrowdsAreIgnored() {
         MemoryDataset dataset =
                 new MemoryDataset("a")
-                        .image(1)
+                        .addImage(1)
                         .crowd(0, 0, 0, 100, 100)
                         .object(0, 150, 150, 50, 50, 2500);
         Detections.Builder detections =
@@ -277,7 +277,7 @@ class CocoMetricsTest {
     @Test
     void earlierOfEqualScoresIsMatchedFirst() {
         MemoryDataset dataset =
-                new MemoryDataset("a").image(1).object(0, 0, 0, 50, 50, 2500).image(2);
+                new MemoryDataset("a").addImage(1).object(0, 0, 0, 50, 50, 2500).addImage(2);
         Detections.Builder detections =
                 new Detections.Builder()
                         .add(2, 0, new Detections.Bbox(0, 0, 50, 50), .5)
@@ -293,9 +293,9 @@ class CocoMetricsTest {
 
     @Test
     void nothingDetectedAndNothingToFind() {
-        MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 50, 50, 2500);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 50, 50, 2500);
         assertEquals(0, metrics(dataset, new Detections.Builder()).values().get("AP"));
-        MemoryDataset empty = new MemoryDataset("a").image(1);
+        MemoryDataset empty = new MemoryDataset("a").addImage(1);
         Detections.Builder stray =
                 new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), 1);
         CocoMetrics undefined = metrics(empty, stray);
@@ -308,7 +308,7 @@ class CocoMetricsTest {
     void curvesHoldPrecisionAndScoreOverRecall() {
         MemoryDataset dataset =
                 new MemoryDataset("a", "b")
-                        .image(1)
+                        .addImage(1)
                         .object(0, 0, 0, 50, 50, 2500)
                         .object(0, 100, 0, 50, 50, 2500);
         Detections.Builder detections =
@@ -326,7 +326,7 @@ class CocoMetricsTest {
 
     @Test
     void strangeImagesAndLabelsAreNamedTogether() {
-        MemoryDataset dataset = new MemoryDataset("a").image(1);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         Detections.Builder detections =
                 new Detections.Builder()
                         .add(77, 0, new Detections.Bbox(0, 0, 9, 9), 1)
@@ -340,7 +340,7 @@ class CocoMetricsTest {
 
     @Test
     void masksOfAnotherSizeAreNamed() {
-        MemoryDataset dataset = new MemoryDataset("a").image(8).object(0, 0, 0, 9, 9, 81);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(8).object(0, 0, 0, 9, 9, 81);
         Rle mask = Rle.fromBox(new Size(20, 20), 0, 0, 9, 9);
         Detections.Builder detections = new Detections.Builder().add(8, 0, mask, 1);
         CocoParameters masks = CocoParameters.official(IouType.MASK);
@@ -351,7 +351,8 @@ class CocoMetricsTest {
 
     @Test
     void objectsWithoutMaskAreNamed() {
-        MemoryDataset dataset = new MemoryDataset("a").image(8).object(0, 0, 0, 9, Double.NaN, 81);
+        MemoryDataset dataset =
+                new MemoryDataset("a").addImage(8).object(0, 0, 0, 9, Double.NaN, 81);
         SaccadeException error =
                 assertThrows(
                         SaccadeException.class, () -> GroundTruth.collect(dataset, IouType.MASK));
@@ -365,12 +366,12 @@ class CocoMetricsTest {
                 () ->
                         new Detections.Builder()
                                 .add(1, 0, new Detections.Bbox(0, 0, Double.NaN, 9), 1));
-        MemoryDataset none = new MemoryDataset().image(1);
+        MemoryDataset none = new MemoryDataset().addImage(1);
         assertThrows(SaccadeException.class, () -> metrics(none, new Detections.Builder()));
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new CocoParameters(IouType.BOX, IouType.BOX, List.of(10, 1, 100), true));
-        MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 9, 9, 81);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 9, 9, 81);
         Detections.Builder boxes =
                 new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), 1);
         CocoParameters masks = CocoParameters.official(IouType.MASK);

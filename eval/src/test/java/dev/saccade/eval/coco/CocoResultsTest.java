@@ -25,7 +25,8 @@ import java.util.Locale;
 
 class CocoResultsTest {
 
-    private static final MemoryDataset DATASET = new MemoryDataset("a", "b").image(7).image(3);
+    private static final MemoryDataset DATASET =
+            new MemoryDataset("a", "b").addImage(7).addImage(3);
 
     @TempDir Path folder;
 
@@ -87,7 +88,7 @@ class CocoResultsTest {
 
     @Test
     void idsAreExactUpToTheLastOf64Bits() throws IOException {
-        MemoryDataset dataset = new MemoryDataset("a").image(Long.MAX_VALUE).image(12);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(Long.MAX_VALUE).addImage(12);
         Detections.Builder written =
                 new Detections.Builder()
                         .add(Long.MAX_VALUE, 0, new Detections.Bbox(1, 2, 3, 4), .5)
@@ -219,7 +220,8 @@ class CocoResultsTest {
     @Test
     void imagesMayBeNamedByTheirFiles() throws IOException {
         String json =
-                "[{\"image_id\": \"%s\", \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3, 4]}]";
+                "[{\"image_id\": \"%s\", \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3,"
+                    + " 4]}]";
         for (String name : List.of("7", "7.png")) {
             assertEquals(7, read(String.format(Locale.ROOT, json, name)).imageId(0));
         }

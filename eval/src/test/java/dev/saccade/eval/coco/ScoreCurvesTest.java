@@ -86,7 +86,7 @@ class ScoreCurvesTest {
     void ofEqualScoresTheHighestIsRecommended() {
         MemoryDataset dataset =
                 new MemoryDataset("cat", "dog", "none")
-                        .image(1)
+                        .addImage(1)
                         .object(0, 0, 0, 100, 100, 1e4)
                         .object(0, 200, 0, 100, 100, 1e4)
                         .object(1, 0, 200, 100, 100, 1e4);

@@ -21,11 +21,11 @@ class ConfusionMatrixTest {
 
     private static final MemoryDataset DATASET =
             new MemoryDataset("a", "b")
-                    .image(1)
+                    .addImage(1)
                     .object(0, 0, 0, 100, 100, 1e4)
                     .object(1, 150, 0, 100, 100, 1e4)
                     .crowd(1, 0, 150, 100, 100)
-                    .image(2)
+                    .addImage(2)
                     .object(1, 0, 0, 50, 50, 2500);
 
     private static ConfusionMatrix matrix(Detections.Builder detections) {

@@ -29,10 +29,10 @@ class DetectionEvaluatorTest {
 
     private static final MemoryDataset DATASET =
             new MemoryDataset("a", "b")
-                    .image(9)
+                    .addImage(9)
                     .object(0, 10, 10, 50, 50, 2500)
                     .object(1, 100, 100, 50, 50, 2500)
-                    .image(4)
+                    .addImage(4)
                     .object(1, 20, 20, 60, 60, 3600);
 
     private static final List<Instances> PREDICTIONS =
@@ -178,7 +178,8 @@ class DetectionEvaluatorTest {
         assertEquals(
                 """
                 metric        IoU    area  detections    box   mask
-                AP      0.50:0.95     all         100  0.752  0.252""",
+                AP      0.50:0.95     all         100  0.752  0.252\
+                """,
                 DetectionTables.summary(evaluation.metrics())
                         .toString()
                         .lines()
@@ -192,7 +193,7 @@ class DetectionEvaluatorTest {
 
     @Test
     void sizeOfAMaskMayBeTakenFromItsBox() {
-        MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 40, 40, 1600);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 40, 40, 1600);
         Instances stray =
                 Instances.predicted(
                                 Boxes.of(0, 0, 40, 40, 100, 100, 140, 140),
@@ -218,7 +219,7 @@ class DetectionEvaluatorTest {
 
     @Test
     void masksNeedADatasetThatHasThem() {
-        MemoryDataset dataset = new MemoryDataset("a").image(1);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         for (int i = 0; i < 30; i++) {
             dataset.withoutMask(0, 0, 0, 40, 40);
         }

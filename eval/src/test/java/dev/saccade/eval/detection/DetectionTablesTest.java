@@ -21,7 +21,7 @@ class DetectionTablesTest {
             CocoMetrics.compute(
                     GroundTruth.collect(
                             new MemoryDataset("cat", "umbrella")
-                                    .image(1)
+                                    .addImage(1)
                                     .object(0, 0, 0, 50, 50, 2500),
                             IouType.BOX),
                     new Detections.Builder()
@@ -36,7 +36,8 @@ class DetectionTablesTest {
                 """
                 class     objects     AP   AP50   AP75  APs    APm  APl
                 cat             1  1.000  1.000  1.000  n/a  1.000  n/a
-                umbrella        0    n/a    n/a    n/a  n/a    n/a  n/a""",
+                umbrella        0    n/a    n/a    n/a  n/a    n/a  n/a\
+                """,
                 DetectionTables.perClass(List.of(METRICS))
                         .toString()
                         .replace(System.lineSeparator(), "\n"));
@@ -62,7 +63,9 @@ class DetectionTablesTest {
     void errorsAndConfusionsAreNamed() {
         GroundTruth groundTruth =
                 GroundTruth.collect(
-                        new MemoryDataset("cat", "umbrella").image(1).object(0, 0, 0, 50, 50, 2500),
+                        new MemoryDataset("cat", "umbrella")
+                                .addImage(1)
+                                .object(0, 0, 0, 50, 50, 2500),
                         IouType.BOX);
         Detections detections =
                 new Detections.Builder().add(1, 1, new Detections.Bbox(0, 0, 50, 50), 1).build();
@@ -74,7 +77,8 @@ class DetectionTablesTest {
                 both                0  0.000
                 duplicate           0  0.000
                 background          0  0.000
-                missed              0  0.000""",
+                missed              0  0.000\
+                """,
                 DetectionTables.errors(
                                 List.of(
                                         ErrorBreakdown.compute(

@@ -63,10 +63,10 @@ class ErrorBreakdownTest {
     void tellsErrorsApart() {
         MemoryDataset dataset =
                 new MemoryDataset("a", "b")
-                        .image(1)
+                        .addImage(1)
                         .object(0, 0, 0, 100, 100, 1e4)
                         .object(1, 150, 0, 100, 100, 1e4)
-                        .image(2)
+                        .addImage(2)
                         .object(0, 0, 0, 50, 50, 2500);
         Detections.Builder detections =
                 new Detections.Builder()
@@ -90,7 +90,7 @@ class ErrorBreakdownTest {
     void falseDetectionsCostWhatIsLessSure() {
         MemoryDataset dataset =
                 new MemoryDataset("a")
-                        .image(1)
+                        .addImage(1)
                         .object(0, 0, 0, 100, 100, 1e4)
                         .object(0, 150, 0, 100, 100, 1e4);
         Detections.Builder detections =
@@ -108,7 +108,7 @@ class ErrorBreakdownTest {
 
     @Test
     void theSurestMisplacedDetectionIsMended() {
-        MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 100, 100, 1e4);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 100, 100, 1e4);
         Detections.Builder detections =
                 new Detections.Builder()
                         .add(1, 0, new Detections.Bbox(60, 0, 100, 100), .9)
@@ -121,7 +121,7 @@ class ErrorBreakdownTest {
 
     @Test
     void nothingToFindIsNoError() {
-        MemoryDataset dataset = new MemoryDataset("a").image(1);
+        MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         Detections.Builder detections =
                 new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), .9);
         ErrorBreakdown breakdown = breakdown(dataset, detections);

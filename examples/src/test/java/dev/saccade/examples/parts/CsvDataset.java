@@ -7,7 +7,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DatasetCheck;
 
 import java.io.IOException;
@@ -21,7 +21,7 @@ import java.util.Map;
 
 /** Boxes from a file of lines {@code photo,class,x,y,width,height}; photographs lie beside it. */
 public record CsvDataset(
-        List<String> classes, List<Photo> photos, List<List<Annotation>> annotations)
+        List<String> classes, List<ImageFile> images, List<List<Annotation>> annotations)
         implements Dataset {
 
     @Part("csv")
@@ -66,9 +66,9 @@ public record CsvDataset(
             }
         }
         problems.throwIfAny(file.toString());
-        List<Photo> photos = new ArrayList<>();
+        List<ImageFile> photos = new ArrayList<>();
         byPhoto.keySet()
-                .forEach(p -> photos.add(Photo.read(photos.size(), file.resolveSibling(p))));
+                .forEach(p -> photos.add(ImageFile.read(photos.size(), file.resolveSibling(p))));
         return new CsvDataset(classes, photos, List.copyOf(byPhoto.values()));
     }
 

@@ -6,7 +6,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.eval.coco.AreaRange;
 import dev.saccade.eval.coco.ClassMetrics;
@@ -108,7 +108,7 @@ public final class DetectionFigures {
         List<DetectionExample> examples = new ArrayList<>();
         List<String> names = RelativeNames.of(dataset);
         for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
+            ImageFile photo = dataset.image(i);
             List<Annotation> annotations = dataset.annotations(i);
             Instances truth =
                     evaluation.metrics().size() > 1

@@ -5,7 +5,7 @@ import com.google.common.math.Quantiles;
 
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.image.ImageReader;
-import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.models.TrainedModel;
 
@@ -34,9 +34,9 @@ public record Latency(double decode, double prepare, double compute) {
         for (int i = 0; i < count; i++) {
             int index = (int) ((long) i * dataset.size() / count);
             long start = System.nanoTime();
-            ImageReader.read(dataset.photo(index).file()).release();
+            ImageReader.read(dataset.image(index).file()).release();
             long read = System.nanoTime();
-            try (PhotoViews views = reader.read(dataset, index)) {
+            try (ImageViews views = reader.read(dataset, index)) {
                 long ready = System.nanoTime();
                 model.predict(views);
                 computed.add((System.nanoTime() - ready) / 1e6);

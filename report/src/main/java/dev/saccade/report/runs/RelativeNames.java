@@ -3,7 +3,7 @@ package dev.saccade.report.runs;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -15,7 +15,7 @@ public final class RelativeNames {
 
     /** Returns the name of each image of a data set. */
     public static List<String> of(Dataset dataset) {
-        return of(dataset.photos().stream().map(Photo::file).toList());
+        return of(dataset.images().stream().map(ImageFile::file).toList());
     }
 
     /** Returns the path of each file from the deepest folder that contains all of them. */

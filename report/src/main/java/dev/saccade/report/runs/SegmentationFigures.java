@@ -8,7 +8,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.eval.segmentation.ClassOverlap;
@@ -173,7 +173,7 @@ public final class SegmentationFigures {
     }
 
     private SegmentationExamples.Picture example(int index, double iou) {
-        Photo photo = dataset.photo(index);
+        ImageFile photo = dataset.image(index);
         LabelMap truth = dataset.labels(index);
         LabelMap predicted = segmenter.predict(ImageSource.of(photo.file()));
         Mat image = ImageReader.read(photo.file());

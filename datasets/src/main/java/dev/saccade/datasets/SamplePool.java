@@ -10,13 +10,13 @@ import java.util.SplittableRandom;
  * (mmdetection's {@code MultiImageMixDataset}). Safe for use by many threads.
  */
 @FunctionalInterface
-public interface OtherSamples {
+public interface SamplePool {
 
     /** As often mmdetection draws again before it gives up. */
     int MOST_DRAWS = 1000;
 
     /** Where there is no data set to draw from. */
-    OtherSamples NONE =
+    SamplePool NONE =
             random -> {
                 throw SaccadeException.user("there are no other photographs to draw from");
             };
@@ -32,7 +32,7 @@ public interface OtherSamples {
      * Returns these samples after several steps; another one is drawn in place of one that is
      * {@linkplain Sample#isRejected rejected} on the way.
      */
-    default OtherSamples after(List<Transform> steps) {
+    default SamplePool after(List<Transform> steps) {
         if (steps.isEmpty() || this == NONE) {
             return this;
         }

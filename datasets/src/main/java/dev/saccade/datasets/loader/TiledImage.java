@@ -16,12 +16,12 @@ import java.util.function.Function;
  * A decoded photograph and the tiles in which a model looks at it. Of tiles, only what is asked for
  * is held beside it.
  */
-public final class TiledPhoto implements AutoCloseable {
+public final class TiledImage implements AutoCloseable {
 
     private final Mat photo;
     private final ImageInfo info;
     private final List<Tile> tiles;
-    private final Function<Sample, PhotoViews> views;
+    private final Function<Sample, ImageViews> views;
 
     /**
      * Keeps a photograph of its own.
@@ -30,7 +30,7 @@ public final class TiledPhoto implements AutoCloseable {
      * @param info of which id and name are taken
      * @param views makes the views of a tile, which it does not free
      */
-    TiledPhoto(Mat photo, ImageInfo info, List<Tile> tiles, Function<Sample, PhotoViews> views) {
+    TiledImage(Mat photo, ImageInfo info, List<Tile> tiles, Function<Sample, ImageViews> views) {
         this.photo = photo;
         this.info = info;
         this.tiles = tiles;
@@ -48,7 +48,7 @@ public final class TiledPhoto implements AutoCloseable {
     }
 
     /** Returns the views of a tile, which the caller closes. */
-    public PhotoViews read(Tile tile) {
+    public ImageViews read(Tile tile) {
         Size size = tile.size();
         Mat part = photo.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
         ImageInfo own = ImageInfo.of(info.id(), info.file(), size);

@@ -4,7 +4,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
@@ -14,16 +14,16 @@ import org.opencv.core.Mat;
 import java.util.function.Supplier;
 
 /** Decodes photographs, as nothing has been done to them yet. */
-final class PhotoReader {
+final class ImageDecoder {
 
-    private PhotoReader() {}
+    private ImageDecoder() {}
 
     /**
      * Returns a photograph of a data set, without targets.
      *
      * @throws SaccadeException if the file cannot be used or has another size than declared
      */
-    static Sample read(Photo photo) {
+    static Sample read(ImageFile photo) {
         return Sample.of(decode(photo), info(photo), Instances.empty());
     }
 
@@ -42,7 +42,7 @@ final class PhotoReader {
      *
      * @throws SaccadeException if the file cannot be used or has another size than declared
      */
-    static Mat decode(Photo photo) {
+    static Mat decode(ImageFile photo) {
         Mat image = ImageReader.read(photo.file());
         Size size = size(image);
         if (!size.equals(photo.size())) {
@@ -59,12 +59,12 @@ final class PhotoReader {
     }
 
     /** Returns that nothing has happened to a photograph. */
-    static ImageInfo info(Photo photo) {
+    static ImageInfo info(ImageFile photo) {
         return ImageInfo.of(photo.id(), photo.file().toString(), photo.size());
     }
 
     /** Returns what is read; a failure names the photograph. */
-    static <T> T describingFailure(Photo photo, Supplier<T> reading) {
+    static <T> T describingFailure(ImageFile photo, Supplier<T> reading) {
         try {
             return reading.get();
         } catch (SaccadeException e) {

@@ -16,16 +16,16 @@ import java.util.Optional;
  *
  * @see ViewReader
  */
-public final class PhotoViews implements AutoCloseable {
+public final class ImageViews implements AutoCloseable {
 
     private final ImmutableList<Batch> views;
-    private final Optional<TiledPhoto> tiled;
+    private final Optional<TiledImage> tiled;
 
-    PhotoViews(List<Batch> views) {
+    ImageViews(List<Batch> views) {
         this(views, Optional.empty());
     }
 
-    PhotoViews(List<Batch> views, Optional<TiledPhoto> tiled) {
+    ImageViews(List<Batch> views, Optional<TiledImage> tiled) {
         this.views = ImmutableList.copyOf(views);
         this.tiled = tiled;
     }
@@ -36,7 +36,7 @@ public final class PhotoViews implements AutoCloseable {
     }
 
     /** Returns the photograph in tiles, if it is larger than one. */
-    public Optional<TiledPhoto> tiled() {
+    public Optional<TiledImage> tiled() {
         return tiled;
     }
 
@@ -49,6 +49,6 @@ public final class PhotoViews implements AutoCloseable {
     @Override
     public void close() {
         views.forEach(Batch::close);
-        tiled.ifPresent(TiledPhoto::close);
+        tiled.ifPresent(TiledImage::close);
     }
 }

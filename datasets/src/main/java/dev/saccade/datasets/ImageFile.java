@@ -13,14 +13,14 @@ import java.nio.file.Path;
  * @param file where the pixels are
  * @param size the declared size, turned upright
  */
-public record Photo(long id, Path file, Size size) {
+public record ImageFile(long id, Path file, Size size) {
 
     /**
      * Returns a photograph of the size that the header of its file says, turned upright.
      *
      * @throws SaccadeException if the file is missing or no image of a kind that is read
      */
-    public static Photo read(long id, Path file) {
-        return new Photo(id, file, ImageHeader.read(file).size());
+    public static ImageFile read(long id, Path file) {
+        return new ImageFile(id, file, ImageHeader.read(file).size());
     }
 }

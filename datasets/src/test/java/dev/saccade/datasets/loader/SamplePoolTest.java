@@ -18,7 +18,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.OpenCv;
@@ -44,7 +44,7 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /** Transforms that need other photographs, and data sets that repeat some. */
-class OtherSamplesTest {
+class SamplePoolTest {
 
     private static final CopyPaste ALL = Configs.of(CopyPaste.class, "selected=false");
 
@@ -324,7 +324,7 @@ class OtherSamplesTest {
         SampleReader reader = new SampleReader(dataset, MIXING, TargetKind.MASKS);
         Set<String> seen = new TreeSet<>();
         for (int i = 8; i < 11; i++) {
-            assertEquals(104, dataset.photo(i).id());
+            assertEquals(104, dataset.image(i).id());
             try (Sample sample = reader.trainingSample(i, 7, 0)) {
                 seen.add(sample.info() + " " + sample.targets());
             }
@@ -341,8 +341,8 @@ class OtherSamplesTest {
         }
 
         @Override
-        public List<Photo> photos() {
-            return objects.photos();
+        public List<ImageFile> images() {
+            return objects.images();
         }
 
         @Override
@@ -357,7 +357,7 @@ class OtherSamplesTest {
 
         @Override
         public LabelMap labels(int index) {
-            return LabelMap.filled(photo(index).size(), index);
+            return LabelMap.filled(image(index).size(), index);
         }
     }
 
