@@ -6,8 +6,8 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.vision.Interpolation;
 
 /**
  * Adds a learned embedding of its position to each token of a stage, as in PVT.

@@ -15,10 +15,10 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.ElsaAttention;
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.attention.ElsaAttention;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 
 import java.math.RoundingMode;

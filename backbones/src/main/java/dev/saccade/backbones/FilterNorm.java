@@ -8,8 +8,8 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
 
 import java.util.Optional;
 

@@ -12,11 +12,11 @@ import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.FocalAttention;
-import dev.saccade.core.ops.FocalBias;
-import dev.saccade.core.ops.FocalRegion;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.attention.FocalAttention;
+import dev.saccade.core.ops.attention.FocalBias;
+import dev.saccade.core.ops.attention.FocalRegion;
+import dev.saccade.core.ops.memory.Scope;
 
 import java.util.List;
 import java.util.Optional;

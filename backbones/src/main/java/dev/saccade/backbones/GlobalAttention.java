@@ -4,8 +4,8 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
-import dev.saccade.core.ops.DotProductAttention;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.attention.DotProductAttention;
+import dev.saccade.core.ops.memory.Scope;
 
 /** Multi-head attention of all tokens of a map {@code [N, H, W, C]} to all others. */
 final class GlobalAttention extends Layer {

@@ -11,8 +11,8 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
 
 /**
  * The convolutional block of CoAtNet (Dai et al. 2021) on tokens {@code [N, H, W, C]}: an inverted
@@ -75,7 +75,7 @@ final class MbConv extends Layer {
                 Script.compile(
                         "(x: Tensor, gate: Tensor) -> Tensor",
                         "return x * torch.reshape(torch.sigmoid(gate), [torch.size(x, 0), -1, 1,"
-                            + " 1])");
+                                + " 1])");
 
         private final Linear reduce;
         private final Linear restore;

@@ -7,8 +7,8 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Tracer;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Tracer;
 
 import java.util.Optional;
 

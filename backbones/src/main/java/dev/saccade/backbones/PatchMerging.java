@@ -5,9 +5,9 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.ScriptTemplate;
-import dev.saccade.core.ops.Tracer;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
 
 import java.util.Map;
 

@@ -10,7 +10,7 @@ import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;

@@ -8,9 +8,9 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.ScriptTemplate;
-import dev.saccade.core.ops.WindowPooling;
+import dev.saccade.core.ops.attention.WindowPooling;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 import java.util.function.UnaryOperator;

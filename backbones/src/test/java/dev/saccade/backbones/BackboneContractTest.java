@@ -20,7 +20,7 @@ import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;

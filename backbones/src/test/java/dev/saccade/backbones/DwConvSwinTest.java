@@ -10,8 +10,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.MultiplyAdds;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -95,7 +95,7 @@ class DwConvSwinTest {
                         () -> Configs.of(DwConvSwin.Config.class, "num_heads=[3, 6, 12, 23]"));
         assertEquals(
                 "config: settings: num_heads: got [3, 6, 12, 23], expected divisors of the"
-                    + " channels; stage 3 has 768",
+                        + " channels; stage 3 has 768",
                 e.getMessage());
     }
 }

@@ -14,7 +14,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -12,9 +12,9 @@ import dev.saccade.backbones.DynamicConvSwin.ScaleMode;
 import dev.saccade.backbones.LayerLoops.KeyToken;
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Layer;
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.WindowRegion;
+import dev.saccade.core.ops.attention.WindowRegion;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.MultiplyAdds;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -12,7 +12,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -8,7 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.nn.Layer;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import java.util.ArrayList;
 import java.util.List;

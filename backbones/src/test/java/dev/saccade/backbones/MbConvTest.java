@@ -8,9 +8,9 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.nn.BatchNormType;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.Test;
 

@@ -8,7 +8,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.backbones.LinGlo.Skip;
 import dev.saccade.core.nn.BatchNormType;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -14,8 +14,8 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.MultiplyAdds;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

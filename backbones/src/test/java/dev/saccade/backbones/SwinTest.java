@@ -15,8 +15,8 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.SampleRandom;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Windows.Order;
+import dev.saccade.core.ops.attention.Windows.Order;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

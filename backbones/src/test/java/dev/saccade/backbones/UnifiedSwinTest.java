@@ -15,10 +15,10 @@ import dev.saccade.backbones.UnifiedSwin.Norm;
 import dev.saccade.backbones.UnifiedSwin.Region;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.FilterRegion;
-import dev.saccade.core.ops.NeighborRegion;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.WindowRegion;
+import dev.saccade.core.ops.attention.FilterRegion;
+import dev.saccade.core.ops.attention.NeighborRegion;
+import dev.saccade.core.ops.attention.WindowRegion;
+import dev.saccade.core.ops.memory.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -7,8 +7,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.conversion.PositionTable;
-import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.vision.Interpolation;
 
 import java.util.Locale;
 import java.util.Optional;

@@ -9,8 +9,8 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.base.Preconditions;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.script.Script;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

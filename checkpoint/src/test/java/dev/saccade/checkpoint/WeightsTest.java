@@ -13,7 +13,7 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.memory.MemoryFormat;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

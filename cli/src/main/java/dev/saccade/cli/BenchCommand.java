@@ -15,8 +15,8 @@ import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
-import dev.saccade.core.ops.HostTransfers;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;

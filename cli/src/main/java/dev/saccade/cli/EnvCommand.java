@@ -12,7 +12,7 @@ import dev.saccade.core.LibtorchBuild;
 import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.datasets.image.OpenCv;
 
 import org.opencv.core.Core;

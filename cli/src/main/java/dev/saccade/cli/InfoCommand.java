@@ -14,7 +14,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
@@ -45,8 +45,8 @@ import java.util.stream.Collectors;
 @Command(
         name = "info",
         description = {
-            "Print parameters, multiply-adds, feature shapes and peak memory of a model, or list all"
-                    + " backbones."
+            "Print parameters, multiply-adds, feature shapes and peak memory of a model, or list"
+                + " all backbones."
         },
         mixinStandardHelpOptions = true,
         footer = {

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -35,13 +35,13 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Ceilings;
-import dev.saccade.core.ops.HostTransfers;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.PinnedMemory;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.memory.PinnedMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Roofline;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.models.Model;
 import dev.saccade.train.optimizers.ModelEma;
@@ -248,7 +248,7 @@ class FloorsTest {
                             Devices.class,
                             // what libtorch can do here, and scripts, whose numbers are in the text
                             Autocast.class,
-                            Ceilings.class,
+                            Roofline.class,
                             HostTransfers.class,
                             Kernels.class,
                             PinnedMemory.class,

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import dev.saccade.cli.ranks.RankLauncher;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
@@ -133,8 +133,8 @@ class TrainRanksTest {
                 read(said(disturbed))
                         .contains(
                                 "saccade: rank 1 was ended by SIGKILL, as when memory has run out;"
-                                        + " all ranks start again from the last checkpoint, restart 1"
-                                        + " of 1"),
+                                    + " all ranks start again from the last checkpoint, restart 1"
+                                    + " of 1"),
                 read(said(disturbed)));
         assertArrayEquals(
                 Files.readAllBytes(calm.last()), Files.readAllBytes(disturbed.last()), "the end");
@@ -151,7 +151,8 @@ class TrainRanksTest {
         String goOn =
                 String.format(
                         Locale.ROOT,
-                        "interrupted; go on, on 2 ranks as before, with: ./saccade train %s --resume --nproc 2",
+                        "interrupted; go on, on 2 ranks as before, with: ./saccade train %s"
+                            + " --resume --nproc 2",
                         run.path());
         assertTrue(read(said(run)).contains(goOn), read(said(run)));
         Process resumed = train(run, "--resume");

@@ -11,7 +11,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.config.Origin;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.HeadConfig;

@@ -15,9 +15,9 @@ public final class Detecting {
     public static final String ROI_ALIGN = "saccade::roi_align";
 
     /**
-     * See {@link dev.saccade.core.ops.Nms}; some of the best boxes that are left at a time. Which
-     * of these stay is found by suppressing all by those that stay until nothing changes: one is
-     * settled once all before it are.
+     * See {@link dev.saccade.core.ops.vision.Nms}; some of the best boxes that are left at a time.
+     * Which of these stay is found by suppressing all by those that stay until nothing changes: one
+     * is settled once all before it are.
      */
     private static final String NMS_FUNCTION =
             """
@@ -83,9 +83,9 @@ public final class Detecting {
             """;
 
     /**
-     * See {@link dev.saccade.core.ops.RoiAlign}: of some regions of a level at a time, the rows and
-     * columns of the map that they lie over, times the weights that they have in their bins.
-     * Regions of like heights go together, as all are cut as large as the largest.
+     * See {@link dev.saccade.core.ops.vision.RoiAlign}: of some regions of a level at a time, the
+     * rows and columns of the map that they lie over, times the weights that they have in their
+     * bins. Regions of like heights go together, as all are cut as large as the largest.
      */
     private static final String ROI_ALIGN_FUNCTION =
             """

@@ -8,8 +8,8 @@ import ai.djl.ndarray.types.DataType;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.export.Graph.Value;
 
 import java.util.ArrayList;

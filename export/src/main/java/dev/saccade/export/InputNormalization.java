@@ -8,9 +8,9 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;

@@ -3,7 +3,7 @@ package dev.saccade.export;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;

@@ -14,10 +14,10 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.OperatorLibrary;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.Tracer;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
+import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 

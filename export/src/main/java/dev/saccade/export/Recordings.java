@@ -11,7 +11,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.Tracer.Recording;
+import dev.saccade.core.ops.script.Tracer.Recording;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;

@@ -13,8 +13,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 
@@ -163,7 +163,8 @@ class ModelExportTest {
                 "{type: dwnet, embed_dim: 12, depths: [1, 1, 1, 1]}",
                 "{type: dwnet, embed_dim: 12, depths: [1, 1, 1, 1], dynamic: true}",
                 "{type: dwconv_swin, embed_dim: 12, depths: [1, 1, 1, 1]}",
-                "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1, 1]}"
+                "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1,"
+                    + " 1, 1]}"
             })
     void everyBackboneWithDetector(String backbone) {
         assertLeaves(backbone, TinyModel.FPN, TinyModel.RETINANET);

@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;

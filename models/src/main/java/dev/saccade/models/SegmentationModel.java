@@ -10,8 +10,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;

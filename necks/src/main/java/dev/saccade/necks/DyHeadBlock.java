@@ -11,10 +11,10 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.DeformConv2d;
-import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;

@@ -6,9 +6,9 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
 
 /**
  * Dynamic ReLU (Chen et al. 2020) as mmdetection has it for DyHead, where it is the task-aware

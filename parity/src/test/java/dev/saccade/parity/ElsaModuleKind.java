@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.backbones.Elsa;
 import dev.saccade.config.Configs;
-import dev.saccade.core.ops.ElsaAttention;
+import dev.saccade.core.ops.attention.ElsaAttention;
 
 import java.util.Map;
 

@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.ElsaAttention;
+import dev.saccade.core.ops.attention.ElsaAttention;
 
 import java.util.Map;
 import java.util.Optional;

@@ -2,7 +2,7 @@ package dev.saccade.parity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.saccade.core.ops.MaskPaste;
+import dev.saccade.core.ops.vision.MaskPaste;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 

@@ -3,8 +3,8 @@ package dev.saccade.parity;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.ops.RoiAlign;
-import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.vision.RoiAlign;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Size;

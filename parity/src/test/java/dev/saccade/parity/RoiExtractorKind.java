@@ -3,7 +3,7 @@ package dev.saccade.parity;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
-import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.roi.RoiExtractor;
 

@@ -3,7 +3,7 @@ package dev.saccade.parity;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;

@@ -11,7 +11,7 @@ import dev.saccade.core.distributed.Rendezvous;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.Optional;

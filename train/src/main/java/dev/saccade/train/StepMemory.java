@@ -5,7 +5,7 @@ import ai.djl.Device;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.Size;
 import dev.saccade.train.config.RunConfig;
 

@@ -4,9 +4,9 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.optimizers.Gradients;

@@ -12,7 +12,7 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.Model;

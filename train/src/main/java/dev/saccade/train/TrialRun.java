@@ -7,7 +7,7 @@ import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

@@ -9,8 +9,8 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.train.config.RunConfig;
@@ -67,7 +67,7 @@ final class BackboneBench {
         double[] seconds = bench.time(images, Integer.parseInt(args[5]), train);
         log.info(
                 "RESULT {\"seconds\": {}, \"min\": {}, \"runs\": {}, \"peak_mib\": {},"
-                    + " \"parameters\": {}}",
+                        + " \"parameters\": {}}",
                 seconds[seconds.length / 2],
                 seconds[0],
                 seconds.length,

@@ -18,7 +18,7 @@ import dev.saccade.checkpoint.Weights;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.structures.ImageBatch;

@@ -17,7 +17,7 @@ import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;

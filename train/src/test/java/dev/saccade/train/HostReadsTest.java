@@ -8,9 +8,9 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.HostTransfers;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 import dev.saccade.train.optimizers.AdamW;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.Rendezvous;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 
 import java.time.Duration;
 import java.util.ArrayList;

@@ -14,7 +14,7 @@ import dev.saccade.checkpoint.ElementType;
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 import dev.saccade.train.optimizers.AdamW;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.Device;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.train.config.RunConfig;
 

@@ -10,7 +10,7 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.Size;
 import dev.saccade.train.TrialRun;
 import dev.saccade.train.config.RunConfig;

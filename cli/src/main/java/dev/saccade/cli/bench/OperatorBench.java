@@ -9,8 +9,8 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.nn.Autograd;
-import dev.saccade.core.ops.Ceilings;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Roofline;
 
 import java.util.List;
 import java.util.Map;
@@ -44,7 +44,7 @@ public record OperatorBench(
      * @param images of 224 x 224 that the models would have seen
      */
     public static List<OperatorBench> all(int images, int runs) {
-        Optional<Ceilings> ceilings = Ceilings.measure();
+        Optional<Roofline> ceilings = Roofline.measure();
         ImmutableList.Builder<OperatorBench> benches = ImmutableList.builder();
         for (OperatorCase each : OperatorCase.all(images)) {
             benches.add(forward(each, runs, ceilings));
@@ -55,7 +55,7 @@ public record OperatorBench(
         return benches.build();
     }
 
-    private static OperatorBench forward(OperatorCase c, int runs, Optional<Ceilings> ceilings) {
+    private static OperatorBench forward(OperatorCase c, int runs, Optional<Roofline> ceilings) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDList inputs = inputs(c, manager);
             Map<String, Timing> times =
@@ -71,7 +71,7 @@ public record OperatorBench(
         }
     }
 
-    private static Map<String, Double> shares(OperatorCase c, double seconds, Ceilings most) {
+    private static Map<String, Double> shares(OperatorCase c, double seconds, Roofline most) {
         return Map.of(
                 ARITHMETIC,
                 c.work().operations() / seconds / most.operations(),

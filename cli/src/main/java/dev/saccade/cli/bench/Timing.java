@@ -2,8 +2,8 @@ package dev.saccade.cli.bench;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.OperatorLibrary;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;

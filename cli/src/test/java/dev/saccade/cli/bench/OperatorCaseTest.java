@@ -16,10 +16,10 @@ import com.google.common.collect.Sets;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.OperatorLibrary;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

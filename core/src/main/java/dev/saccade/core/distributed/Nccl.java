@@ -1,8 +1,8 @@
 package dev.saccade.core.distributed;
 
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.OperatorLibrary;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
+import dev.saccade.core.ops.script.Script;
 
 /**
  * NCCL, by which ranks sum and gather what lies on GPUs without a way through the processors; a

@@ -11,9 +11,9 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;

@@ -9,7 +9,7 @@ import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 
 import java.util.List;
 import java.util.function.Supplier;
@@ -39,16 +39,16 @@ public final class Autograd {
                 "(y: List[Tensor], by: List[Tensor], dy: List[Tensor]) -> List[Tensor]",
                 Text.format(
                         """
-                weights = annotate(List[Optional[Tensor]], [dy[0]])
-                gradients = torch.autograd.grad(y, by, weights, %s, False, True)
-                out = annotate(List[Tensor], [])
-                for gradient in gradients:
-                  if gradient is None:
-                    out.append(torch.empty([0]))
-                  else:
-                    out.append(gradient)
-                return out
-                """,
+                        weights = annotate(List[Optional[Tensor]], [dy[0]])
+                        gradients = torch.autograd.grad(y, by, weights, %s, False, True)
+                        out = annotate(List[Tensor], [])
+                        for gradient in gradients:
+                          if gradient is None:
+                            out.append(torch.empty([0]))
+                          else:
+                            out.append(gradient)
+                        return out
+                        """,
                         retainGraph));
     }
 

@@ -8,8 +8,8 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,7 @@ public final class BatchNorm2d extends Layer {
     private static final ScriptTemplate WEIGHTED =
             ScriptTemplate.of(
                     "(x: Tensor, weights: Tensor, weight: Tensor, bias: Tensor, running_mean:"
-                        + " Tensor, running_var: Tensor) -> Tensor",
+                            + " Tensor, running_var: Tensor) -> Tensor",
                     """
                     share = torch.reshape(weights, [-1, 1, 1, 1])
                     cells = torch.size(x, 2) * torch.size(x, 3)

@@ -8,8 +8,8 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Convolution;
 import dev.saccade.core.ops.GroupedConvolution;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
 
 import java.util.Optional;
 

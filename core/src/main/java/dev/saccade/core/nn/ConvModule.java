@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 
 import java.util.List;
 import java.util.Optional;

@@ -5,8 +5,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.ops.LinearProduct;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 import java.util.Optional;

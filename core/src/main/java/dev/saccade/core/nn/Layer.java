@@ -3,7 +3,7 @@ package dev.saccade.core.nn;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 
 import java.util.function.UnaryOperator;
 

@@ -8,14 +8,14 @@ import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.Text;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.LinearProduct;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.attention.Affine;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 import java.util.Optional;

@@ -2,7 +2,7 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 
 /** The feed-forward layers of a transformer block: linear, GELU, linear over the last axis. */
 public final class Mlp extends Layer {

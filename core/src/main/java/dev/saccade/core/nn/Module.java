@@ -15,7 +15,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.memory.MemoryFormat;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -8,9 +8,9 @@ import ai.djl.ndarray.NDScope;
 import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
 
 import java.util.ArrayList;
 import java.util.IdentityHashMap;

@@ -5,8 +5,9 @@
  *
  * <p>Memory: a layer leaves its input alone, and what it returns is the caller's. All else that a
  * {@code forward} makes is freed when it ends, as its body stands in a {@link
- * dev.saccade.core.ops.Scope}; a layer of a single operation needs none. Many layers one behind
- * another, such as the blocks of a stage, are a {@link dev.saccade.core.ops.Scope#chain}, which
- * holds the output of one of them at a time. Nothing in a {@code forward} is closed by hand.
+ * dev.saccade.core.ops.memory.Scope}; a layer of a single operation needs none. Many layers one
+ * behind another, such as the blocks of a stage, are a {@link
+ * dev.saccade.core.ops.memory.Scope#chain}, which holds the output of one of them at a time.
+ * Nothing in a {@code forward} is closed by hand.
  */
 package dev.saccade.core.nn;

@@ -2,6 +2,10 @@ package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
 import java.util.Map;
 
 /**

@@ -6,6 +6,11 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,7 +106,7 @@ public final class Autocast {
     }
 
     /** Runs {@code body} where no gradients are recorded, of which what is kept knows nothing. */
-    static <T> T withoutGradients(Supplier<T> body) {
+    public static <T> T withoutGradients(Supplier<T> body) {
         Mode mode = CURRENT.get();
         return during(new Mode(mode.onCpus, mode.onGpus, false), body);
     }

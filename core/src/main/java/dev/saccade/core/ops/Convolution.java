@@ -3,6 +3,8 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.script.MultiplyAdds;
+
 /**
  * libtorch's convolution, the same along height and width.
  *

@@ -8,6 +8,10 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,9 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
 import java.util.Map;
 
 /** Layer normalization over the last axis, of a map or of the sum of two. */

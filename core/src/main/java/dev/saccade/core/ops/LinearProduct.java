@@ -3,6 +3,10 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;

@@ -9,6 +9,9 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.nio.ByteBuffer;
 import java.util.Map;

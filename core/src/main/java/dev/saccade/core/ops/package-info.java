@@ -1,6 +1,2 @@
-/**
- * The operators that DJL lacks, written as scripts of ATen operators, and the rules by which native
- * memory and gradients are kept: {@code Scope} frees what an operation needed in between, {@code
- * NoGrad} keeps inference from recording a graph.
- */
+/** Tensor operators that DJL lacks, by the names and semantics of PyTorch. */
 package dev.saccade.core.ops;

@@ -8,7 +8,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.HashMap;

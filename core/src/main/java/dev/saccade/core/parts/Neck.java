@@ -3,7 +3,7 @@ package dev.saccade.core.parts;
 import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.List;

@@ -16,9 +16,9 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -14,9 +14,9 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.nn.Conv2d.Geometry;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

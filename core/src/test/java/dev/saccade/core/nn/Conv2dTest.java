@@ -15,11 +15,11 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.OperatorLibrary;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.OperatorLibrary;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -8,8 +8,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.Script;
 
 import org.junit.jupiter.api.Test;
 

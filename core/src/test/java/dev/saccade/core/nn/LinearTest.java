@@ -10,8 +10,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.MultiplyAdds;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -16,10 +16,10 @@ import dev.saccade.core.Libtorch;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.distributed.Ranks;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

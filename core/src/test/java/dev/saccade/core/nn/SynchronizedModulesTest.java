@@ -20,7 +20,7 @@ import dev.saccade.core.SeededRandom;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.Ranks;
 import dev.saccade.core.nn.Conv2d.Geometry;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.script.Kernels;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

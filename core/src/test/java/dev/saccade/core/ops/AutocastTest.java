@@ -21,6 +21,9 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.OperatorLibrary;
+import dev.saccade.core.ops.script.Script;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -13,6 +13,8 @@ import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Autograd;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.OperatorLibrary;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

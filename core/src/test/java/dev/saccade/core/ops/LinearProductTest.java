@@ -14,6 +14,7 @@ import ai.djl.pytorch.jni.JniUtils;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.NativePlatform;
+import dev.saccade.core.ops.script.Kernels;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.PinnedMemory;
+import dev.saccade.core.ops.memory.PinnedMemory;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

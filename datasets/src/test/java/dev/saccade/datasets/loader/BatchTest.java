@@ -11,7 +11,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Libtorch;
-import dev.saccade.core.ops.PinnedMemory;
+import dev.saccade.core.ops.memory.PinnedMemory;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;

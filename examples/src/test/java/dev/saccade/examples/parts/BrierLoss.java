@@ -2,7 +2,7 @@ package dev.saccade.examples.parts;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.loss.ClassificationLoss;
 

@@ -1,7 +1,7 @@
 package dev.saccade.examples.parts;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.box.HardNms;

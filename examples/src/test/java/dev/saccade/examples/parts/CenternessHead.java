@@ -7,7 +7,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
@@ -67,7 +67,7 @@ public final class CenternessHead extends AnchorHead {
             Script.compile(
                     "(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor",
                     "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None,"
-                        + " 2)");
+                            + " 2)");
 
     private static final Script CENTERNESS =
             Script.compile(

@@ -3,7 +3,7 @@ package dev.saccade.examples.parts;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.box.Assignment;

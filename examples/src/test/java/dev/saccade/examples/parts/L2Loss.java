@@ -3,8 +3,8 @@ package dev.saccade.examples.parts;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.loss.BoxLoss;

@@ -2,7 +2,7 @@ package dev.saccade.examples.parts;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.train.optimizers.Optimizer;
@@ -45,11 +45,11 @@ public final class Lion extends Optimizer {
                 String.format(
                         Locale.ROOT,
                         """
-                for i in range(torch.len(weights)):
-                  direction = torch.sign(torch.lerp(gradients[i], exp_avg[i], %s))
-                  weights[i].mul_(1 - lr * weight_decay).sub_(direction, alpha=lr)
-                  exp_avg[i].lerp_(gradients[i], 1 - %s)
-                """,
+                        for i in range(torch.len(weights)):
+                          direction = torch.sign(torch.lerp(gradients[i], exp_avg[i], %s))
+                          weights[i].mul_(1 - lr * weight_decay).sub_(direction, alpha=lr)
+                          exp_avg[i].lerp_(gradients[i], 1 - %s)
+                        """,
                         config.beta1(),
                         config.beta2()),
                 Optional.empty());

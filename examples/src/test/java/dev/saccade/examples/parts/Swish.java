@@ -2,9 +2,9 @@ package dev.saccade.examples.parts;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.OperatorLibrary;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.OperatorLibrary;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 

@@ -8,8 +8,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.nn.Autograd;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.OperatorLibrary;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
 
 import org.junit.jupiter.api.Test;
 

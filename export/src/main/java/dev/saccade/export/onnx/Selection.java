@@ -47,8 +47,8 @@ final class Selection {
 
     /**
      * All boxes are of one class, but those of different groups lie apart, as in {@link
-     * dev.saccade.core.ops.Nms}. What ONNX selects is a list over all images, which is laid out in
-     * so many places for each.
+     * dev.saccade.core.ops.vision.Nms}. What ONNX selects is a list over all images, which is laid
+     * out in so many places for each.
      */
     private static List<String> nms(Operator op) {
         OnnxGraph graph = op.graph();

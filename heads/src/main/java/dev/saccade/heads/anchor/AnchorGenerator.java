@@ -10,8 +10,8 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 

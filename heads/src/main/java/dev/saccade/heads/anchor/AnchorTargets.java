@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Positions;
 import dev.saccade.heads.box.SamplingResult;
@@ -85,8 +85,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
 
     private static final Script SPREAD =
             Script.compile(
-                    "(gt_inds: Tensor, pos: Tensor, neg: Tensor, positions: Tensor, anchors: Tensor)"
-                            + " -> Tuple[Tensor, Tensor, Tensor]",
+                    "(gt_inds: Tensor, pos: Tensor, neg: Tensor, positions: Tensor, anchors:"
+                        + " Tensor) -> Tuple[Tensor, Tensor, Tensor]",
                     """
                     n = torch.size(anchors, 0)
                     outside = torch.full([n], -1, dtype=4, device=anchors.device)

@@ -6,9 +6,9 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Positions;
 

@@ -3,9 +3,9 @@ package dev.saccade.heads.anchor;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Nms;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.vision.Nms;
 import dev.saccade.core.parts.Default;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ScoredBoxes;

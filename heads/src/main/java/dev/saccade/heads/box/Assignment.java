@@ -6,9 +6,9 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Script;
 
 /**
  * What every prior of an image should learn.

@@ -3,7 +3,7 @@ package dev.saccade.heads.box;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 

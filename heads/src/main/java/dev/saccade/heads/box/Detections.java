@@ -5,9 +5,9 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.ops.Nms;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.vision.Nms;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -73,7 +73,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return new Detections(list.get(0), list.get(1), list.get(2), list.get(3));
     }
 
-    /** Returns all arrays, for a {@link dev.saccade.core.ops.Scope}. */
+    /** Returns all arrays, for a {@link dev.saccade.core.ops.memory.Scope}. */
     public NDList list() {
         return new NDList(boxes, labels, scores, counts);
     }

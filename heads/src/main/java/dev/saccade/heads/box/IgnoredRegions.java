@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 

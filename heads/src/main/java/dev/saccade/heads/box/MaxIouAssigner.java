@@ -7,8 +7,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.MaxIouAssign;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.vision.MaxIouAssign;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Range;

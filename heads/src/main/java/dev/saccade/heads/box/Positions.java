@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Script;
 
 /**
  * The positions where a mask holds. Where {@link DynamicShapes} are free these are exactly they;

@@ -4,10 +4,10 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 import java.util.SplittableRandom;

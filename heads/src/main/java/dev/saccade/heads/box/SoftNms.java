@@ -4,9 +4,9 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Nms;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.vision.Nms;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 

@@ -3,7 +3,7 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 
 /**
@@ -33,7 +33,8 @@ public record CenternessLoss(@Default("1") double lossWeight) {
     private static final Script SUM =
             Script.compile(
                     "(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor",
-                    "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None, 2)");
+                    "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None,"
+                        + " 2)");
 
     /** Checks the weight. */
     public CenternessLoss {

@@ -2,7 +2,7 @@ package dev.saccade.heads.loss;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 
 /**
  * Binary cross entropy of the cells of masks, as mmdetection's {@code mask_cross_entropy}.

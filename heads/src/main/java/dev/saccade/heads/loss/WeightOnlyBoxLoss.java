@@ -3,7 +3,7 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 
 /** A box loss that is one script and has no setting but its weight. */
 interface WeightOnlyBoxLoss extends BoxLoss {

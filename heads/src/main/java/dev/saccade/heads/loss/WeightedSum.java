@@ -2,9 +2,9 @@ package dev.saccade.heads.loss;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
 
 /** A loss that is one script, times its weight among the others. */
 final class WeightedSum {

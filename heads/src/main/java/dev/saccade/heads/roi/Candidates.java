@@ -3,7 +3,7 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.index.NDIndex;
 
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.Detections;
 

@@ -8,8 +8,8 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
@@ -61,21 +61,19 @@ public final class HtcHead extends TwoStageHead {
             RoiExtractor bboxRoiExtractor,
             @Default(
                             "[{bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
-                                    + " reg_class_agnostic: true, reg_decoded_bbox: false,"
-                                    + " loss_bbox: {type: smooth_l1}},"
-                                    + " assigner: {match_low_quality: true}},"
-                                    + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
-                                    + " bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]},"
-                                    + " reg_class_agnostic: true, reg_decoded_bbox: false,"
-                                    + " loss_bbox: {type: smooth_l1}},"
-                                    + " assigner: {pos_iou_thr: 0.6, neg_iou_thr: 0.6, min_pos_iou: 0.6,"
-                                    + " match_low_quality: true}, loss_weight: 0.5},"
-                                    + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
-                                    + " bbox_coder: {stds: [0.033, 0.033, 0.067, 0.067]},"
-                                    + " reg_class_agnostic: true, reg_decoded_bbox: false,"
-                                    + " loss_bbox: {type: smooth_l1}},"
-                                    + " assigner: {pos_iou_thr: 0.7, neg_iou_thr: 0.7, min_pos_iou: 0.7,"
-                                    + " match_low_quality: true}, loss_weight: 0.25}]")
+                                + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
+                                + " {type: smooth_l1}}, assigner: {match_low_quality: true}},"
+                                + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs:"
+                                + " 2, bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]},"
+                                + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
+                                + " {type: smooth_l1}}, assigner: {pos_iou_thr: 0.6, neg_iou_thr:"
+                                + " 0.6, min_pos_iou: 0.6, match_low_quality: true}, loss_weight:"
+                                + " 0.5}, {bbox_head: {num_shared_convs: 0, norm: none,"
+                                + " num_shared_fcs: 2, bbox_coder: {stds: [0.033, 0.033, 0.067,"
+                                + " 0.067]}, reg_class_agnostic: true, reg_decoded_bbox: false,"
+                                + " loss_bbox: {type: smooth_l1}}, assigner: {pos_iou_thr: 0.7,"
+                                + " neg_iou_thr: 0.7, min_pos_iou: 0.7, match_low_quality: true},"
+                                + " loss_weight: 0.25}]")
                     List<RoiStage.Config> stages,
             @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
             @Default("{}") Optional<MaskHead.Config> maskHead,

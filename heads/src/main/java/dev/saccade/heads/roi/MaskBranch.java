@@ -4,8 +4,8 @@ import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
 
 import java.util.List;
 import java.util.Optional;

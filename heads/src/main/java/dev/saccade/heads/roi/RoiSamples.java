@@ -3,8 +3,8 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Positions;
 

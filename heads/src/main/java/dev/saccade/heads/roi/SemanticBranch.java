@@ -3,9 +3,9 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.segmentation.FusedSemanticHead;

@@ -13,11 +13,11 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.ClassRows;
-import dev.saccade.core.ops.MaskPaste;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.vision.MaskPaste;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;

@@ -8,11 +8,11 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Ints;
 
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

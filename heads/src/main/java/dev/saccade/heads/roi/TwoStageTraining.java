@@ -4,11 +4,11 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.MaskCrop;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.vision.MaskCrop;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

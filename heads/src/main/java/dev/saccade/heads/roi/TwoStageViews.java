@@ -2,9 +2,9 @@ package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;

@@ -7,8 +7,8 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Losses;

@@ -10,8 +10,8 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Dropout2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.FeatureInfo;
 
 import java.util.List;

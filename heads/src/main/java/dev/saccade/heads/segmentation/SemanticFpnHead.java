@@ -7,8 +7,8 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.ConvModule;
-import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 

@@ -9,9 +9,9 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.structures.Boxes;
 
 import org.junit.jupiter.api.AfterEach;

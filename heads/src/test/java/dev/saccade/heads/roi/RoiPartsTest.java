@@ -11,7 +11,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;

@@ -9,8 +9,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.HostTransfers;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;

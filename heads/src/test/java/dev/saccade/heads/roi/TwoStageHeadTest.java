@@ -15,9 +15,9 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.SampleRandom;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.HostTransfers;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;

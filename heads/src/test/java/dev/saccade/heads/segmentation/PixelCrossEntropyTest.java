@@ -13,8 +13,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Autograd;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 

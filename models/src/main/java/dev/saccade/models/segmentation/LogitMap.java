@@ -3,7 +3,7 @@ package dev.saccade.models.segmentation;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Size;
 
 /** Scores as a network gives them. */

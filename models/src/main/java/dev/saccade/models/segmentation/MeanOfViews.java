@@ -9,9 +9,9 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 

@@ -3,7 +3,7 @@ package dev.saccade.models.segmentation;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.ops.BilinearResize;
+import dev.saccade.core.ops.vision.BilinearResize;
 import dev.saccade.core.structures.Size;
 
 /** Another map, resized. */

@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.segmentation.SlidingWindow.Span;
 

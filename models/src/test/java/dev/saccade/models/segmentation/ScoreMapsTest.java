@@ -12,8 +12,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 

@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.train.schedules.RunLength;
 
 import java.nio.file.Path;

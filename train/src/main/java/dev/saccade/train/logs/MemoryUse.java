@@ -3,7 +3,7 @@ package dev.saccade.train.logs;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.DeviceMemory;
-import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.memory.TensorMemory;
 
 /**
  * What the process holds.

@@ -7,7 +7,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
@@ -75,18 +75,18 @@ public final class AdamW extends Optimizer {
                         "step", weight -> weight.getManager().zeros(new Shape())),
                 Text.format(
                         """
-                torch._foreach_add_(step, 1)
-                torch._fused_adamw_(weights, gradients, exp_avg, exp_avg_sq, \
-                annotate(List[Tensor], []), step, lr=lr, beta1=%s, beta2=%s, \
-                weight_decay=weight_decay, eps=%s, amsgrad=False, maximize=False)
-                """,
+                        torch._foreach_add_(step, 1)
+                        torch._fused_adamw_(weights, gradients, exp_avg, exp_avg_sq, \
+                        annotate(List[Tensor], []), step, lr=lr, beta1=%s, beta2=%s, \
+                        weight_decay=weight_decay, eps=%s, amsgrad=False, maximize=False)
+                        """,
                         config.beta1(), config.beta2(), config.epsilon()),
                 Optional.of(
                         Text.format(
                                 """
-                        ops.saccade.adamw_(weights, gradients, exp_avg, exp_avg_sq, step, \
-                        averages, lr, weight_decay, %s, %s, %s, factor, average_decay)
-                        """,
+                                ops.saccade.adamw_(weights, gradients, exp_avg, exp_avg_sq, step, \
+                                averages, lr, weight_decay, %s, %s, %s, factor, average_decay)
+                                """,
                                 config.beta1(), config.beta2(), config.epsilon())));
     }
 }

@@ -14,11 +14,11 @@ import com.google.common.collect.Maps;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Iterator;
 import java.util.LinkedHashMap;

@@ -12,9 +12,9 @@ import com.google.common.collect.Maps;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.MemoryFormat;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 
 import java.util.LinkedHashMap;
@@ -116,12 +116,12 @@ public final class ModelEma {
 
     private static final Script FOLLOW =
             Script.compile(
-                            "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor]) ->"
-                                    + " Tensor",
+                            "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor])"
+                                + " -> Tensor",
                             """
-                    torch._foreach_lerp_(averages, weights, float(share[0]))
-                    return share[0]
-                    """)
+                            torch._foreach_lerp_(averages, weights, float(share[0]))
+                            return share[0]
+                            """)
                     .withNumbersOnCpu();
 
     private static final Script SWAP =

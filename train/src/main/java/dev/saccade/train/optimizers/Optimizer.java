@@ -15,9 +15,9 @@ import com.google.common.primitives.Doubles;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.train.optimizers.ModelEma.Update;
 

@@ -5,7 +5,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
@@ -66,10 +66,10 @@ public final class Sgd extends Optimizer {
                         : Map.of("momentum_buffer", MemoryFormat::zerosLike),
                 Text.format(
                         """
-                torch._fused_sgd_(weights, gradients, %s, \
-                weight_decay=weight_decay, momentum=%s, lr=lr, \
-                dampening=0., nesterov=False, maximize=False, is_first_step=False)
-                """,
+                        torch._fused_sgd_(weights, gradients, %s, \
+                        weight_decay=weight_decay, momentum=%s, lr=lr, \
+                        dampening=0., nesterov=False, maximize=False, is_first_step=False)
+                        """,
                         config.momentum() == 0 ? "annotate(List[Tensor], [])" : "momentum_buffer",
                         config.momentum()),
                 Optional.empty());

@@ -1,0 +1,123 @@
+package dev.saccade.core.ops.attention;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The bias of the tokens of a window for all keys of a {@link FocalRegion}, from the tables of the
+ * official code.
+ *
+ * <p>Keys that the original lists twice are one key here, whose bias is the log of the sum of the
+ * exponentials of both: {@code e^(s + a) + e^(s + b) = e^(s + log(e^a + e^b))}, so the softmax is
+ * the same.
+ */
+public final class FocalBias {
+
+    /** The bias of tokens that no copy of the map holds; it leaves nothing of them. */
+    private static final float ABSENT = -1e9f;
+
+    /**
+     * Each copy of the map holds a corner of the ring and half of the two sides that meet there: a
+     * part of the full width and one beside the window.
+     */
+    private static final ScriptTemplate RING =
+            ScriptTemplate.of(
+                    "(own: Tensor, neighbors: Tensor) -> Tensor",
+                    """
+                    window = {window}
+                    expand = {expand}
+                    absent = {absent}
+                    heads = torch.size(own, 0)
+                    queries = torch.size(own, 1)
+                    beside = (window - expand) * expand
+                    across = expand * window
+                    sizes = [beside, across, beside, across, across, beside, across, beside]
+                    low = [heads, queries, window - expand, expand]
+                    flat = [heads, queries, expand, window]
+                    r0, b0, l0, b1, t0, r1, t1, l1, = torch.split_with_sizes(torch.select(neighbors, 0, 0), sizes, 2)
+                    top = torch.logaddexp(
+                      torch.constant_pad_nd(torch.reshape(t0, flat), [2 * expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(t1, flat), [0, 2 * expand], absent))
+                    bottom = torch.logaddexp(
+                      torch.constant_pad_nd(torch.reshape(b0, flat), [2 * expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(b1, flat), [0, 2 * expand], absent))
+                    left = torch.logaddexp(
+                      torch.constant_pad_nd(torch.reshape(l0, low), [0, 0, expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(l1, low), [0, 0, 0, expand], absent))
+                    right = torch.logaddexp(
+                      torch.constant_pad_nd(torch.reshape(r0, low), [0, 0, expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(r1, low), [0, 0, 0, expand], absent))
+                    middle = torch.cat([left, torch.reshape(own, [heads, queries, window, window]), right], 3)
+                    return torch.flatten(torch.cat([top, middle, bottom], 2), 2)
+                    """);
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(tables: List[Tensor]) -> Tensor",
+                    "return ops.saccade.focal_bias(tables, {window}, {expand})");
+
+    private FocalBias() {}
+
+    /**
+     * Looks up the bias.
+     *
+     * @param region the keys
+     * @param own {@code [(2 M - 1)^2, heads]}, as of {@link RelativePositionBias#within}
+     * @param neighbors {@code [1, heads, M^2, neighbors]} where there is a ring: what the copies of
+     *     the map, shifted to the top left, top right, bottom left and bottom right, bring from
+     *     outside of the window, each row-major
+     * @param windows {@code [heads, (M + cells - 1)^2]} for each level, as of {@link
+     *     RelativePositionBias#between}
+     * @return {@code [heads, M^2, keys]}: the window and its ring row-major, then the cells of
+     *     every level row-major
+     */
+    public static NDArray lookUp(
+            FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
+        return Kernels.isFusedForFloatsOnCpu(own)
+                ? fused(region, own, neighbors, windows)
+                : portable(region, own, neighbors, windows);
+    }
+
+    static NDArray fused(
+            FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
+        List<NDArray> tables = new ArrayList<>(List.of(own));
+        neighbors.ifPresent(tables::add);
+        tables.addAll(windows);
+        return FUSED.with(Map.of("window", region.window(), "expand", region.expand()))
+                .runLists(List.of(tables))
+                .singletonOrThrow();
+    }
+
+    static NDArray portable(
+            FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
+        return Scope.array(
+                () -> {
+                    int m = region.window();
+                    NDArray within = RelativePositionBias.within(own, m, m);
+                    NDList parts = new NDList(1 + windows.size());
+                    Script ring =
+                            RING.with(
+                                    Map.of(
+                                            "window",
+                                            m,
+                                            "expand",
+                                            region.expand(),
+                                            "absent",
+                                            ABSENT));
+                    parts.add(neighbors.map(n -> ring.run(within, n)).orElse(within));
+                    windows.forEach(table -> parts.add(RelativePositionBias.between(table, m)));
+                    return Tensors.concat(parts, 2);
+                });
+    }
+}

@@ -1,0 +1,149 @@
+package dev.saccade.core.ops.attention;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.Text;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Key-only attention (LinGlo, "Rethinking Query-Key Pairwise Interactions in Vision Transformers"):
+ * no queries and no products of pairs of tokens, so the cost grows with their number alone.
+ *
+ * <p>Of every image, with {@code K = X Wk^T + bk} and {@code V = X Wv^T + bv} in heads of {@code d}
+ * channels: the saliency {@code K w / sqrt(d)} of a head is put through a softmax over all tokens,
+ * its mean {@code G} of the keys gates the values, and {@code ((G V) U1^T + b1 + K) U2^T + b2}
+ * comes out.
+ *
+ * <p>Nothing after the softmax but {@code G} depends on more than one token, and linearly; so where
+ * tokens are many the four products of an image become one with a matrix {@code U2 (U1 diag(G) Wv +
+ * Wk)} of its own, and neither keys nor values are ever held. The bias of the keys adds the same to
+ * the saliency of all tokens, which the softmax takes away again. The fused operator finds {@code
+ * G} in one pass over the tokens, and shares {@code U2 U1} and {@code U2 Wk} among the images.
+ */
+public final class KeyOnlyAttention {
+
+    private static final String INPUTS =
+            "x: Tensor, w: Tensor, wk: Tensor, wv: Tensor, u1: Tensor, u2: Tensor";
+
+    private static final String BIASED =
+            Text.format("(%s, bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor", INPUTS);
+
+    private static final String UNBIASED = Text.format("(%s) -> Tensor", INPUTS);
+
+    private static final String NO_BIAS =
+            """
+            bk = torch.zeros_like(torch.select(wk, 0, 0))
+            bv = bk
+            b1 = bk
+            b2 = bk
+            """;
+
+    private static final String GATE =
+            """
+            n = torch.size(x, 0)
+            c = torch.size(x, 3)
+            tokens = torch.flatten(x, 1, 2)
+            d = torch.size(w, 1)
+            heads = torch.reshape(wk, [-1, d, c])
+            saliency = torch.sum(heads * torch.unsqueeze(w * (d ** -0.5), 2), [1])
+            attention = torch.softmax(torch.matmul(tokens, torch.t(saliency)), 1)
+            mean = torch.matmul(torch.transpose(attention, 1, 2), tokens)
+            keys = torch.matmul(heads, torch.unsqueeze(mean, 3))
+            g = torch.reshape(keys, [n, 1, c]) + bk
+            """;
+
+    /** Keys and values of every token, and two products more. */
+    static final Form FOUR_PRODUCTS =
+            Form.of(
+                    """
+                    gated = torch.linear(tokens, wv, bv) * g
+                    y = torch.linear(gated, u1, b1) + torch.linear(tokens, wk, bk)
+                    return torch.reshape(torch.linear(y, u2, b2), torch.size(x))
+                    """);
+
+    /** One product with a matrix of the image. */
+    static final Form ONE_PRODUCT =
+            Form.of(
+                    """
+                    m = torch.matmul(u2, torch.matmul(u1 * g, wv) + wk)
+                    b = torch.linear(torch.linear(g * bv, u1, b1 + bk), u2, b2)
+                    y = torch.baddbmm(b, tokens, torch.transpose(m, 1, 2))
+                    return torch.reshape(y, torch.size(x))
+                    """);
+
+    /** The fused operator, which takes the cheaper of the two itself. */
+    static final Form FUSED =
+            new Form(
+                    ScriptTemplate.of(
+                            BIASED,
+                            """
+                            return ops.saccade.key_only_attention(x, w, wk, wv, u1, u2, bk, bv, b1, b2)
+                            """),
+                    ScriptTemplate.of(
+                            UNBIASED,
+                            """
+                            return ops.saccade.key_only_attention(x, w, wk, wv, u1, u2, None, None, None, None)
+                            """));
+
+    /** A way to compute it; all have the same values. */
+    record Form(ScriptTemplate biased, ScriptTemplate unbiased) {
+
+        private static Form of(String text) {
+            return new Form(
+                    ScriptTemplate.of(BIASED, GATE + text),
+                    ScriptTemplate.of(UNBIASED, NO_BIAS + GATE + text));
+        }
+
+        NDArray run(NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
+            List<NDArray> inputs = new ArrayList<>(List.of(x, saliency));
+            inputs.addAll(weights);
+            inputs.addAll(biases);
+            return (biases.isEmpty() ? unbiased : biased)
+                    .with(Map.of())
+                    .run(inputs.toArray(NDArray[]::new));
+        }
+    }
+
+    private KeyOnlyAttention() {}
+
+    /**
+     * Attends, in the cheaper form. The multiply-adds counted are those of the definition.
+     *
+     * @param x {@code [N, H, W, C]}
+     * @param saliency w, {@code [heads, C / heads]}
+     * @param weights Wk, Wv, U1 and U2, each {@code [C, C]}, output by input
+     * @param biases bk, bv, b1 and b2, each {@code [C]}; none for products without bias
+     * @return {@code [N, H, W, C]}
+     */
+    public static NDArray attend(
+            NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
+        checkArgument(weights.size() == 4, "weights: got %s, expected 4", weights.size());
+        checkArgument(
+                biases.isEmpty() || biases.size() == 4,
+                "biases: got %s, expected none or 4",
+                biases.size());
+        Shape map = x.getShape();
+        long channels = map.get(3);
+        Form form = Kernels.isFusedFor(x) ? FUSED : portable(map.get(1) * map.get(2), channels);
+        return MultiplyAdds.run(
+                x.size() * (4 * channels + 3),
+                x,
+                map,
+                () -> form.run(x, saliency, weights, biases));
+    }
+
+    /** One product of L by C by C and two of C by C by C, against four of L by C by C. */
+    static Form portable(long tokens, long channels) {
+        return Tracer.isRecording() || 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
+    }
+}

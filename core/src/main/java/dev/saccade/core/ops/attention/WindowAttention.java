@@ -1,0 +1,193 @@
+package dev.saccade.core.ops.attention;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.attention.Windows.Order;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Multi-head self-attention within windows with a relative position bias (Liu et al. 2021, official
+ * detection code): {@code softmax(q k^T / sqrt(d) + bias) v} in every window.
+ *
+ * <p>Maps are projected to queries, keys and values. Padded tokens, of which the projection is its
+ * bias, are keys like all others. Keys that a shift brought beside a query from the other side of
+ * the map get -100 on their logit.
+ *
+ * <p>The fused operator finds the tokens of a window where they lie in the map, and holds no values
+ * for pairs of tokens but those of one head of one window.
+ */
+public final class WindowAttention {
+
+    private static final float UNSEEN = -100;
+
+    private static final ScriptTemplate ATTEND =
+            ScriptTemplate.of(
+                    "(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor",
+                    """
+                    logits = torch.matmul(q * {scale}, torch.transpose(k, 3, 4))
+                    return torch.matmul(torch.softmax(torch.add_(logits, bias), -1), v)
+                    """);
+
+    private static final ScriptTemplate ATTEND_MASKED =
+            ScriptTemplate.of(
+                    "(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, mask: Tensor) -> Tensor",
+                    """
+                    logits = torch.matmul(q * {scale}, torch.transpose(k, 3, 4))
+                    logits = torch.add_(logits, bias + mask)
+                    return torch.matmul(torch.softmax(logits, -1), v)
+                    """);
+
+    private static final String CALL =
+            """
+            return ops.saccade.window_attention(
+                packed, {padding}, table, {heads}, {window}, {shift}, {pads_first}, {thirds}, {scale})
+            """;
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of("(packed: Tensor, table: Tensor) -> Tensor", CALL);
+
+    private static final ScriptTemplate FUSED_WITH_PADDING =
+            ScriptTemplate.of("(packed: Tensor, table: Tensor, padding: Tensor) -> Tensor", CALL);
+
+    /**
+     * Which third of a packed map holds what, and how products of queries and keys are scaled.
+     *
+     * @param scale the factor; {@code 1 / sqrt(d)} for heads of d channels, if there is none
+     */
+    public record Packing(int queries, int keys, int values, Optional<Double> scale) {
+
+        private static final Packing QKV = new Packing(0, 1, 2, Optional.empty());
+
+        private double scaleFor(long depth) {
+            double d = depth;
+            return scale.orElse(1 / Math.sqrt(d));
+        }
+    }
+
+    private WindowAttention() {}
+
+    /**
+     * Attends, with queries, keys and values packed in this order.
+     *
+     * @param windows how the map is cut
+     * @param map {@code [N, H, W, in]}
+     * @param qkv makes of it {@code 3 C} channels: queries, keys and values, each of {@code heads}
+     *     slices
+     * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
+     *     RelativePositionBias#within}
+     * @return {@code [N, H, W, C]}
+     */
+    public static NDArray attend(Windows windows, NDArray map, Affine qkv, NDArray table) {
+        return attend(windows, map, qkv, Packing.QKV, table);
+    }
+
+    /**
+     * Attends.
+     *
+     * @param windows how the map is cut
+     * @param map {@code [N, H, W, in]}
+     * @param projection makes of it {@code 3 C} channels; each third is of {@code heads} slices
+     * @param packing what the thirds are
+     * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
+     *     RelativePositionBias#within}
+     * @return {@code [N, H, W, C]}
+     */
+    public static NDArray attend(
+            Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
+        return Kernels.isFusedFor(map)
+                ? fused(windows, map, projection, packing, table)
+                : portable(windows, map, projection, packing, table);
+    }
+
+    static NDArray portable(
+            Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
+        return Scope.array(
+                () -> {
+                    NDArray bias =
+                            RelativePositionBias.within(table, windows.height(), windows.width());
+                    NDArray packed = projection.apply(windows.arrange(map));
+                    int heads = Math.toIntExact(table.getShape().get(1));
+                    List<NDArray> parts = windows.split(packed, 3, heads);
+                    NDArray q = parts.get(packing.queries);
+                    NDArray k = parts.get(packing.keys);
+                    NDArray v = parts.get(packing.values);
+                    long depth = q.getShape().get(4);
+                    countOutputOfPadding(padded(windows, map), heads * depth);
+                    double scale = packing.scaleFor(depth);
+                    NDArray out =
+                            MultiplyAdds.run(
+                                    2 * q.size() * windows.area(),
+                                    q,
+                                    q.getShape(),
+                                    () ->
+                                            windows.isShifted()
+                                                    ? ATTEND_MASKED
+                                                            .with(Map.of("scale", scale))
+                                                            .run(
+                                                                    q,
+                                                                    k,
+                                                                    v,
+                                                                    bias,
+                                                                    windows.mask(packed, UNSEEN))
+                                                    : ATTEND.with(Map.of("scale", scale))
+                                                            .run(q, k, v, bias));
+                    return windows.merge(out, map.getShape());
+                });
+    }
+
+    static NDArray fused(
+            Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
+        return Scope.array(
+                () -> {
+                    NDArray packed = projection.apply(map);
+                    Shape shape = packed.getShape();
+                    long heads = table.getShape().get(1);
+                    long channels = shape.get(3);
+                    long padded = padded(windows, map);
+                    MultiplyAdds.add(padded * map.getShape().get(3) * channels);
+                    countOutputOfPadding(padded, channels / 3);
+                    Optional<NDArray> padding = projection.bias();
+                    Map<String, Object> constants =
+                            Map.of(
+                                    "padding", padding.isPresent() ? "padding" : "None",
+                                    "heads", heads,
+                                    "window", List.of(windows.height(), windows.width()),
+                                    "shift", List.of(windows.shiftY(), windows.shiftX()),
+                                    "pads_first", windows.order() == Order.PAD_THEN_SHIFT,
+                                    "thirds",
+                                            List.of(packing.queries, packing.keys, packing.values),
+                                    "scale", packing.scaleFor(channels / 3 / heads));
+                    return MultiplyAdds.run(
+                            2 * windows.tokens(shape) * channels / 3 * windows.area(),
+                            packed,
+                            shape.slice(0, 3).add(channels / 3),
+                            () ->
+                                    padding.map(
+                                                    p ->
+                                                            FUSED_WITH_PADDING
+                                                                    .with(constants)
+                                                                    .run(packed, table, p))
+                                            .orElseGet(
+                                                    () ->
+                                                            FUSED.with(constants)
+                                                                    .run(packed, table)));
+                });
+    }
+
+    private static long padded(Windows windows, NDArray map) {
+        return windows.tokens(map.getShape()) - map.size() / map.getShape().get(3);
+    }
+
+    /** Counts the output projection of padding: Swin's code projects it, ours crops it before. */
+    private static void countOutputOfPadding(long padded, long channels) {
+        MultiplyAdds.add(padded * channels * channels);
+    }
+}

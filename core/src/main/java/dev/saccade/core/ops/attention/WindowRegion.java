@@ -1,0 +1,158 @@
+package dev.saccade.core.ops.attention;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * The window of a query. Parts are {@code [N, windows, heads, area, d]}, values {@code [N, windows,
+ * heads, area, area]}, query by key. With a side of M, offset {@code (dy + M - 1) (2 M - 1) + dx +
+ * M - 1} is of a key {@code dy} rows below and {@code dx} columns right of its query. Keys that a
+ * shift brought beside a query from the other side of the map are unseen; padded ones are seen.
+ *
+ * @param side tokens along a side of a window
+ * @param shift tokens that the windows are shifted by along both axes
+ */
+public record WindowRegion(int side, int shift) implements FilterRegion {
+
+    private static final Script ZEROS =
+            Script.compile(
+                    "(x: Tensor) -> Tensor",
+                    """
+                    area = torch.size(x, 3)
+                    return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [area])
+                    """);
+
+    private static final Script PRODUCTS =
+            Script.compile(
+                    "(q: Tensor, k: Tensor) -> Tensor",
+                    "return torch.matmul(q, torch.transpose(k, 3, 4))");
+
+    private static final ScriptTemplate PAIRS =
+            ScriptTemplate.of(
+                    "(table: Tensor) -> Tensor",
+                    """
+                    side = {side}
+                    rows = torch.slice(torch.size(table), 0, -1)
+                    grid = torch.reshape(table, [-1, 2 * side - 1, 2 * side - 1])
+                    keys = torch.unfold(torch.unfold(grid, 1, side, 1), 2, side, 1)
+                    return torch.reshape(torch.flip(keys, [1, 2]), rows + [side * side, side * side])
+                    """);
+
+    private static final Script OF_QUERIES =
+            Script.compile(
+                    "(q: Tensor, pairs: Tensor) -> Tensor",
+                    """
+                    n = torch.size(q, 0)
+                    h = torch.size(q, 2)
+                    a = torch.size(q, 3)
+                    d = torch.size(q, 4)
+                    queries = torch.reshape(torch.permute(q, [2, 3, 0, 1, 4]), [h * a, -1, d])
+                    keys = torch.reshape(torch.permute(pairs, [0, 2, 1, 3]), [h * a, d, a])
+                    values = torch.reshape(torch.bmm(queries, keys), [h, a, n, -1, a])
+                    return torch.permute(values, [2, 3, 0, 1, 4])
+                    """);
+
+    private static final Script APPLY =
+            Script.compile(
+                    "(filters: Tensor, v: Tensor) -> Tensor", "return torch.matmul(filters, v)");
+
+    private Windows windows() {
+        return new Windows(side, shift);
+    }
+
+    @Override
+    public int keys() {
+        return side * side;
+    }
+
+    @Override
+    public int offsets() {
+        return (2 * side - 1) * (2 * side - 1);
+    }
+
+    @Override
+    public NDArray arrange(NDArray map) {
+        return windows().arrange(map);
+    }
+
+    @Override
+    public List<NDArray> split(NDArray arranged, int parts, int heads) {
+        return windows().split(arranged, parts, heads);
+    }
+
+    @Override
+    public NDArray zeros(NDArray part) {
+        return ZEROS.run(part);
+    }
+
+    @Override
+    public NDArray products(NDArray q, NDArray k) {
+        return values(q, () -> PRODUCTS.run(q, k));
+    }
+
+    @Override
+    public NDArray ofQueries(NDArray q, NDArray rk) {
+        return values(q, () -> Scope.array(() -> OF_QUERIES.run(q, pairs(rk))));
+    }
+
+    @Override
+    public NDArray ofKeys(NDArray k, NDArray rq) {
+        return values(
+                k,
+                () ->
+                        Scope.array(
+                                () -> OF_QUERIES.run(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4)));
+    }
+
+    /** Counts one value for each pair of a part. */
+    private NDArray values(NDArray part, Supplier<NDArray> operator) {
+        Shape pairs = part.getShape().slice(0, 4).add(keys());
+        return MultiplyAdds.run(part.size() * keys(), part, pairs, operator);
+    }
+
+    @Override
+    public NDArray ofOffsets(NDArray rb) {
+        return pairs(rb);
+    }
+
+    /** Looks up {@code [..., offsets]} for {@code [..., area, area]}, query by key. */
+    private NDArray pairs(NDArray table) {
+        return PAIRS.with(Map.of("side", side)).run(table);
+    }
+
+    @Override
+    public Optional<NDArray> unseen(NDArray arranged) {
+        return shift > 0 ? Optional.of(windows().mask(arranged, 1)) : Optional.empty();
+    }
+
+    @Override
+    public NDArray apply(NDArray filters, NDArray v, Shape map) {
+        Shape part = v.getShape();
+        return MultiplyAdds.run(
+                v.size() * keys(),
+                v,
+                map.slice(0, 3).add(part.get(2) * part.get(4)),
+                () -> Scope.array(() -> merge(APPLY.run(filters, v), map)));
+    }
+
+    /**
+     * Puts parts back in their places.
+     *
+     * @param part {@code [N, windows, heads, area, d]}
+     * @param map the shape {@code [N, H, W, ...]} of the map before it was arranged
+     * @return {@code [N, H, W, heads * d]}
+     */
+    public NDArray merge(NDArray part, Shape map) {
+        return windows().merge(part, map);
+    }
+}

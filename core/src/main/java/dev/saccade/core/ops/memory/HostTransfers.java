@@ -1,0 +1,153 @@
+package dev.saccade.core.ops.memory;
+
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * How often numbers travel between the memory of Java and that of arrays, by the place in the code.
+ *
+ * <p>On a GPU a read waits until all is done that the GPU was told before, and the GPU then waits
+ * for what it is told next; a step of a training should have one. Reads and writes are counted on
+ * CPUs as well, where they cost nothing, so that a test without a GPU can hold their number. They
+ * go through {@link Tensors}; counted is also what libtorch reads by itself in a {@link Script},
+ * such as for {@code int(x)} or the positions where a mask holds, where there are fused operators.
+ */
+public final class HostTransfers {
+
+    private static final ThreadLocal<HostTransfers> COUNTING = new ThreadLocal<>();
+
+    private static final StackWalker STACK = StackWalker.getInstance();
+
+    private static final Set<String> WAYS =
+            Stream.of(HostTransfers.class, Tensors.class, Script.class, NoGrad.class)
+                    .map(Class::getName)
+                    .collect(toImmutableSet());
+
+    private static final ScriptTemplate COUNT_IN_LIBTORCH =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return ops.saccade.count_reads(x, {counted})");
+
+    private static final ScriptTemplate COUNTED_IN_LIBTORCH =
+            ScriptTemplate.of("(x: Tensor) -> Tensor", "return ops.saccade.counted_reads(x)");
+
+    private final Map<String, Integer> reads = new TreeMap<>();
+    private final Map<String, Integer> writes = new TreeMap<>();
+
+    /** Whether libtorch is being asked what it has read. */
+    private boolean asking;
+
+    private HostTransfers() {}
+
+    /** Counts what this thread reads and writes while it runs something. */
+    public static HostTransfers during(Runnable body) {
+        HostTransfers outer = COUNTING.get();
+        HostTransfers counted = new HostTransfers();
+        countInLibtorch(true);
+        COUNTING.set(counted);
+        try {
+            body.run();
+        } finally {
+            COUNTING.set(outer);
+            countInLibtorch(outer != null);
+        }
+        return counted;
+    }
+
+    /** Returns how often arrays were read, by class, method and line. */
+    public Map<String, Integer> reads() {
+        return ImmutableMap.copyOf(reads);
+    }
+
+    /** Returns how often numbers of Java became arrays, by class, method and line. */
+    public Map<String, Integer> writes() {
+        return ImmutableMap.copyOf(writes);
+    }
+
+    public static void countRead() {
+        if (Tracer.isRecording()) {
+            throw SaccadeException.user(
+                    "%s reads numbers of an array, and what follows from them cannot be recorded",
+                    place());
+        }
+        HostTransfers counting = COUNTING.get();
+        if (counting != null) {
+            counting.reads.merge(place(), 1, Integer::sum);
+        }
+    }
+
+    public static void countWrite() {
+        HostTransfers counting = COUNTING.get();
+        if (counting != null) {
+            counting.writes.merge(place(), 1, Integer::sum);
+        }
+    }
+
+    private static void countInLibtorch(boolean counted) {
+        if (Kernels.areOn()) {
+            ask(COUNT_IN_LIBTORCH.with(Map.of("counted", counted)));
+        }
+    }
+
+    private static int ask(Script script) {
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            return (int) script.run(Tensors.of(cpu, 0)).getFloat();
+        }
+    }
+
+    /**
+     * Counts what libtorch has read by itself in a script that has just been run.
+     *
+     * @param onCpu whether that lies on the CPU anyway
+     */
+    public static void afterScript(boolean onCpu) {
+        HostTransfers counting = COUNTING.get();
+        if (counting == null || counting.asking || !Kernels.areOn()) {
+            return;
+        }
+        counting.asking = true;
+        try {
+            int read = ask(COUNTED_IN_LIBTORCH.with(Map.of()));
+            if (read > 0 && !onCpu) {
+                counting.reads.merge(place(), read, Integer::sum);
+            }
+        } finally {
+            counting.asking = false;
+        }
+    }
+
+    private static String place() {
+        return STACK.walk(
+                frames ->
+                        frames.dropWhile(frame -> WAYS.contains(frame.getClassName()))
+                                .findFirst()
+                                .map(HostTransfers::place)
+                                .orElseThrow());
+    }
+
+    private static String place(StackWalker.StackFrame frame) {
+        String type = frame.getClassName();
+        return Text.format(
+                "%s.%s:%d",
+                type.substring(type.lastIndexOf('.') + 1),
+                frame.getMethodName(),
+                frame.getLineNumber());
+    }
+}

@@ -1,0 +1,45 @@
+package dev.saccade.core.ops.memory;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.ops.script.Script;
+
+/**
+ * How an array of shape {@code [N, C, H, W]} lies in memory.
+ *
+ * <p>With channels innermost, libtorch's convolutions are up to 1.6 times as fast on CPUs, and the
+ * maps of a head are lists of cells without copying. Shapes, values and results stay the same.
+ */
+public final class MemoryFormat {
+
+    private static final Script CHANNELS_LAST =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.clone(x, memory_format=2)");
+
+    private static final Script COPY =
+            Script.compile(
+                    "(target: Tensor, source: Tensor) -> Tensor",
+                    "return torch.copy_(target, source)");
+
+    private static final Script ZEROS =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.zeros_like(torch.detach(x))");
+
+    private MemoryFormat() {}
+
+    /** Returns a copy of {@code x}, of four axes, with channels innermost in memory. */
+    public static NDArray channelsLast(NDArray x) {
+        return CHANNELS_LAST.run(x);
+    }
+
+    /** Returns zeros of the shape and in the memory format of {@code x}. */
+    public static NDArray zerosLike(NDArray x) {
+        return ZEROS.run(x);
+    }
+
+    /**
+     * Writes the values of {@code source} into {@code target}, which keeps its place and format in
+     * memory; {@code NDArray.set} gives it new memory.
+     */
+    public static void copy(NDArray source, NDArray target) {
+        NoGrad.run(() -> COPY.run(target, source).close());
+    }
+}

@@ -1,0 +1,82 @@
+package dev.saccade.core.ops.memory;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What tensors hold on a device, as the allocators of libtorch tell it: all of a GPU's, and on the
+ * CPU those of 64 KiB and more.
+ *
+ * @param bytes of tensors that are alive
+ * @param peakBytes the most of them at a time since the count began
+ * @param reservedBytes what libtorch has of the GPU, what it keeps for tensors to come included; on
+ *     the CPU what tensors hold
+ * @param refusedBytes the last request that the GPU could not serve, 0 for none
+ */
+public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long refusedBytes) {
+
+    private static final ScriptTemplate OF_PROCESSOR =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return ops.saccade.processor_memory({restart})");
+
+    private static final ScriptTemplate OF_GPU =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return ops.saccade.gpu_memory({gpu}, {restart})");
+
+    private static final ThreadLocal<Boolean> FOLLOWED =
+            ThreadLocal.withInitial(TensorMemory::follow);
+
+    /** Has this thread followed; what it answers is whether that was so before. */
+    private static boolean follow() {
+        Script.evaluate("ops.saccade.follow_memory()");
+        return Script.evaluate("ops.saccade.follow_memory()") > 0;
+    }
+
+    /** Returns the use of this moment; nothing where the fused operators are not loaded. */
+    public static Optional<TensorMemory> of(Device device) {
+        return ask(device, false);
+    }
+
+    /**
+     * Begins the count of the peak anew. On GPUs it counts what the threads that have called this
+     * make, and the gradients that they ask for.
+     */
+    public static void restart(Device device) {
+        ask(device, true);
+    }
+
+    /** Returns whether what this thread makes on GPUs is counted. */
+    static boolean isFollowed() {
+        return FOLLOWED.get();
+    }
+
+    private static Optional<TensorMemory> ask(Device device, boolean restart) {
+        if (!Kernels.status().loaded()) {
+            return Optional.empty();
+        }
+        if (device.isGpu() && !isFollowed()) {
+            return Optional.empty();
+        }
+        Script script =
+                device.isGpu()
+                        ? OF_GPU.with(Map.of("gpu", device.getDeviceId(), "restart", restart))
+                        : OF_PROCESSOR.with(Map.of("restart", restart));
+        long[] use;
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            use = script.run(Tensors.of(cpu, 0)).toLongArray();
+        }
+        return Optional.of(
+                device.isGpu()
+                        ? new TensorMemory(use[0], use[1], use[2], use[3])
+                        : new TensorMemory(use[0], use[1], use[0], 0));
+    }
+}

@@ -1,0 +1,163 @@
+package dev.saccade.core.ops.script;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.pytorch.engine.PtNDManager;
+import ai.djl.pytorch.engine.PtSymbolBlock;
+import ai.djl.pytorch.jni.IValueUtils;
+import ai.djl.pytorch.jni.JniUtils;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.HostTransfers;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.zip.CRC32;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * An operator written as TorchScript text: any ATen operator, with gradients, without a compiler.
+ *
+ * <p>The text is the body of one function; it is packed into an archive in memory, loaded once
+ * through DJL's own loader and may then run in any thread and on any device. A call costs some 10
+ * µs, so a script should hold a whole run of small steps, and constants belong in its text.
+ */
+public final class Script {
+
+    /** A pickled object of class {@code M} without attributes but {@code training = True}. */
+    private static final byte[] OBJECT =
+            HexFormat.of()
+                    .parseHex(
+                            "8002635f5f746f7263685f5f0a4d0a710029817d28580800000074726169"
+                                    + "6e696e67710188756271022e");
+
+    /** An empty pickled tuple. */
+    private static final byte[] NO_CONSTANTS = HexFormat.of().parseHex("8002292e");
+
+    private static final ThreadLocal<Boolean> PLAIN_EXECUTOR =
+            ThreadLocal.withInitial(
+                    () -> {
+                        // The optimizing executor compiles anew for every shape; ours change.
+                        JniUtils.setGraphExecutorOptimize(false);
+                        return true;
+                    });
+
+    private final PtSymbolBlock block;
+    private final boolean numbersOnCpu;
+
+    private Script(PtSymbolBlock block, boolean numbersOnCpu) {
+        this.block = block;
+        this.numbersOnCpu = numbersOnCpu;
+    }
+
+    /**
+     * Compiles an operator.
+     *
+     * @param signature parameters and result, such as {@code (x: Tensor, y: Tensor) -> Tensor}
+     * @param body lines of TorchScript, of which the last returns a tensor or a tuple of tensors
+     * @throws SaccadeException of kind {@code INTERNAL} if libtorch refuses the text; of kind user,
+     *     if it cannot be loaded
+     */
+    public static Script compile(String signature, String body) {
+        String inputs = signature.strip().substring(1);
+        String code =
+                "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
+                        + "  def forward(self: __torch__.M, "
+                        + inputs
+                        + ":\n"
+                        + body.strip().indent(4);
+        PtNDManager manager = (PtNDManager) Libtorch.newManager(Device.cpu());
+        try {
+            return new Script(
+                    JniUtils.loadModule(
+                            manager, new ByteArrayInputStream(archive(code)), true, false),
+                    false);
+        } catch (IOException | RuntimeException e) {
+            throw SaccadeException.internal(e, "libtorch refuses this script:%n%s", code);
+        }
+    }
+
+    /**
+     * Returns the same operator, said to read such arrays alone that lie on the CPU whatever the
+     * device is: no {@link HostTransfers} are counted.
+     */
+    public Script withNumbersOnCpu() {
+        return new Script(block, true);
+    }
+
+    /** Runs the script for its one result, which belongs to the manager of the first input. */
+    public NDArray run(NDArray... inputs) {
+        return runAll(inputs).singletonOrThrow();
+    }
+
+    /** Runs the script for all its results, which belong to the manager of the first input. */
+    public NDList runAll(NDArray... inputs) {
+        PLAIN_EXECUTOR.get();
+        NDList results = IValueUtils.forward(block, new NDList(inputs), true);
+        HostTransfers.afterScript(numbersOnCpu);
+        return results;
+    }
+
+    /**
+     * Runs a script whose parameters are all of type {@code List[Tensor]}.
+     *
+     * @param lists the members of each list: at least one, and no array in two places
+     */
+    public NDList runLists(List<List<NDArray>> lists) {
+        PLAIN_EXECUTOR.get();
+        NDList inputs = new NDList();
+        for (int i = 0; i < lists.size(); i++) {
+            // DJL tells the members of a list by the names of the arrays.
+            for (NDArray member : lists.get(i)) {
+                member.setName(i + "[]");
+                inputs.add(member);
+            }
+        }
+        try {
+            NDList results = IValueUtils.forward(block, inputs, true);
+            HostTransfers.afterScript(numbersOnCpu);
+            return results;
+        } finally {
+            inputs.forEach(member -> member.setName(null));
+        }
+    }
+
+    /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */
+    public static float evaluate(String expression) {
+        Script script = compile("(x: Tensor) -> Tensor", "return torch.add(x, " + expression + ")");
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            return script.run(Tensors.of(cpu, 0)).getFloat();
+        }
+    }
+
+    private static byte[] archive(String code) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
+            store(zip, "m/data.pkl", OBJECT);
+            store(zip, "m/code/__torch__.py", code.getBytes(StandardCharsets.UTF_8));
+            store(zip, "m/constants.pkl", NO_CONSTANTS);
+            store(zip, "m/version", "3\n".getBytes(StandardCharsets.UTF_8));
+        }
+        return bytes.toByteArray();
+    }
+
+    private static void store(ZipOutputStream zip, String name, byte[] content) throws IOException {
+        CRC32 crc = new CRC32();
+        crc.update(content);
+        ZipEntry entry = new ZipEntry(name);
+        entry.setMethod(ZipEntry.STORED);
+        entry.setSize(content.length);
+        entry.setCrc(crc.getValue());
+        zip.putNextEntry(entry);
+        zip.write(content);
+    }
+}

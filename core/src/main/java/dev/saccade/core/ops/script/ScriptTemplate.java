@@ -1,0 +1,79 @@
+package dev.saccade.core.ops.script;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableSortedSet;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A {@link Script} with constants to be baked in, compiled once for each set of them.
+ *
+ * <p>The constants are hyper-parameters such as a window size; sizes of maps, of which there is no
+ * end, are asked of the tensors instead.
+ */
+public final class ScriptTemplate {
+
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\{([a-z]\\w*)}");
+
+    private final String signature;
+    private final String body;
+    private final Set<String> names;
+    private final Map<Map<String, ?>, Script> compiled = new ConcurrentHashMap<>();
+
+    private ScriptTemplate(String signature, String body) {
+        this.signature = signature;
+        this.body = body;
+        this.names =
+                PLACEHOLDER
+                        .matcher(body)
+                        .results()
+                        .map(found -> found.group(1))
+                        .collect(ImmutableSortedSet.toImmutableSortedSet(String::compareTo));
+    }
+
+    /**
+     * Makes a template.
+     *
+     * @param signature as of a {@link Script}
+     * @param body as of a {@link Script}, with constants as <code>{name}</code>
+     */
+    public static ScriptTemplate of(String signature, String body) {
+        return new ScriptTemplate(signature, body);
+    }
+
+    /**
+     * Returns the script with these constants.
+     *
+     * @param constants a number, truth value, text or list of numbers for each name of the body
+     * @throws IllegalArgumentException if the names are not those of the body
+     */
+    public Script with(Map<String, ?> constants) {
+        return compiled.computeIfAbsent(
+                Map.copyOf(constants), key -> Script.compile(signature, filledIn(key)));
+    }
+
+    private String filledIn(Map<String, ?> constants) {
+        checkArgument(
+                names.equals(constants.keySet()),
+                "constants of a script: got %s, expected %s, of%s%s",
+                ImmutableSortedSet.copyOf(constants.keySet()),
+                names,
+                System.lineSeparator(),
+                body);
+        return PLACEHOLDER
+                .matcher(body)
+                .replaceAll(
+                        (MatchResult found) ->
+                                Matcher.quoteReplacement(text(constants.get(found.group(1)))));
+    }
+
+    private static String text(Object constant) {
+        return constant instanceof Boolean flag ? flag ? "True" : "False" : constant.toString();
+    }
+}

@@ -1,0 +1,176 @@
+package dev.saccade.core.ops.vision;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.structures.Size;
+
+import java.util.Map;
+
+/**
+ * Bilinear resizing as PyTorch's {@code interpolate} without antialiasing, any part of the result
+ * on its own, for results that are too large to be held at once.
+ *
+ * <p>Maps are {@code [h, w, K]}. Columns are mixed first and rows then, as in PyTorch.
+ *
+ * @param from size of the map
+ * @param to size of the result
+ * @param alignCorners whether the centers of the corner cells lie on one another, not their corners
+ */
+public record BilinearResize(Size from, Size to, boolean alignCorners) {
+
+    /**
+     * What some rows of the result are made of, or some columns.
+     *
+     * @param first the first row of the map that takes part
+     * @param last the row behind the last one
+     * @param shares {@code [rows of the result, last - first]} how much of each row of the map
+     */
+    @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
+    public record Band(int first, int last, float[] shares) {
+
+        /** Returns the shares as an array beside another. */
+        public NDArray shares(NDArray beside) {
+            int rows = last - first;
+            Shape shape = new Shape(shares.length / rows, rows);
+            return Tensors.of(beside.getManager(), shares, shape);
+        }
+    }
+
+    private static final ScriptTemplate COLUMNS =
+            ScriptTemplate.of(
+                    "(x: Tensor, width: Tensor) -> Tensor",
+                    """
+                    map = torch.unsqueeze(torch.permute(x, [2, 0, 1]), 0)
+                    size = [torch.size(x, 0), torch.size(width, 0)]
+                    wide = torch.squeeze(torch.upsample_bilinear2d(map, size, {align_corners}), 0)
+                    return torch.contiguous(torch.permute(wide, [1, 2, 0]))
+                    """);
+
+    private static final ScriptTemplate COLUMNS_BACKWARD =
+            ScriptTemplate.of(
+                    "(dy: Tensor, width: Tensor) -> Tensor",
+                    """
+                    h = torch.size(dy, 0)
+                    map = torch.unsqueeze(torch.permute(dy, [2, 0, 1]), 0)
+                    size = [1, torch.size(dy, 2), h, torch.size(width, 0)]
+                    to = [h, torch.size(dy, 1)]
+                    dx = torch.upsample_bilinear2d_backward(map, to, size, {align_corners})
+                    return torch.contiguous(torch.permute(torch.squeeze(dx, 0), [1, 2, 0]))
+                    """);
+
+    private static final Script PART =
+            Script.compile(
+                    "(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
+                    """
+                    h = torch.size(x, 0)
+                    mixers = torch.expand(columns, [h, -1, -1])
+                    wide = torch.reshape(torch.bmm(mixers, x), [h, -1])
+                    size = [torch.size(rows, 0), torch.size(columns, 0), torch.size(x, 2)]
+                    return torch.reshape(torch.mm(rows, wide), size)
+                    """);
+
+    /** Checks that there is something to resize. */
+    public BilinearResize {
+        checkArgument(from.area() > 0 && to.area() > 0, "cannot resize %s to %s", from, to);
+    }
+
+    /**
+     * Resizes all columns of some rows.
+     *
+     * @param x {@code [rows, from.width, K]}
+     * @return {@code [rows, to.width, K]}
+     */
+    public NDArray columns(NDArray x) {
+        return run(COLUMNS, x, to.width());
+    }
+
+    /**
+     * Returns the gradient by the input of {@link #columns} from that by its output.
+     *
+     * @param dy {@code [rows, to.width, K]}
+     * @return {@code [rows, from.width, K]}
+     */
+    public NDArray columnsBackward(NDArray dy) {
+        return run(COLUMNS_BACKWARD, dy, from.width());
+    }
+
+    private NDArray run(ScriptTemplate template, NDArray x, int width) {
+        try (NDArray number = x.getManager().create(new Shape(width, 0))) {
+            return template.with(Map.of("align_corners", alignCorners)).run(x, number);
+        }
+    }
+
+    /**
+     * Returns what the rows from {@code top} to {@code bottom - 1} of the result are made of.
+     *
+     * @throws IllegalArgumentException if there are none, or they are not all in the result
+     */
+    public Band rows(int top, int bottom) {
+        return band(from.height(), to.height(), top, bottom);
+    }
+
+    /**
+     * Returns what the columns from {@code left} to {@code right - 1} of the result are made of.
+     *
+     * @throws IllegalArgumentException if there are none, or they are not all in the result
+     */
+    public Band columns(int left, int right) {
+        return band(from.width(), to.width(), left, right);
+    }
+
+    /**
+     * Makes a part of the result.
+     *
+     * @param x {@code [rows.last - rows.first, columns.last - columns.first, K]}, the part of the
+     *     map that it is made of
+     * @return {@code [rows of the part, columns of the part, K]}
+     */
+    public static NDArray part(NDArray x, Band rows, Band columns) {
+        try (NDArray rowShares = rows.shares(x);
+                NDArray columnShares = columns.shares(x)) {
+            return Autocast.off(() -> PART.run(x, rowShares, columnShares));
+        }
+    }
+
+    private Band band(int cells, int pixels, int start, int end) {
+        checkArgument(
+                0 <= start && start < end && end <= pixels,
+                "from %s to %s of %s pixels",
+                start,
+                end,
+                pixels);
+        int first = (int) position(cells, pixels, start);
+        int last = Math.min((int) position(cells, pixels, end - 1) + 2, cells);
+        float[] shares = new float[(end - start) * (last - first)];
+        for (int i = start; i < end; i++) {
+            float position = position(cells, pixels, i);
+            int low = (int) position;
+            int at = (i - start) * (last - first) + low - first;
+            if (low == cells - 1) {
+                shares[at] = 1;
+            } else {
+                shares[at + 1] = position - low;
+                shares[at] = 1 - shares[at + 1];
+            }
+        }
+        return new Band(first, last, shares);
+    }
+
+    /** Returns where the center of a pixel of the result lies between those of the map's cells. */
+    private float position(int cells, int pixels, int pixel) {
+        if (alignCorners) {
+            float scale = pixels > 1 ? (float) (cells - 1) / (pixels - 1) : 0;
+            return Math.min(scale * pixel, cells - 1);
+        }
+        float scale = (float) cells / pixels;
+        // Fused, as compilers do it in PyTorch's own loops.
+        return Math.max(Math.fma(scale, pixel + 0.5f, -0.5f), 0);
+    }
+}

@@ -1,0 +1,107 @@
+package dev.saccade.core.ops.vision;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Masks as bitmaps on a device. Only where their runs start and end goes there; they are drawn on
+ * it.
+ *
+ * @param bitmaps {@code [G, H, W]} uint8: 0 or 1, each mask at the top left
+ * @param sizes {@code [G, 2]} int64: height and width of each mask
+ */
+record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
+
+    /** Nothing, for images without objects. */
+    private static final Rle NONE = Rle.fromCounts(new Size(1, 1), 1);
+
+    private static final Script DRAWN =
+            Script.compile(
+                    "(canvas: Tensor, starts: Tensor, ends: Tensor) -> Tensor",
+                    """
+                    edges = torch.index_fill(torch.reshape(canvas, [-1]), 0, starts, 1)
+                    minus = torch.neg(torch.ones_like(ends, dtype=1))
+                    inside = torch.cumsum(torch.index_add(edges, 0, ends, minus), 0, dtype=1)
+                    columns = torch.to(torch.reshape(inside, torch.size(canvas)), 0)
+                    return torch.contiguous(torch.permute(columns, [0, 2, 1]))
+                    """);
+
+    private static final ScriptTemplate CROPPED =
+            ScriptTemplate.of(
+                    "(bitmaps: Tensor, sizes: Tensor, boxes: Tensor, objects: Tensor) -> Tensor",
+                    """
+                    return ops.saccade.mask_targets(bitmaps, sizes, boxes, objects, {side})
+                    """);
+
+    /** Draws masks. */
+    static MaskBitmaps draw(NDManager manager, List<Rle> masks) {
+        List<Rle> drawn = masks.isEmpty() ? List.of(NONE) : masks;
+        NDList arrays =
+                Scope.list(
+                        () -> {
+                            NDArray bitmaps = bitmaps(manager, drawn);
+                            return new NDList(bitmaps, sizes(manager, drawn));
+                        });
+        return new MaskBitmaps(arrays.get(0), arrays.get(1));
+    }
+
+    private static NDArray bitmaps(NDManager manager, List<Rle> masks) {
+        long height = masks.stream().mapToInt(mask -> mask.size().height()).max().orElseThrow();
+        long width = masks.stream().mapToInt(mask -> mask.size().width()).max().orElseThrow();
+        long pixels = masks.size() * width * height;
+        ImmutableLongArray.Builder starts = ImmutableLongArray.builder();
+        ImmutableLongArray.Builder ends = ImmutableLongArray.builder();
+        for (int g = 0; g < masks.size(); g++) {
+            long first = g * width;
+            masks.get(g)
+                    .forEachStretch(
+                            (x, top, bottom) -> {
+                                starts.add((first + x) * height + top);
+                                long end = (first + x) * height + bottom;
+                                if (end < pixels) {
+                                    ends.add(end);
+                                }
+                            });
+        }
+        return DRAWN.run(
+                manager.zeros(new Shape(masks.size(), width, height), DataType.INT8),
+                positions(manager, starts),
+                positions(manager, ends));
+    }
+
+    private static NDArray sizes(NDManager manager, List<Rle> masks) {
+        long[] sizes =
+                masks.stream()
+                        .map(Rle::size)
+                        .flatMapToLong(
+                                size -> Arrays.stream(new long[] {size.height(), size.width()}))
+                        .toArray();
+        return Tensors.of(manager, sizes, new Shape(masks.size(), 2));
+    }
+
+    private static NDArray positions(NDManager manager, ImmutableLongArray.Builder collected) {
+        ImmutableLongArray positions = collected.build();
+        return Tensors.of(manager, positions.toArray(), new Shape(positions.length()));
+    }
+
+    /** See {@link MaskCrop#crop}. */
+    NDArray crop(NDArray objects, NDArray boxes, int side) {
+        return CROPPED.with(Map.of("side", side)).run(bitmaps, sizes, boxes, objects);
+    }
+}

@@ -1,0 +1,171 @@
+package dev.saccade.core.ops.vision;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Rle;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Cuts boxes out of masks and brings them to one size: RoIAlign of the bitmap, then a threshold of
+ * one half, bit for bit as mmdetection's {@code BitmapMasks.crop_and_resize}.
+ *
+ * <p>On a GPU the masks are drawn there, once for all that is cut out of them. On the host no
+ * bitmap of a whole image is made: the part under a box is drawn from the runs. Where all of it
+ * that a bin sees is alike, there is nothing to compute.
+ */
+public final class MaskCrop {
+
+    private final List<Rle> masks;
+    private final Optional<MaskBitmaps> bitmaps;
+
+    MaskCrop(List<Rle> masks, Optional<MaskBitmaps> bitmaps) {
+        this.masks = masks;
+        this.bitmaps = bitmaps;
+    }
+
+    /**
+     * Brings masks to where an array is.
+     *
+     * @param masks [G] masks, of whatever sizes
+     */
+    public static MaskCrop beside(NDArray array, List<Rle> masks) {
+        boolean drawn = !DynamicShapes.areFreeFor(array) && Kernels.isFusedFor(array);
+        return new MaskCrop(
+                masks,
+                drawn
+                        ? Optional.of(MaskBitmaps.draw(array.getManager(), masks))
+                        : Optional.empty());
+    }
+
+    /**
+     * Cuts.
+     *
+     * @param objects {@code [R]} int64 position of the mask of each box; without any mask 0, and
+     *     what is found then means nothing
+     * @param boxes {@code [R, 4]} what to cut out of each, in its pixels; what is outside of the
+     *     mask is ignored, and nothing is found in a box without area
+     * @param side height and width of the result
+     * @return {@code [R, side, side]} float32: 1 in the foreground and 0 elsewhere
+     */
+    public NDArray crop(NDArray objects, NDArray boxes, int side) {
+        return bitmaps.isPresent()
+                ? bitmaps.get().crop(objects, boxes, side)
+                : onHost(objects, boxes, side);
+    }
+
+    private NDArray onHost(NDArray objects, NDArray boxes, int side) {
+        long[] positions = Tensors.readLongs(objects);
+        float[] cropped = new float[positions.length * side * side];
+        if (!masks.isEmpty()) {
+            Boxes corners = Boxes.of(Tensors.readFloats(boxes));
+            for (int i = 0; i < positions.length; i++) {
+                Rle mask = masks.get(Math.toIntExact(positions[i]));
+                crop(mask, corners.select(i).clip(mask.size()), side, cropped, i * side * side);
+            }
+        }
+        return Tensors.of(boxes.getManager(), cropped, new Shape(positions.length, side, side));
+    }
+
+    private static void crop(Rle mask, Boxes box, int side, float[] cropped, int start) {
+        BilinearSamples x = axis(box.x1(0), box.x2(0), side, mask.size().width());
+        BilinearSamples y = axis(box.y1(0), box.y2(0), side, mask.size().height());
+        if (x.perBin() > 0 && y.perBin() > 0) {
+            new Window(mask, x, y).fill(cropped, start, side);
+        }
+    }
+
+    private static BilinearSamples axis(float from, float to, int side, int cells) {
+        float start = from - 0.5f;
+        return BilinearSamples.layOut(start, to - 0.5f - start, side, 0, cells);
+    }
+
+    /** The pixels that the points of a box see. */
+    private static final class Window {
+
+        private final BilinearSamples x;
+        private final BilinearSamples y;
+        private final int left;
+        private final int top;
+        private final int height;
+        private final byte[] columns;
+
+        Window(Rle mask, BilinearSamples x, BilinearSamples y) {
+            this.x = x;
+            this.y = y;
+            left = x.low()[0];
+            top = y.low()[0];
+            height = y.high()[y.high().length - 1] - top + 1;
+            columns = new byte[(x.high()[x.high().length - 1] - left + 1) * height];
+            int width = columns.length / height;
+            mask.forEachStretch(
+                    (column, fromRow, toRow) -> {
+                        if (column >= left && column < left + width) {
+                            draw(column - left, fromRow, toRow);
+                        }
+                    });
+        }
+
+        private void draw(int column, int fromRow, int toRow) {
+            int from = Math.max(fromRow - top, 0);
+            int to = Math.min(toRow - top, height);
+            if (from < to) {
+                Arrays.fill(columns, column * height + from, column * height + to, (byte) 1);
+            }
+        }
+
+        void fill(float[] cropped, int start, int side) {
+            for (int row = 0; row < side; row++) {
+                for (int column = 0; column < side; column++) {
+                    cropped[start + row * side + column] = isForeground(row, column) ? 1 : 0;
+                }
+            }
+        }
+
+        private boolean isForeground(int row, int column) {
+            int x0 = column * x.perBin();
+            int y0 = row * y.perBin();
+            int firstColumn = x.low()[x0] - left;
+            int lastColumn = x.high()[x0 + x.perBin() - 1] - left;
+            int firstRow = y.low()[y0] - top;
+            int lastRow = y.high()[y0 + y.perBin() - 1] - top;
+            byte any = columns[firstColumn * height + firstRow];
+            for (int c = firstColumn; c <= lastColumn; c++) {
+                for (int i = c * height + firstRow; i <= c * height + lastRow; i++) {
+                    if (columns[i] != any) {
+                        return mean(x0, y0) >= 0.5f;
+                    }
+                }
+            }
+            return any == 1;
+        }
+
+        /** Returns the mean over the points of a bin, summed in the order of the original. */
+        private float mean(int x0, int y0) {
+            float sum = 0;
+            for (int i = y0; i < y0 + y.perBin(); i++) {
+                int low = y.low()[i] - top;
+                int high = y.high()[i] - top;
+                float near = y.near()[i];
+                float far = y.far()[i];
+                for (int j = x0; j < x0 + x.perBin(); j++) {
+                    int first = (x.low()[j] - left) * height;
+                    int second = (x.high()[j] - left) * height;
+                    sum +=
+                            near * x.near()[j] * columns[first + low]
+                                    + near * x.far()[j] * columns[second + low]
+                                    + far * x.near()[j] * columns[first + high]
+                                    + far * x.far()[j] * columns[second + high];
+                }
+            }
+            return sum / (x.perBin() * y.perBin());
+        }
+    }
+}

@@ -1,0 +1,267 @@
+package dev.saccade.core.ops.vision;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * Greedy non-maximum suppression within groups, such as classes or levels, of all images of a
+ * batch.
+ *
+ * <p>Follows mmcv's {@code batched_nms}: the boxes of group {@code g} are shifted by {@code g *
+ * (max + 1)} in float32, and a box goes if its IoU with a better one that stays is strictly greater
+ * than the threshold. The shift makes coordinates coarse; it is kept because it decides close
+ * cases. The fused operator holds a box against many at once, and keeps exactly the same.
+ *
+ * @param iouThreshold boxes that overlap more go
+ * @param scoreThreshold scores must be strictly greater; what is no number is not
+ * @param max at most so many boxes of an image stay
+ */
+public record Nms(double iouThreshold, double scoreThreshold, int max) {
+
+    /** A threshold that every score exceeds. */
+    public static final double ANY_SCORE = -Float.MAX_VALUE;
+
+    private static final String SIGNATURE =
+            "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"
+                    + " -> Tuple[Tensor, Tensor]";
+
+    private static final ScriptTemplate EXACT =
+            ScriptTemplate.of(
+                    SIGNATURE,
+                    """
+                    most = torch.size(most, 0)
+                    order = torch.zeros([0], dtype=4, device=boxes.device)
+                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, most)
+                    """);
+
+    /** Others sort well on a GPU; what is not looked at comes last. */
+    private static final ScriptTemplate IN_ORDER =
+            ScriptTemplate.of(
+                    SIGNATURE,
+                    """
+                    most = torch.size(most, 0)
+                    flat = torch.flatten(scores, 1)
+                    flat = torch.where(torch.gt(flat, {score}), flat, torch.log(torch.zeros_like(flat)))
+                    _0, order = torch.sort(flat, stable=True, dim=1, descending=True)
+                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, most)
+                    """);
+
+    /**
+     * What stays.
+     *
+     * @param positions {@code [B, M]} int64 positions {@code row * C + class} in descending order
+     *     of score, of equal scores the first first; 0 behind the last. M is what an image can keep
+     *     at most; where {@link DynamicShapes} are free, what one keeps at most
+     * @param counts {@code [B]} int64: how many stay of each image
+     */
+    public record Kept(NDArray positions, NDArray counts) {
+
+        /**
+         * Returns what stays of each image, as it is known on the host.
+         *
+         * @param beside where the arrays are to lie
+         * @param kept positions of each image, best first
+         * @param most M, unless {@link DynamicShapes} are free
+         */
+        public static Kept of(NDArray beside, int[][] kept, int most) {
+            int width = most;
+            if (DynamicShapes.areFreeFor(beside)) {
+                width = Arrays.stream(kept).mapToInt(each -> each.length).max().orElse(0);
+            }
+            long[] positions = new long[kept.length * width];
+            long[] counts = new long[kept.length];
+            for (int n = 0; n < kept.length; n++) {
+                counts[n] = kept[n].length;
+                for (int k = 0; k < kept[n].length; k++) {
+                    positions[n * width + k] = kept[n][k];
+                }
+            }
+            NDManager manager = beside.getManager();
+            return new Kept(
+                    Tensors.of(manager, positions, new Shape(kept.length, width)),
+                    Tensors.of(manager, counts, new Shape(kept.length)));
+        }
+    }
+
+    /**
+     * Returns which boxes stay.
+     *
+     * @param boxes {@code [B, R, 4]} float32 corners of boxes for all classes, or {@code [B, R * C,
+     *     4]} of boxes for each
+     * @param scores {@code [B, R, C]} float32
+     * @param groups {@code [R]} int64 from 0: the boxes of a row are in the groups from {@code
+     *     group * C} on, class by class; boxes of different groups leave each other alone
+     */
+    public Kept keep(NDArray boxes, NDArray scores, NDArray groups) {
+        Shape shape = scores.getShape();
+        long pairs = shape.get(1) * shape.get(2);
+        long rows = boxes.getShape().get(1);
+        checkArgument(rows == shape.get(1) || rows == pairs, "%s boxes of %s", rows, shape);
+        checkArgument(groups.size() == shape.get(1), "%s groups of %s", groups.size(), shape);
+        int most = (int) Math.min(max, pairs);
+        return Kernels.isFusedFor(boxes) || Tracer.isRecording()
+                ? fused(boxes, scores, groups, most)
+                : portable(boxes, scores, groups, most);
+    }
+
+    private Kept fused(NDArray boxes, NDArray scores, NDArray groups, int most) {
+        NDManager manager = boxes.getManager();
+        ScriptTemplate form = DynamicShapes.areFreeFor(boxes) ? EXACT : IN_ORDER;
+        NDList kept =
+                form.with(Map.of("iou", iouThreshold, "score", (double) (float) scoreThreshold))
+                        .runAll(boxes, scores, groups, manager.create(new Shape(most, 0)));
+        return new Kept(kept.get(0), kept.get(1));
+    }
+
+    private Kept portable(NDArray boxes, NDArray scores, NDArray groups, int most) {
+        int images = (int) scores.getShape().get(0);
+        int classes = (int) scores.getShape().get(2);
+        float[] corners = Tensors.readFloats(boxes);
+        float[] values = Tensors.readFloats(scores);
+        long[] ofRow = Tensors.readLongs(groups);
+        int pairs = ofRow.length * classes;
+        boolean perClass = boxes.getShape().get(1) == pairs;
+        int[][] kept = new int[images][];
+        for (int n = 0; n < images; n++) {
+            int first = n * pairs;
+            int[] candidates =
+                    IntStream.range(0, pairs)
+                            .filter(i -> values[first + i] > (float) scoreThreshold)
+                            .toArray();
+            int start = n * (perClass ? pairs : ofRow.length);
+            Candidates of = new Candidates(candidates.length);
+            for (int k = 0; k < candidates.length; k++) {
+                int i = candidates[k];
+                int box = start + (perClass ? i : i / classes);
+                System.arraycopy(corners, 4 * box, of.boxes, 4 * k, 4);
+                of.scores[k] = values[first + i];
+                of.groups[k] = Math.toIntExact(ofRow[i / classes] * classes + i % classes);
+            }
+            kept[n] =
+                    Arrays.stream(of.keep((float) iouThreshold))
+                            .limit(most)
+                            .map(k -> candidates[k])
+                            .toArray();
+        }
+        return Kept.of(scores, kept, most);
+    }
+
+    /** Boxes of an image in Java's memory. */
+    private static final class Candidates {
+
+        private final float[] boxes;
+        private final float[] scores;
+        private final int[] groups;
+
+        Candidates(int count) {
+            boxes = new float[4 * count];
+            scores = new float[count];
+            groups = new int[count];
+        }
+
+        /** Returns the positions of those that stay, the best first. */
+        int[] keep(float threshold) {
+            boolean[] gone = new boolean[scores.length];
+            int[] order = descending(scores);
+            boolean mayTouch = shift();
+            // Where no coordinate is far below 0, shifted groups cannot touch.
+            if (mayTouch) {
+                suppress(order, threshold, gone);
+            } else {
+                for (int[] members : byGroup(order)) {
+                    suppress(members, threshold, gone);
+                }
+            }
+            return Arrays.stream(order).filter(i -> !gone[i]).toArray();
+        }
+
+        /** Moves the groups apart; returns whether they may touch nevertheless. */
+        private boolean shift() {
+            float max = 0;
+            float min = 0;
+            for (float coordinate : boxes) {
+                max = Math.max(max, coordinate);
+                min = Math.min(min, coordinate);
+            }
+            for (int i = 0; i < boxes.length; i++) {
+                boxes[i] += groups[i / 4] * (max + 1);
+            }
+            return !(min > -1);
+        }
+
+        /** Returns the members of each group, in the order given. */
+        private int[][] byGroup(int[] order) {
+            int[] sizes = new int[Arrays.stream(groups).max().orElse(-1) + 1];
+            for (int group : groups) {
+                sizes[group]++;
+            }
+            int[][] members = Arrays.stream(sizes).mapToObj(int[]::new).toArray(int[][]::new);
+            for (int k = order.length - 1; k >= 0; k--) {
+                int group = groups[order[k]];
+                members[group][--sizes[group]] = order[k];
+            }
+            return members;
+        }
+
+        /** Marks the members that overlap a better one which stays; the best comes first. */
+        private void suppress(int[] members, float threshold, boolean[] gone) {
+            int n = members.length;
+            float[] sorted = new float[4 * n];
+            float[] area = new float[n];
+            for (int a = 0; a < n; a++) {
+                System.arraycopy(boxes, 4 * members[a], sorted, 4 * a, 4);
+                float width = sorted[4 * a + 2] - sorted[4 * a];
+                area[a] = width * (sorted[4 * a + 3] - sorted[4 * a + 1]);
+            }
+            boolean[] suppressed = new boolean[n];
+            for (int a = 0; a < n; a++) {
+                gone[members[a]] = suppressed[a];
+                for (int b = a + 1; b < n && !suppressed[a]; b++) {
+                    suppressed[b] = suppressed[b] || overlap(sorted, area, a, b, threshold);
+                }
+            }
+        }
+    }
+
+    /** Returns the positions of {@code values} in descending order, equal ones in given order. */
+    private static int[] descending(float[] values) {
+        long[] keys = new long[values.length];
+        for (int i = 0; i < values.length; i++) {
+            int bits = Float.floatToIntBits(values[i]);
+            int ascending = bits ^ ((bits >> 31) & Integer.MAX_VALUE);
+            keys[i] = ((long) ~ascending << 32) | i;
+        }
+        Arrays.sort(keys);
+        return Arrays.stream(keys).mapToInt(key -> (int) key).toArray();
+    }
+
+    private static boolean overlap(float[] boxes, float[] area, int i, int j, float threshold) {
+        float width =
+                Math.min(boxes[4 * i + 2], boxes[4 * j + 2]) - Math.max(boxes[4 * i], boxes[4 * j]);
+        if (width <= 0) {
+            return false;
+        }
+        float height =
+                Math.min(boxes[4 * i + 3], boxes[4 * j + 3])
+                        - Math.max(boxes[4 * i + 1], boxes[4 * j + 1]);
+        if (height <= 0) {
+            return false;
+        }
+        float intersection = width * height;
+        return intersection > threshold * (area[i] + area[j] - intersection);
+    }
+}

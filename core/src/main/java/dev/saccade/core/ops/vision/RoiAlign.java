@@ -1,0 +1,240 @@
+package dev.saccade.core.ops.vision;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Size;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * RoIAlign (He et al. 2017) with average pooling: every bin of a region is the mean of feature
+ * values interpolated at points inside it; follows mmcv's operator of the same name.
+ *
+ * <p>The mean over the points of a bin is a weighted sum over a few cells of the map, and the
+ * weights depend on the box alone. The fused operator takes all levels at once, reads the boxes
+ * where they are, and sums whole vectors of channels. Without it the weights are laid out on the
+ * host, and one gather-and-sum a level does the rest; nothing of the size of (regions, channels,
+ * points) exists. Gradients go to the features, not to the boxes, and are the same however many
+ * threads run.
+ *
+ * @param output height and width in bins
+ * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
+ * @param aligned whether cells are centered at half-integers, as they should be; if not, as in the
+ *     first published code, regions are also at least one cell large
+ */
+public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
+
+    private static final ScriptTemplate POOL =
+            ScriptTemplate.of(
+                    "(map: Tensor, cells: Tensor, bags: Tensor, weights: Tensor) -> Tensor",
+                    """
+                    c = torch.size(map, 1)
+                    table = torch.reshape(torch.permute(map, [0, 2, 3, 1]), [-1, c])
+                    sums = torch.embedding_bag(table, cells, bags, False, 0, False, weights, False)
+                    return torch.reshape(sums[0], [-1, {height}, {width}, c])
+                    """);
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(maps: List[Tensor], rois: List[Tensor]) -> Tensor",
+                    """
+                    size = [{height}, {width}]
+                    image = torch.unsqueeze(torch.type_as(rois[1], rois[0]), 1)
+                    rows = torch.cat([image, rois[0]], 1)
+                    return ops.saccade.roi_align(maps, rows, rois[2], {scales}, size, {sampling_ratio}, {aligned})
+                    """);
+
+    private static final Script IN_ORDER =
+            Script.compile(
+                    "(pooled: Tensor, order: Tensor) -> Tensor",
+                    """
+                    ordered = torch.index_select(pooled, 0, order)
+                    return torch.permute(ordered, [0, 3, 1, 2])
+                    """);
+
+    /** Checks the values. */
+    public RoiAlign {
+        checkArgument(
+                output.height() > 0 && output.width() > 0,
+                "output_size: got %s, expected > 0",
+                output);
+        checkArgument(samplingRatio >= 0, "sampling_ratio: got %s, expected >= 0", samplingRatio);
+    }
+
+    /**
+     * Pools every region from one level.
+     *
+     * @param features the maps {@code [N, C, H_l, W_l]}; all of them take part in the gradient
+     * @param strides pixels a cell of each level
+     * @param rois [R] regions; one without extent, or outside of the image, gives 0
+     * @param levels {@code [R]} integers: the level of each region
+     * @return {@code [R, C, output]} with channels innermost in memory, in the order of the regions
+     */
+    public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
+        return Kernels.isFusedFor(features.get(0)) || Tracer.isRecording()
+                ? fused(features, strides, rois, levels)
+                : portable(features, strides, rois, levels);
+    }
+
+    NDArray fused(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
+        List<Double> scales = strides.stream().map(stride -> (double) (1f / stride)).toList();
+        Script script =
+                FUSED.with(
+                        Map.of(
+                                "scales", scales,
+                                "height", output.height(),
+                                "width", output.width(),
+                                "sampling_ratio", samplingRatio,
+                                "aligned", aligned));
+        List<NDArray> maps = features.levels().subList(0, strides.size());
+        return Scope.array(
+                () ->
+                        script.runLists(List.of(maps, List.of(rois.boxes(), rois.images(), levels)))
+                                .singletonOrThrow());
+    }
+
+    NDArray portable(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
+        return Scope.array(
+                () -> {
+                    Boxes boxes = Boxes.of(Tensors.readFloats(rois.boxes()));
+                    int[] images = toInts(rois.images());
+                    int[] levelOf = toInts(levels);
+                    NDList pooled = new NDList();
+                    int[] order = new int[images.length];
+                    int done = 0;
+                    for (int l = 0; l < strides.size(); l++) {
+                        int level = l;
+                        int[] members =
+                                IntStream.range(0, levelOf.length)
+                                        .filter(r -> levelOf[r] == level)
+                                        .toArray();
+                        for (int member : members) {
+                            order[member] = done++;
+                        }
+                        int[] imageOf = Arrays.stream(members).map(r -> images[r]).toArray();
+                        Bags bags =
+                                bags(
+                                        features.get(l).getShape(),
+                                        1f / strides.get(l),
+                                        boxes.select(members),
+                                        imageOf);
+                        pooled.add(pool(features.get(l), bags));
+                    }
+                    NDManager manager = features.get(0).getManager();
+                    return IN_ORDER.run(
+                            Tensors.concat(pooled, 0),
+                            Tensors.of(manager, order, new Shape(order.length)));
+                });
+    }
+
+    private static int[] toInts(NDArray integers) {
+        return Tensors.readInts(integers.toType(DataType.INT32, false));
+    }
+
+    /** Returns the pooled regions of one level, {@code [R, height, width, C]}. */
+    private NDArray pool(NDArray map, Bags bags) {
+        NDManager manager = map.getManager();
+        return POOL.with(Map.of("height", output.height(), "width", output.width()))
+                .run(
+                        map,
+                        Tensors.of(manager, bags.cells, new Shape(bags.cells.length)),
+                        Tensors.of(manager, bags.starts, new Shape(bags.starts.length)),
+                        Tensors.of(manager, bags.weights, new Shape(bags.weights.length)));
+    }
+
+    private Bags bags(Shape map, float scale, Boxes boxes, int... images) {
+        int height = (int) map.get(2);
+        int width = (int) map.get(3);
+        Bags bags = new Bags(Math.toIntExact(boxes.size() * output.area()));
+        for (int r = 0; r < boxes.size(); r++) {
+            BilinearSamples x = axis(boxes.x1(r), boxes.x2(r), scale, output.width(), width);
+            BilinearSamples y = axis(boxes.y1(r), boxes.y2(r), scale, output.height(), height);
+            int points = Math.max(1, x.perBin() * y.perBin());
+            int firstCell = images[r] * height * width;
+            BilinearSamples.Cells[] columns = new BilinearSamples.Cells[output.width()];
+            Arrays.setAll(columns, x::cells);
+            for (int bin = 0; bin < output.height(); bin++) {
+                BilinearSamples.Cells rows = y.cells(bin);
+                for (BilinearSamples.Cells column : columns) {
+                    bags.add(rows, column, firstCell, width, points);
+                }
+            }
+        }
+        return bags.trimmed();
+    }
+
+    private BilinearSamples axis(float from, float to, float scale, int bins, int cells) {
+        float offset = aligned ? 0.5f : 0;
+        float start = from * scale - offset;
+        float extent = to * scale - offset - start;
+        return BilinearSamples.layOut(
+                start, aligned ? extent : Math.max(extent, 1), bins, samplingRatio, cells);
+    }
+
+    /** The cells of all bins, one bin after the other, with their weights. */
+    private static final class Bags {
+
+        private final int[] starts;
+        private int[] cells;
+        private float[] weights;
+        private int bins;
+        private int size;
+
+        Bags(int bins) {
+            starts = new int[bins];
+            cells = new int[16 * bins];
+            weights = new float[16 * bins];
+        }
+
+        void add(
+                BilinearSamples.Cells rows,
+                BilinearSamples.Cells columns,
+                int firstCell,
+                int width,
+                int points) {
+            starts[bins++] = size;
+            reserve(rows.shares().length * columns.shares().length);
+            for (int i = 0; i < rows.shares().length; i++) {
+                int row = firstCell + (rows.first() + i) * width + columns.first();
+                for (int j = 0; j < columns.shares().length; j++) {
+                    float weight = rows.shares()[i] * columns.shares()[j] / points;
+                    if (weight != 0) {
+                        cells[size] = row + j;
+                        weights[size++] = weight;
+                    }
+                }
+            }
+        }
+
+        private void reserve(int more) {
+            if (size + more > cells.length) {
+                int capacity = Math.max(size + more, 2 * cells.length);
+                cells = Arrays.copyOf(cells, capacity);
+                weights = Arrays.copyOf(weights, capacity);
+            }
+        }
+
+        Bags trimmed() {
+            cells = Arrays.copyOf(cells, size);
+            weights = Arrays.copyOf(weights, size);
+            return this;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package dev.saccade.core.ops.vision;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.structures.Size;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BilinearResizeTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "8, 9, 32, 36, 4",
+        "8, 9, 32, 36, 1",
+        "5, 7, 23, 31, 3",
+        "31, 40, 7, 11, 2",
+        "1, 1, 6, 5, 3",
+        "1, 4, 1, 9, 2",
+        "6, 5, 6, 5, 3",
+        "9, 3, 1, 1, 5",
+        "3, 1, 8, 1, 4",
+    })
+    void everyPartIsThatOfTheWhole(int h, int w, int height, int width, int classes) {
+        NDArray x = manager.randomNormal(0, 1, new Shape(1, classes, h, w), DataType.FLOAT32);
+        NDArray like = manager.zeros(new Shape(1, 1, height, width));
+        NDArray tokens = x.transpose(0, 2, 3, 1).get(0).duplicate();
+        for (boolean alignCorners : new boolean[] {false, true}) {
+            float[] whole =
+                    Interpolation.toSizeOf(like, x, alignCorners)
+                            .transpose(0, 2, 3, 1)
+                            .toFloatArray();
+            BilinearResize resize =
+                    new BilinearResize(new Size(h, w), new Size(height, width), alignCorners);
+            NDArray wide = resize.columns(tokens);
+            BilinearResize widen =
+                    new BilinearResize(new Size(h, w), new Size(h, width), alignCorners);
+            NDArray same = part(widen, tokens, 0, h, 0, width);
+            assertArrayEquals(wide.toFloatArray(), same.toFloatArray(), 2e-6f);
+            NDArray expected = manager.create(whole, new Shape(height, width, classes));
+            for (int step : new int[] {1, 3, height + width}) {
+                for (int top = 0; top < height; top += step) {
+                    for (int left = 0; left < width; left += step) {
+                        int bottom = Math.min(top + step, height);
+                        int right = Math.min(left + step, width);
+                        String place = top + ":" + bottom + ", " + left + ":" + right;
+                        assertArrayEquals(
+                                expected.get(place).toFloatArray(),
+                                part(resize, tokens, top, bottom, left, right).toFloatArray(),
+                                2e-6f);
+                    }
+                }
+            }
+        }
+    }
+
+    private static NDArray part(
+            BilinearResize resize, NDArray x, int top, int bottom, int left, int right) {
+        BilinearResize.Band rows = resize.rows(top, bottom);
+        BilinearResize.Band columns = resize.columns(left, right);
+        String place =
+                rows.first() + ":" + rows.last() + ", " + columns.first() + ":" + columns.last();
+        return BilinearResize.part(x.get(place), rows, columns);
+    }
+
+    @Test
+    void refusesRowsThatAreNotThere() {
+        BilinearResize resize = new BilinearResize(new Size(2, 2), new Size(4, 4), false);
+        assertThrows(IllegalArgumentException.class, () -> resize.rows(2, 5));
+        assertThrows(IllegalArgumentException.class, () -> resize.columns(2, 2));
+    }
+}
