@@ -2,10 +2,7 @@ package dev.saccade.demo;
 
 import java.util.SplittableRandom;
 
-/**
- * Gradient noise over the plane (Perlin, "Improving Noise", 2002): smooth, without a visible grid,
- * a function of its seed and of the point alone.
- */
+/** Gradient noise over the plane (Perlin, "Improving Noise", 2002). */
 final class Noise {
 
     private static final int CELLS = 256;
@@ -25,24 +22,14 @@ final class Noise {
 
     /** Returns noise in about -1 to 1 whose features are one unit wide. */
     double at(double x, double y) {
-        double left = Math.floor(x);
-        double top = Math.floor(y);
-        int column = (int) left & (CELLS - 1);
-        int row = (int) top & (CELLS - 1);
-        double dx = x - left;
-        double dy = y - top;
-        double sx = fade(dx);
-        double upper =
-                lerp(
-                        sx,
-                        slope(column, row, dx, dy),
-                        slope((column + 1) & (CELLS - 1), row, dx - 1, dy));
-        int below = (row + 1) & (CELLS - 1);
-        double lower =
-                lerp(
-                        sx,
-                        slope(column, below, dx, dy - 1),
-                        slope((column + 1) & (CELLS - 1), below, dx - 1, dy - 1));
+        int column = (int) Math.floor(x);
+        int row = (int) Math.floor(y);
+        double dx = x - column;
+        double dy = y - row;
+        double fade = fade(dx);
+        double upper = lerp(fade, slope(column, row, dx, dy), slope(column + 1, row, dx - 1, dy));
+        double left = slope(column, row + 1, dx, dy - 1);
+        double lower = lerp(fade, left, slope(column + 1, row + 1, dx - 1, dy - 1));
         return lerp(fade(dy), upper, lower);
     }
 
@@ -59,16 +46,18 @@ final class Noise {
         return sum;
     }
 
-    /** Returns white noise in 0 to 1, one value for each pair of whole numbers. */
+    /** Returns white noise in 0 to 1, constant within each unit cell. */
     double cell(double x, double y) {
-        int column = (int) Math.floor(x) & (CELLS - 1);
-        int row = (int) Math.floor(y) & (CELLS - 1);
-        return permutation[permutation[column] + row] / (double) CELLS;
+        return hash((int) Math.floor(x), (int) Math.floor(y)) / (double) CELLS;
     }
 
     private double slope(int column, int row, double dx, double dy) {
-        int direction = permutation[permutation[column] + row] & 7;
+        int direction = hash(column, row) & 7;
         return SLOPE_X[direction] * dx + SLOPE_Y[direction] * dy;
+    }
+
+    private int hash(int column, int row) {
+        return permutation[permutation[column & (CELLS - 1)] + (row & (CELLS - 1))];
     }
 
     private static double fade(double t) {

@@ -2,16 +2,23 @@ package dev.saccade.demo;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import static dev.saccade.demo.Shapes.between;
+
+import com.google.common.collect.Streams;
+
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.OpenCv;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Renders photographs-like scenes of buttons, coins, keys and leaves on a table.
+ * Renders photo-like scenes of buttons, coins, keys and leaves on a table.
  *
- * <p>Scene {@code i} is a function of the seed, the size and {@code i} alone. Thread-safe.
+ * <p>A scene depends on the seed, the size and its index only. Thread-safe.
  */
 public final class SceneRenderer {
 
@@ -19,11 +26,15 @@ public final class SceneRenderer {
         OpenCv.load();
     }
 
+    private static final double VISIBLE_WHEN_PLACED = 0.7;
+    private static final double VISIBLE_IN_THE_END = 0.6;
+    private static final int ATTEMPTS = 30;
+
     private final long seed;
     private final Size size;
 
     /**
-     * Makes the renderer of a series of scenes.
+     * Creates a renderer.
      *
      * @throws IllegalArgumentException if a side is shorter than 64 pixels
      */
@@ -41,28 +52,67 @@ public final class SceneRenderer {
         return size;
     }
 
-    /** Renders a scene. */
-    Scene render(int index) {
+    /**
+     * Renders a scene and returns its objects from the lowest to the topmost.
+     *
+     * @param bgr receives the pixels, {@code [H, W, 3]}, blue first
+     */
+    List<SceneObject> render(int index, byte[] bgr) {
         SplittableRandom random = SeededRandom.of(seed, index);
-        double squash = Range.draw(random, 0.8, 1);
-        Layout layout = new Layout(size, squash);
-        int things = things(random);
+        double squash = between(random, 0.8, 1);
+        List<Cutout> cutouts = new ArrayList<>();
+        List<SceneObject> objects = new ArrayList<>();
+        int things = countThings(random);
         for (int i = 0; i < things; i++) {
-            layout.add(random);
+            place(random, squash, cutouts, objects);
         }
-        Light light = new Light(random);
-        Canvas canvas = new Canvas(size, new Background(random), light, squash);
-        layout.cutouts().forEach(cutout -> canvas.lay(cutout, light));
-        byte[] bgr = new Camera(random).develop(canvas.rgb(), size);
-        return new Scene(size, bgr, layout.objects());
+        Light light = Light.sample(random);
+        Canvas canvas = new Canvas(size, Table.sample(random), light, squash);
+        cutouts.forEach(canvas::add);
+        canvas.develop(random, bgr);
+        return objects;
     }
 
     /** One table in twenty is empty, one in eight is crowded. */
-    private static int things(SplittableRandom random) {
+    private static int countThings(SplittableRandom random) {
         double kind = random.nextDouble();
         if (kind < 0.05) {
             return 0;
         }
         return kind < 0.175 ? 7 + random.nextInt(2) : 1 + random.nextInt(5);
+    }
+
+    /** Adds an object where it and the objects below it stay recognizable, if it finds a place. */
+    private void place(
+            SplittableRandom random,
+            double squash,
+            List<Cutout> cutouts,
+            List<SceneObject> objects) {
+        int label = random.nextInt(Thing.CLASSES.size());
+        Thing thing = Thing.sample(label, random);
+        double radius = between(random, thing.minRadius(), thing.maxRadius());
+        radius *= Math.min(size.height(), size.width());
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            Cutout cutout = new Cutout(thing, radius, squash, size, random);
+            Rle covered = cutout.mask(size);
+            List<SceneObject> below =
+                    objects.stream().map(object -> object.minus(covered)).toList();
+            if (covered.area() >= VISIBLE_WHEN_PLACED * cutout.area() && visible(below, cutouts)) {
+                objects.clear();
+                objects.addAll(below);
+                objects.add(new SceneObject(label, covered));
+                cutouts.add(cutout);
+                return;
+            }
+        }
+    }
+
+    private static boolean visible(List<SceneObject> objects, List<Cutout> cutouts) {
+        return Streams.zip(objects.stream(), cutouts.stream(), SceneRenderer::visible)
+                .allMatch(visible -> visible);
+    }
+
+    private static boolean visible(SceneObject object, Cutout cutout) {
+        return object.mask().area() >= VISIBLE_IN_THE_END * cutout.area();
     }
 }

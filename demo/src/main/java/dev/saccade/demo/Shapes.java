@@ -1,16 +1,11 @@
 package dev.saccade.demo;
 
-/**
- * Signed distances to simple shapes, negative inside, and the profiles that are swept along them.
- */
+import java.util.SplittableRandom;
+
+/** Signed distances to simple shapes (negative inside), and profiles. */
 final class Shapes {
 
     private Shapes() {}
-
-    /** Returns the distance to a disc around the origin. */
-    static double disc(double u, double v, double radius) {
-        return Math.hypot(u, v) - radius;
-    }
 
     /** Returns the distance to a ring of the given mean radius and half thickness. */
     static double ring(double u, double v, double radius, double thickness) {
@@ -41,8 +36,18 @@ final class Shapes {
 
     /** Returns 0 below {@code from}, 1 above {@code to}, and a smooth step between. */
     static double step(double from, double to, double value) {
-        double t = Math.min(Math.max((value - from) / (to - from), 0), 1);
+        double t = clamp((value - from) / (to - from));
         return t * t * (3 - 2 * t);
+    }
+
+    /** Limits a value to 0 to 1. */
+    static double clamp(double value) {
+        return Math.min(Math.max(value, 0), 1);
+    }
+
+    /** Samples a number between two limits. */
+    static double between(SplittableRandom random, double low, double high) {
+        return low + (high - low) * random.nextDouble();
     }
 
     /**

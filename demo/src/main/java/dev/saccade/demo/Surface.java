@@ -1,11 +1,17 @@
 package dev.saccade.demo;
 
 /**
- * What a surface is made of at one point.
+ * Material at one point of a surface.
  *
- * @param height how far it rises towards the camera, in the length units of its coordinates
- * @param color its own color
+ * @param height elevation towards the camera, in the length units of its coordinates
+ * @param color base color
  * @param gloss strength of the highlight, 0 for matt
- * @param metal 1 if it mirrors its surroundings in its own color, 0 if it scatters light
+ * @param metal 1 if it mirrors its surroundings, 0 if it scatters light
  */
-record Surface(double height, Color color, double gloss, double metal) {}
+record Surface(double height, Vec color, double gloss, double metal) {
+
+    /** The surface at each point of a plane. */
+    interface Texture {
+        Surface at(double u, double v);
+    }
+}

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.coco.CocoDataset;
@@ -59,7 +60,9 @@ class SceneDatasetTest {
         for (int i = 0; i < train.size(); i++) {
             assertTrue(Files.exists(train.image(i).file()), "picture of " + train.image(i));
             for (Annotation annotation : train.annotations(i)) {
-                assertEquals(annotation.area(), annotation.segmentation().mask(SIZE).area());
+                Rle mask = annotation.segmentation().mask(SIZE);
+                assertEquals(annotation.area(), mask.area());
+                assertEquals(mask.bounds().width(), annotation.box().width());
             }
         }
     }

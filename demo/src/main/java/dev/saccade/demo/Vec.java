@@ -1,0 +1,55 @@
+package dev.saccade.demo;
+
+import java.util.SplittableRandom;
+
+/**
+ * A direction, or a color in linear light in which 1 is white paper in full light.
+ *
+ * @param x red of a color
+ * @param y green of a color
+ * @param z blue of a color
+ */
+record Vec(double x, double y, double z) {
+
+    /** Returns the color that a screen shows for {@code 0xRRGGBB}. */
+    static Vec color(int rgb) {
+        return new Vec(linear(rgb >> 16), linear(rgb >> 8), linear(rgb));
+    }
+
+    /** Samples one of the {@code 0xRRGGBB} colors. */
+    static Vec sample(SplittableRandom random, int... palette) {
+        return color(palette[random.nextInt(palette.length)]);
+    }
+
+    /** Returns the color between this one (amount 0) and another (amount 1). */
+    Vec mix(Vec other, double amount) {
+        return times(1 - amount).plus(other.times(amount));
+    }
+
+    Vec times(double factor) {
+        return new Vec(factor * x, factor * y, factor * z);
+    }
+
+    Vec times(Vec other) {
+        return new Vec(x * other.x, y * other.y, z * other.z);
+    }
+
+    Vec plus(Vec other) {
+        return new Vec(x + other.x, y + other.y, z + other.z);
+    }
+
+    double dot(Vec other) {
+        return x * other.x + y * other.y + z * other.z;
+    }
+
+    /** Adds this color to a pixel of an image, {@code [H, W, 3]}. */
+    void addTo(float[] rgb, int pixel) {
+        rgb[3 * pixel] += (float) x;
+        rgb[3 * pixel + 1] += (float) y;
+        rgb[3 * pixel + 2] += (float) z;
+    }
+
+    private static double linear(int screen) {
+        return Math.pow((screen & 0xFF) / 255.0, 2.2);
+    }
+}
