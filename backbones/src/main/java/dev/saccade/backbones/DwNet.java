@@ -13,8 +13,7 @@ import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.Windows;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
@@ -206,8 +205,8 @@ public final class DwNet extends StagedTransformer {
             return Scope.array(
                     () -> {
                         NDArray map = normalized(conv0, bn0, x.transpose(0, 3, 1, 2));
-                        map = normalized(depthwise, bn, Activations.relu(map));
-                        map = normalized(conv2, bn2, Activations.relu(map));
+                        map = normalized(depthwise, bn, Functional.reluInPlace(map));
+                        map = normalized(conv2, bn2, Functional.reluInPlace(map));
                         return map.transpose(0, 2, 3, 1);
                     });
         }
@@ -282,7 +281,8 @@ public final class DwNet extends StagedTransformer {
             return Scope.array(
                     () -> {
                         NDArray hidden =
-                                Activations.relu(bn.apply(conv1.apply(Tensors.channelMeans(x))));
+                                Functional.reluInPlace(
+                                        bn.apply(conv1.apply(Functional.channelMeans(x))));
                         ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
                         NDArray filters = conv2.apply(hidden);
                         return MultiplyAdds.run(

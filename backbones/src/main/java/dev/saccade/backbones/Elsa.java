@@ -14,7 +14,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.ElsaAttention;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
@@ -236,7 +236,7 @@ public final class Elsa extends Layer {
         @Override
         protected NDArray forward(NDArray x) {
             return Scope.array(
-                    () -> mapped.apply(Activations.gelu(spread.apply(x))).transpose(0, 2, 3, 1));
+                    () -> mapped.apply(Functional.gelu(spread.apply(x))).transpose(0, 2, 3, 1));
         }
     }
 

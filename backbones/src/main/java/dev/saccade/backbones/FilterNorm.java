@@ -7,7 +7,7 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 
@@ -93,7 +93,7 @@ final class FilterNorm extends Module {
                                 .orElseGet(() -> SOFTMAX.run(x));
                     }
                     NDArray seen = unseen.map(u -> HIDE.run(x, u)).orElse(x);
-                    return activation == Activation.RELU ? Activations.relu(seen) : seen;
+                    return activation == Activation.RELU ? Functional.reluInPlace(seen) : seen;
                 });
     }
 

@@ -14,7 +14,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.KeyOnlyAttention;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
@@ -336,7 +336,7 @@ public final class LinGlo extends StagedTransformer {
         }
 
         private NDArray activated(NDArray x) {
-            return Scope.array(() -> Activations.gelu(encoded(x)));
+            return Scope.array(() -> Functional.gelu(encoded(x)));
         }
 
         private NDArray encoded(NDArray x) {

@@ -10,7 +10,7 @@ import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 
@@ -62,7 +62,7 @@ final class MbConv extends Layer {
     }
 
     private static NDArray activated(Conv2d conv, BatchNorm2d bn, NDArray x) {
-        return Scope.array(() -> Activations.gelu(bn.apply(conv.apply(x))));
+        return Scope.array(() -> Functional.gelu(bn.apply(conv.apply(x))));
     }
 
     /** Scales each channel by a gate computed from the means of all channels (Hu et al. 2018). */
@@ -90,7 +90,7 @@ final class MbConv extends Layer {
             return Scope.array(
                     () -> {
                         NDArray reduced = reduce.apply(MEAN.run(x));
-                        return SCALE.run(x, restore.apply(Activations.gelu(reduced)));
+                        return SCALE.run(x, restore.apply(Functional.gelu(reduced)));
                     });
         }
     }

@@ -15,7 +15,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.Default;
@@ -259,7 +259,7 @@ public final class ResNet extends Backbone {
                     NDArray x = images;
                     for (int i = 0; i < stemConvs.size(); i++) {
                         NDArray y = stemConvs.get(i).apply(x);
-                        x = Activations.relu(stemNorms.get(i).apply(y));
+                        x = Functional.reluInPlace(stemNorms.get(i).apply(y));
                     }
                     return x.getNDArrayInternal()
                             .maxPool(new Shape(3, 3), new Shape(2, 2), new Shape(1, 1), false);
@@ -324,10 +324,10 @@ public final class ResNet extends Backbone {
                         NDArray y = x;
                         int last = convs.size() - 1;
                         for (int i = 0; i < last; i++) {
-                            y = Activations.relu(normalized(norms.get(i), convs.get(i), y));
+                            y = Functional.reluInPlace(normalized(norms.get(i), convs.get(i), y));
                         }
                         y = normalized(norms.get(last), convs.get(last), y);
-                        return Activations.addRelu(
+                        return Functional.addReluInPlace(
                                 y, projection.map(layer -> layer.apply(x)).orElse(x));
                     });
         }

@@ -11,6 +11,7 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.DeformConv2d;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
@@ -187,7 +188,7 @@ final class DyHeadBlock extends Module {
     }
 
     private NDArray gated(NDArray x) {
-        return GATED.run(x, scaleAttention.apply(Tensors.channelMeans(x)));
+        return GATED.run(x, scaleAttention.apply(Functional.channelMeans(x)));
     }
 
     @Override

@@ -6,7 +6,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 
@@ -50,6 +50,7 @@ final class DyRelu extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(() -> LINES.run(x, conv2.apply(conv1.apply(Tensors.channelMeans(x)))));
+        return Scope.array(
+                () -> LINES.run(x, conv2.apply(conv1.apply(Functional.channelMeans(x)))));
     }
 }

@@ -11,8 +11,8 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.DeformConv2d;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.LayerNormalization;
 import dev.saccade.core.ops.LinearProduct;
@@ -277,7 +277,7 @@ record OperatorCase(
                 List.of(map),
                 true,
                 new Work(20 * map.size(), 2 * map.size()),
-                in -> Activations.gelu(in.get(0)));
+                in -> Functional.gelu(in.get(0)));
     }
 
     private static OperatorCase roiAlign(int regions, int bins) {

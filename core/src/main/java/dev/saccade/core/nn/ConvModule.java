@@ -3,7 +3,7 @@ package dev.saccade.core.nn;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.Scope;
 
 import java.util.List;
@@ -79,7 +79,7 @@ public final class ConvModule extends Layer {
     }
 
     private NDArray activate(NDArray y) {
-        return relu ? Activations.relu(y) : y;
+        return relu ? Functional.reluInPlace(y) : y;
     }
 
     /**

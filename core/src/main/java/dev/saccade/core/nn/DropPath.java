@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 
@@ -48,6 +49,6 @@ public final class DropPath extends Layer {
         Arrays.fill(shape, 1);
         shape[0] = factors.length;
         return Scope.array(
-                () -> Tensors.times(x, Tensors.of(x.getManager(), factors, new Shape(shape))));
+                () -> Functional.mul(x, Tensors.of(x.getManager(), factors, new Shape(shape))));
     }
 }

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 
@@ -46,6 +47,6 @@ public final class Dropout2d extends Layer {
             }
         }
         Shape shape = new Shape(samples, channels, 1, 1);
-        return Scope.array(() -> Tensors.times(x, Tensors.of(x.getManager(), factors, shape)));
+        return Scope.array(() -> Functional.mul(x, Tensors.of(x.getManager(), factors, shape)));
     }
 }

@@ -7,8 +7,8 @@ import ai.djl.nn.Parameter;
 import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.Text;
-import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.LinearProduct;
 import dev.saccade.core.ops.attention.Affine;
 import dev.saccade.core.ops.memory.NoGrad;
@@ -116,7 +116,7 @@ public final class Linear extends Layer implements Affine {
     public NDArray forwardGelu(NDArray x) {
         Precision precision = Autocast.precision(x.getDevice());
         if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
-            return Scope.array(() -> Activations.gelu(forward(x)));
+            return Scope.array(() -> Functional.gelu(forward(x)));
         }
         Script gelu = precision == Precision.BFLOAT16 ? Inference.BFLOAT16 : Inference.FLOAT32;
         return LinearProduct.counted(

@@ -10,7 +10,6 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.ops.memory.HostTransfers;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.nio.ByteBuffer;
@@ -37,26 +36,17 @@ public final class Tensors {
                     return torch.to(pinned, torch.device("cuda:{gpu}"), {type}, True, False)
                     """);
 
-    /** How libtorch numbers the types of what is written. */
+    /** The numbers of types in libtorch. */
     private static final Map<DataType, Integer> TYPES =
             Map.of(
                     DataType.UINT8, 0,
+                    DataType.INT8, 1,
                     DataType.INT32, 3,
                     DataType.INT64, 4,
+                    DataType.FLOAT16, 5,
                     DataType.FLOAT32, 6,
                     DataType.FLOAT64, 7,
                     DataType.BOOLEAN, 11);
-
-    private static final Script CHANNEL_MEANS =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
-
-    private static final Script TIMES =
-            Script.compile(
-                    "(x: Tensor, factors: Tensor) -> Tensor",
-                    "return torch.mul(x, torch.to(factors, ops.prim.dtype(x)))");
-
-    private static final Script TO_FLOAT32 =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.to(x, 6)");
 
     private Tensors() {}
 
@@ -107,11 +97,16 @@ public final class Tensors {
             Map<String, Object> names =
                     Map.of(
                             "gpu", device.getDeviceId(),
-                            "type", TYPES.get(borrowing.getDataType()));
+                            "type", typeCode(borrowing.getDataType()));
             NDArray array = TO_GPU.with(names).run(borrowing);
             array.attach(manager);
             return array;
         }
+    }
+
+    /** Returns the number of a type in libtorch. */
+    static int typeCode(DataType type) {
+        return TYPES.get(type);
     }
 
     /** Returns the values of an array of float32, row-major. */
@@ -146,29 +141,10 @@ public final class Tensors {
     }
 
     /**
-     * Returns numbers as float32, such as {@link Autocast} left in 16 bits; {@code x} itself, if
-     * they are. DJL's own way takes an array off the gradient.
+     * Returns {@code x} as float32, for example from {@link Autocast}'s 16 bits; {@code x} itself
+     * if it is. DJL's {@code toType} stops the gradient.
      */
     public static NDArray toFloat32(NDArray x) {
-        return x.getDataType() == DataType.FLOAT32 ? x : TO_FLOAT32.run(x);
-    }
-
-    /**
-     * Returns the product, of the type of {@code x}; DJL's own way widens 16 bits to float32.
-     *
-     * @param factors any shape that spreads over that of {@code x}
-     */
-    public static NDArray times(NDArray x, NDArray factors) {
-        return TIMES.run(x, factors);
-    }
-
-    /**
-     * Returns the mean of each channel of maps, as global average pooling does.
-     *
-     * @param maps {@code [N, C, H, W]}
-     * @return {@code [N, C, 1, 1]}
-     */
-    public static NDArray channelMeans(NDArray maps) {
-        return CHANNEL_MEANS.run(maps);
+        return Functional.to(x, DataType.FLOAT32);
     }
 }

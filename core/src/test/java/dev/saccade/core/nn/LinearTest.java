@@ -9,7 +9,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.MultiplyAdds;
 
@@ -72,7 +72,7 @@ class LinearTest {
         Linear linear = new Linear(8, 12, init, bias ? init : null);
         linear.initialize(manager, 3);
         NDArray x = manager.randomNormal(new Shape(shape));
-        NDArray expected = Activations.gelu(linear.apply(x));
+        NDArray expected = Functional.gelu(linear.apply(x));
         close(expected, linear.forwardGelu(x));
         linear.train(false);
         close(expected, NoGrad.call(() -> linear.forwardGelu(x)));

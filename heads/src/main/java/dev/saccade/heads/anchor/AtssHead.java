@@ -17,7 +17,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
@@ -165,7 +165,7 @@ public final class AtssHead extends AnchorHead {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Tensors.times(x, scale.getArray());
+            return Functional.mul(x, scale.getArray());
         }
     }
 
@@ -286,7 +286,7 @@ public final class AtssHead extends AnchorHead {
                 "loss_cls",
                 clsLoss(maps, targets),
                 "loss_bbox",
-                bboxLoss(maps, targets, Tensors.times(centered, weights)),
+                bboxLoss(maps, targets, Functional.mul(centered, weights)),
                 "loss_centerness",
                 config.lossCenterness().sum(logits.flatten(), centered, weights));
     }
@@ -321,7 +321,7 @@ public final class AtssHead extends AnchorHead {
                 targets.levels().stream()
                         .map(
                                 level ->
-                                        Tensors.times(
+                                        Functional.mul(
                                                 CenternessLoss.targets(
                                                         level.anchors(), level.boxes()),
                                                 level.positives().weights()))

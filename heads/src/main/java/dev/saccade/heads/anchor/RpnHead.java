@@ -10,7 +10,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
@@ -132,7 +132,7 @@ public final class RpnHead extends AnchorHead {
 
     @Override
     protected LevelMaps forward(NDArray map, int level) {
-        NDArray hidden = Activations.relu(conv.apply(map));
+        NDArray hidden = Functional.reluInPlace(conv.apply(map));
         return new LevelMaps(cls.apply(hidden), reg.apply(hidden));
     }
 

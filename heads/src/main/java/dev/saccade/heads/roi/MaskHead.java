@@ -9,7 +9,7 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
@@ -175,7 +175,7 @@ public final class MaskHead extends Layer {
     NDArray draw(NDArray features) {
         return Scope.array(
                 () -> {
-                    NDArray up = Activations.relu(upsample.apply(features));
+                    NDArray up = Functional.reluInPlace(upsample.apply(features));
                     return Tensors.toFloat32(logits.apply(up));
                 });
     }

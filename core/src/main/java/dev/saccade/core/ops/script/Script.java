@@ -18,8 +18,11 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -50,6 +53,8 @@ public final class Script {
                         JniUtils.setGraphExecutorOptimize(false);
                         return true;
                     });
+
+    private static final Map<String, Script> CALLS = new ConcurrentHashMap<>();
 
     private final PtSymbolBlock block;
     private final boolean numbersOnCpu;
@@ -129,6 +134,45 @@ public final class Script {
         } finally {
             inputs.forEach(member -> member.setName(null));
         }
+    }
+
+    /**
+     * Returns the result of one operator; it belongs to the manager of the first array.
+     *
+     * @param operator its name in TorchScript, such as {@code torch.softmax}
+     * @param arguments arrays, and hyper-parameters: numbers, truth values, lists of numbers and
+     *     null for {@code None}. A script is compiled and kept for each combination of these
+     */
+    public static NDArray call(String operator, Object... arguments) {
+        StringBuilder signature = new StringBuilder("(");
+        StringBuilder expression = new StringBuilder("return ").append(operator).append('(');
+        NDArray[] inputs = new NDArray[arguments.length];
+        int count = 0;
+        for (Object argument : arguments) {
+            if (argument instanceof NDArray array) {
+                inputs[count] = array;
+                signature
+                        .append(count == 0 ? "" : ", ")
+                        .append("x")
+                        .append(count)
+                        .append(": Tensor");
+                expression.append('x').append(count++);
+            } else {
+                expression.append(literal(argument));
+            }
+            expression.append(", ");
+        }
+        String body = expression.append(')').toString();
+        return CALLS.computeIfAbsent(
+                        body, key -> compile(signature + ") -> Tensor", body.replace(", )", ")")))
+                .run(Arrays.copyOf(inputs, count));
+    }
+
+    /** Returns a hyper-parameter as TorchScript. */
+    static String literal(Object value) {
+        return value == null
+                ? "None"
+                : value instanceof Boolean flag ? flag ? "True" : "False" : value.toString();
     }
 
     /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */

@@ -70,10 +70,7 @@ public final class ScriptTemplate {
                 .matcher(body)
                 .replaceAll(
                         (MatchResult found) ->
-                                Matcher.quoteReplacement(text(constants.get(found.group(1)))));
-    }
-
-    private static String text(Object constant) {
-        return constant instanceof Boolean flag ? flag ? "True" : "False" : constant.toString();
+                                Matcher.quoteReplacement(
+                                        Script.literal(constants.get(found.group(1)))));
     }
 }
