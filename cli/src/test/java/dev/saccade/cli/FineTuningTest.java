@@ -56,7 +56,7 @@ class FineTuningTest {
 
     @TempDir Path folder;
 
-    private Page page;
+    private PageRun page;
 
     @BeforeEach
     void prepare() throws IOException {
@@ -64,7 +64,7 @@ class FineTuningTest {
         SceneDataset.write(folder.resolve("mine/photos"), renderer, 12, 4, n -> {});
         Files.copy(
                 folder.resolve("mine/photos/images/scene_0001.jpg"), folder.resolve("photo.jpg"));
-        page = Page.in(folder, "fine_tuning.md");
+        page = PageRun.in(folder, "fine_tuning.md");
     }
 
     @Test

@@ -36,7 +36,7 @@ class FirstHourTest {
 
     @TempDir Path folder;
 
-    private Page page;
+    private PageRun page;
     private PredictionServer server;
     private Detector detector;
 
@@ -52,7 +52,7 @@ class FirstHourTest {
                 yolo.resolve("data.yaml"),
                 "train: images/train\nval: images/val\nnames: [button, coin, key, leaf]\n");
         Files.copy(coco.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
-        page = Page.in(folder, "first_hour.md");
+        page = PageRun.in(folder, "first_hour.md");
     }
 
     @AfterEach

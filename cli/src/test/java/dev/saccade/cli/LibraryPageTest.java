@@ -3,22 +3,11 @@ package dev.saccade.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.ndarray.NDManager;
-
-import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigFile;
-import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.transforms.Normalize;
-import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
-import dev.saccade.models.Model;
-import dev.saccade.models.ModelConfig;
-import dev.saccade.models.ModelSpec;
-import dev.saccade.models.ScoreThresholds;
+import dev.saccade.testsupport.TinyModel;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,9 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -53,25 +40,6 @@ class LibraryPageTest {
                     "import java.util.List;",
                     "import javax.imageio.ImageIO;");
 
-    private static final String BODY =
-            """
-            backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
-            neck: {type: fpn, out_channels: 8, num_outs: 4}
-            """;
-
-    private static final String DETECTOR =
-            BODY.replace("num_outs: 4", "num_outs: 5")
-                    + """
-                    head:
-                      type: mask_rcnn
-                      rpn_head: {feat_channels: 8}
-                      bbox_head: {fc_out_channels: 8}
-                      mask_head: {num_convs: 1, conv_out_channels: 8}
-                      nms: {score_thr: 0.01}
-                    """;
-
-    private static final String SEGMENTER = BODY + "head: {type: semantic_fpn, channels: 8}";
-
     private static final String CONFIG =
             """
             base: [../configs/_base_/runtime.yaml, ../configs/_base_/datasets/coco_detection.yaml]
@@ -91,19 +59,28 @@ class LibraryPageTest {
 
     @Test
     void theProgramsRun() throws Exception {
-        Page page = Page.in(folder, "library.md");
+        PageRun page = PageRun.in(folder, "library.md");
         SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
         SceneDataset.write(folder.resolve("scenes"), renderer, 4, 4, n -> {});
         Files.copy(folder.resolve("scenes/images/scene_0001.jpg"), folder.resolve("photo.jpg"));
         Path mine = Files.createDirectories(folder.resolve("mine"));
         Files.writeString(mine.resolve("things.yaml"), CONFIG.replace("FOLDER", "" + folder));
-        checkpoint("detector.safetensors", DETECTOR);
-        checkpoint("segmenter.safetensors", SEGMENTER);
+        Resize resize = new Resize(List.of(List.of(96, 64)), Resize.Mode.VALUE, true, List.of(), 1);
+        List<String> classes = List.of("a", "b", "c");
+        TinyModel.MASK_RCNN.save(folder.resolve("detector.safetensors"), classes, resize);
+        TinyModel.SEMANTIC_FPN.save(folder.resolve("segmenter.safetensors"), classes, resize);
         Files.writeString(mine.resolve("Programs.java"), programs());
 
         page.run(
-                List.of("javac", "-cp", Page.CLASS_PATH, "-d", "" + mine, mine + "/Programs.java"));
-        String printed = page.run(List.of("java", "-cp", Page.CLASS_PATH + ":" + mine, "Programs"));
+                List.of(
+                        "javac",
+                        "-cp",
+                        PageRun.CLASS_PATH,
+                        "-d",
+                        "" + mine,
+                        mine + "/Programs.java"));
+        String printed =
+                page.run(List.of("java", "-cp", PageRun.CLASS_PATH + ":" + mine, "Programs"));
 
         assertTrue(
                 Pattern.compile("^[abc] 0\\.\\d+ Box\\[", Pattern.MULTILINE)
@@ -123,7 +100,7 @@ class LibraryPageTest {
         Pattern coordinates =
                 Pattern.compile(
                         "<groupId>dev.saccade</groupId>\\s*<artifactId>saccade(-models)?</artifactId>"
-                                + "\\s*<version>([^<]+)</version>");
+                            + "\\s*<version>([^<]+)</version>");
         List<String> versions = new ArrayList<>();
         for (Path file : List.of(PAGE, Path.of("..", "pom.xml"))) {
             Matcher found = coordinates.matcher(Files.readString(file));
@@ -131,24 +108,6 @@ class LibraryPageTest {
             versions.add(found.group(2));
         }
         assertEquals(versions.get(1), versions.get(0));
-    }
-
-    private void checkpoint(String name, String yaml) {
-        ModelConfig parts = Configs.bind(ConfigFile.parse(yaml, name), ModelConfig.class);
-        List<List<Integer>> scale = List.of(List.of(96, 64));
-        Resize resize = new Resize(scale, Resize.Mode.VALUE, true, List.of(), 1);
-        ModelSpec spec =
-                new ModelSpec(
-                        parts,
-                        List.of(resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
-                        List.of("a", "b", "c"));
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Model<?> model = parts.build(spec.classes());
-            model.initialize(manager, 3);
-            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
-            metadata.putAll(ScoreThresholds.of(0).toMetadata());
-            Checkpoints.save(folder.resolve(name), Checkpoint.of(model, metadata));
-        }
     }
 
     /** Returns a class with a method for each program; those that load no detector share one. */
@@ -170,8 +129,10 @@ class LibraryPageTest {
         }
         String source =
                 String.join("\n", imports)
-                        + "\npublic final class Programs {\n"
-                        + "static Detector detector = Detector.load(Path.of(\"detector.safetensors\"));\n"
+                        + "\n"
+                        + "public final class Programs {\n"
+                        + "static Detector detector ="
+                        + " Detector.load(Path.of(\"detector.safetensors\"));\n"
                         + "public static void main(String[] args) throws Exception {\n"
                         + String.join("\n", calls)
                         + "\ndetector.close();\n}\n"

@@ -36,7 +36,7 @@ class OwnBackboneTest {
 
     @Test
     void thePageLeadsToATrainedDetector() throws Exception {
-        Page page = Page.in(folder, "own_backbone.md");
+        PageRun page = PageRun.in(folder, "own_backbone.md");
         SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
         SceneDataset.write(folder.resolve("runs/demo-scenes"), renderer, 8, 4, n -> {});
 

@@ -56,7 +56,7 @@ class SegmentationPageTest {
 
     @TempDir Path folder;
 
-    private Page page;
+    private PageRun page;
 
     @BeforeEach
     void prepare() throws IOException {
@@ -64,7 +64,7 @@ class SegmentationPageTest {
         for (int i = 0; i < 12; i++) {
             draw(i);
         }
-        page = Page.in(folder, "segmentation.md");
+        page = PageRun.in(folder, "segmentation.md");
     }
 
     /** Draws a sky over a road with a car, and the same in the colors of the page. */

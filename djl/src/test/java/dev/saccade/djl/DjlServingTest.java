@@ -84,9 +84,9 @@ class DjlServingTest {
                         String.format(
                                 Locale.ROOT,
                                 """
-                        inference_address=http://127.0.0.1:%1$d
-                        management_address=http://127.0.0.1:%1$d
-                        """,
+                                inference_address=http://127.0.0.1:%1$d
+                                management_address=http://127.0.0.1:%1$d
+                                """,
                                 port));
         ProcessBuilder server =
                 new ProcessBuilder(
@@ -127,7 +127,7 @@ class DjlServingTest {
 
     @Test
     void answersBitForBit() throws Exception {
-        Path photo = TinyModel.photo(folder);
+        Path photo = Served.image(folder);
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
@@ -135,7 +135,7 @@ class DjlServingTest {
         List<String> models = new ArrayList<>();
         for (TinyModel model : TinyModel.values()) {
             Path served = folder.resolve(model.name());
-            ServingFolder.write(model.checkpoint(folder), served);
+            ServingFolder.write(Served.checkpoint(model, folder), served);
             models.add(model.name() + "=" + served.toUri());
         }
         Process server = start(port, models);
@@ -148,7 +148,8 @@ class DjlServingTest {
                 HttpResponse<String> answer =
                         send(request.POST(HttpRequest.BodyPublishers.ofFile(photo)));
                 assertEquals(200, answer.statusCode(), answer.body());
-                Expected.of(model, model.checkpoint(folder), photo).assertIsJson(answer.body());
+                Expected.of(model, Served.checkpoint(model, folder), photo)
+                        .assertIsJson(answer.body());
                 HttpResponse<String> refused =
                         send(request.POST(HttpRequest.BodyPublishers.ofString("no photograph")));
                 assertEquals(400, refused.statusCode());

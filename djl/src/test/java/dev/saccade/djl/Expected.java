@@ -23,6 +23,7 @@ import dev.saccade.models.ClassMap;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
+import dev.saccade.testsupport.TinyModel;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -132,10 +133,10 @@ final class Expected {
     private DetectedObject object(String label, double score, double[] fractions, float[][] mask) {
         Box box =
                 new Box(
-                        (float) (fractions[0] * TinyModel.WIDTH),
-                        (float) (fractions[1] * TinyModel.HEIGHT),
-                        (float) (fractions[2] * TinyModel.WIDTH),
-                        (float) (fractions[3] * TinyModel.HEIGHT));
+                        (float) (fractions[0] * Served.WIDTH),
+                        (float) (fractions[1] * Served.HEIGHT),
+                        (float) (fractions[2] * Served.WIDTH),
+                        (float) (fractions[3] * Served.HEIGHT));
         int index =
                 objects.stream()
                         .filter(o -> o.label().equals(label))
@@ -151,13 +152,13 @@ final class Expected {
     }
 
     private static Rle rle(float[][] pixels, Box box) {
-        byte[] bitmap = new byte[TinyModel.WIDTH * TinyModel.HEIGHT];
+        byte[] bitmap = new byte[Served.WIDTH * Served.HEIGHT];
         for (int y = 0; y < pixels.length; y++) {
             for (int x = 0; x < pixels[y].length; x++) {
-                int at = (y + (int) box.y1()) * TinyModel.WIDTH + x + (int) box.x1();
+                int at = (y + (int) box.y1()) * Served.WIDTH + x + (int) box.x1();
                 bitmap[at] = (byte) pixels[y][x];
             }
         }
-        return Rle.encode(new Size(TinyModel.HEIGHT, TinyModel.WIDTH), bitmap);
+        return Rle.encode(new Size(Served.HEIGHT, Served.WIDTH), bitmap);
     }
 }

@@ -31,6 +31,7 @@ import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
+import dev.saccade.testsupport.TinyModel;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,7 +71,7 @@ class SaccadeZooTest {
 
     @BeforeEach
     void writePhoto() throws IOException {
-        photo = TinyModel.photo(folder);
+        photo = Served.image(folder);
     }
 
     private static <I, O> ZooModel<I, O> load(Class<I> input, Class<O> output, Path checkpoint)
@@ -93,7 +94,7 @@ class SaccadeZooTest {
     @ParameterizedTest
     @EnumSource
     void findsWhatSaccadeFindsWhateverAPhotographIs(TinyModel model) throws Exception {
-        Path checkpoint = model.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(model, folder);
         Expected expected = Expected.of(model, checkpoint, photo);
         assertFinds(expected, checkpoint, Path.class, photo);
         assertFinds(expected, checkpoint, URL.class, photo.toUri().toURL());
@@ -119,7 +120,7 @@ class SaccadeZooTest {
     @ParameterizedTest
     @EnumSource
     void takesImagesOfOpenCv(TinyModel model) throws Exception {
-        Path checkpoint = model.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(model, folder);
         Expected expected = Expected.of(model, checkpoint, photo);
         Mat pixels = Imgcodecs.imread(photo.toString());
         assertFinds(expected, checkpoint, Image.class, wrapping(pixels));
@@ -136,14 +137,14 @@ class SaccadeZooTest {
     void djlDrawsWhatIsFound(TinyModel model) throws Exception {
         Image picture = ImageFactory.getInstance().fromFile(photo);
         try (ZooModel<Path, DetectedObjects> loaded =
-                        load(Path.class, DetectedObjects.class, model.checkpoint(folder));
+                        load(Path.class, DetectedObjects.class, Served.checkpoint(model, folder));
                 Predictor<Path, DetectedObjects> predictor = loaded.newPredictor()) {
             picture.drawBoundingBoxes(predictor.predict(photo));
         }
         BufferedImage drawn = (BufferedImage) picture.getWrappedImage();
         BufferedImage plain = ImageIO.read(photo.toFile());
         int changed = 0;
-        for (int x = 0; x < TinyModel.WIDTH; x++) {
+        for (int x = 0; x < Served.WIDTH; x++) {
             changed += drawn.getRGB(x, 40) == plain.getRGB(x, 40) ? 0 : 1;
         }
         assertTrue(changed > 0);
@@ -156,8 +157,10 @@ class SaccadeZooTest {
                 new TestTimeAugmentation(
                         List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
         Path checkpoint =
-                tiny.checkpoint(
-                        folder, new NamedViews(Map.of("larger", views), Optional.of("larger")));
+                Served.checkpoint(
+                        tiny,
+                        folder,
+                        new NamedViews(Map.of("larger", views), Optional.of("larger")));
         Expected single = Expected.of(tiny, checkpoint, photo);
         assertFinds(single, checkpoint, Path.class, photo);
         Criteria<Path, ?> criteria =
@@ -175,7 +178,7 @@ class SaccadeZooTest {
     @ParameterizedTest
     @EnumSource
     void twoThreadsShareAModel(TinyModel tiny) throws Exception {
-        Path checkpoint = tiny.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(tiny, folder);
         Expected expected = Expected.of(tiny, checkpoint, photo);
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try (ZooModel<Path, ?> model = load(Path.class, expected.type(), checkpoint)) {
@@ -204,7 +207,7 @@ class SaccadeZooTest {
 
     @Test
     void computesWhereItIsTold() throws Exception {
-        Path checkpoint = TinyModel.RETINANET.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(TinyModel.RETINANET, folder);
         Criteria.Builder<Path, DetectedObjects> criteria =
                 Criteria.builder()
                         .setTypes(Path.class, DetectedObjects.class)
@@ -296,7 +299,7 @@ class SaccadeZooTest {
 
     @Test
     void refusesWhatDoesNotFit() throws Exception {
-        Path checkpoint = TinyModel.RETINANET.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(TinyModel.RETINANET, folder);
         assertTrue(
                 assertThrows(
                                 SaccadeException.class,
@@ -327,7 +330,7 @@ class SaccadeZooTest {
 
     @Test
     void aFolderNeedsNoMoreThanItsPath() throws Exception {
-        Path checkpoint = TinyModel.MASK_RCNN.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(TinyModel.MASK_RCNN, folder);
         Path model = folder.resolve("model");
         ServingFolder.write(checkpoint, model);
         Expected expected = Expected.of(TinyModel.MASK_RCNN, checkpoint, photo);

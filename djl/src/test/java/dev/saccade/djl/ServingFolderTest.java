@@ -17,6 +17,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
 import dev.saccade.core.Text;
+import dev.saccade.testsupport.TinyModel;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ class ServingFolderTest {
 
     @BeforeEach
     void writePhoto() throws IOException {
-        photo = TinyModel.photo(folder);
+        photo = Served.image(folder);
     }
 
     /** Loads a folder by the very criteria that DJL Serving makes of it. */
@@ -114,7 +115,7 @@ class ServingFolderTest {
     @ParameterizedTest
     @EnumSource
     void answersAPhotographOverHttp(TinyModel tiny) throws Exception {
-        Path checkpoint = tiny.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(tiny, folder);
         Expected expected = Expected.of(tiny, checkpoint, photo);
         Locale before = Locale.getDefault();
         HttpServer server =
@@ -153,7 +154,7 @@ class ServingFolderTest {
 
     @Test
     void oneBadPhotographDoesNotSpoilTheOthers() throws Exception {
-        Path checkpoint = TinyModel.RETINANET.checkpoint(folder);
+        Path checkpoint = Served.checkpoint(TinyModel.RETINANET, folder);
         Expected expected = Expected.of(TinyModel.RETINANET, checkpoint, photo);
         Input good = new Input();
         good.add(Files.readAllBytes(photo));

@@ -58,7 +58,7 @@ class HostileClientsTest {
 
     @BeforeAll
     static void start() {
-        detector = TinyModels.detector(folder);
+        detector = ServedModels.detector(folder);
         server = PredictionServer.of(detector).limits(limits(Duration.ofMinutes(1))).start();
     }
 
@@ -78,7 +78,7 @@ class HostileClientsTest {
 
     @AfterEach
     void othersAreStillAnswered() throws Exception {
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         assertEquals(200, new Client(server).predict(photo).statusCode());
     }
 
@@ -88,7 +88,7 @@ class HostileClientsTest {
 
     @Test
     void whatIsNoPhotographIsTold() throws Exception {
-        byte[] photo = TinyModels.photo("jpg", 1);
+        byte[] photo = ServedModels.image("jpg", 1);
         assertEquals(
                 "image: is empty (0 bytes), expected a JPEG, PNG, BMP, TIFF or WebP image",
                 refused(422, new byte[0]));
@@ -97,13 +97,13 @@ class HostileClientsTest {
                         .contains("is no image, it starts with \"<html>\""));
         assertTrue(
                 refused(422, Arrays.copyOf(photo, photo.length / 2)).contains("JPEG is truncated"));
-        byte[] gif = TinyModels.photo("gif", 1);
+        byte[] gif = ServedModels.image("gif", 1);
         assertTrue(refused(422, gif).contains("is a GIF image"));
     }
 
     @Test
     void aSmallFileOfManyPixelsIsNotDecoded() throws Exception {
-        byte[] png = TinyModels.photo("png", 1);
+        byte[] png = ServedModels.image("png", 1);
         ByteBuffer.wrap(png).putInt(16, 60_000).putInt(20, 60_000);
         CRC32 crc = new CRC32();
         crc.update(png, 12, 17);
@@ -116,7 +116,7 @@ class HostileClientsTest {
 
     @Test
     void aLengthThatLeadsOutOfThePngIsTold() throws Exception {
-        byte[] png = TinyModels.photo("png", 1);
+        byte[] png = ServedModels.image("png", 1);
         ByteBuffer.wrap(png).putInt(8, 0x3d00000d);
         assertTrue(refused(422, png).contains("header cannot be read"));
     }
@@ -135,13 +135,15 @@ class HostileClientsTest {
                 new Client(server).http().send(chunked, HttpResponse.BodyHandlers.ofByteArray()));
         String said =
                 raw(
-                        "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n");
+                        "POST /predict HTTP/1.1\r\n"
+                            + "Host: localhost\r\n"
+                            + "Content-Length: 100000000\r\n\r\n");
         assertTrue(said.startsWith("HTTP/1.1 413 "), said);
     }
 
     @Test
     void aChunkedPhotographIsAnswered() throws Exception {
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         HttpRequest chunked =
                 HttpRequest.newBuilder(server.uri().resolve("/predict"))
                         .POST(
@@ -170,7 +172,10 @@ class HostileClientsTest {
     @Test
     void aFormOfFieldsOrOfTooManyFilesIsTold() throws Exception {
         String field =
-                "--%1$s\r\nContent-Disposition: form-data; name=\"score\"\r\n\r\n0.5\r\n--%1$s--\r\n";
+                "--%1$s\r\n"
+                    + "Content-Disposition: form-data; name=\"score\"\r\n\r\n"
+                    + "0.5\r\n"
+                    + "--%1$s--\r\n";
         String told =
                 refused(
                         400,
@@ -199,7 +204,7 @@ class HostileClientsTest {
     /** As curl -d does, which leaves out what ends lines, and zeros. */
     @Test
     void whoSendsAPhotographInAnotherWayIsToldHow() throws Exception {
-        String photo = new String(TinyModels.photo("jpg", 1), ISO_8859_1);
+        String photo = new String(ServedModels.image("jpg", 1), ISO_8859_1);
         byte[] stripped = photo.replaceAll("[\r\n\0]", "").getBytes(ISO_8859_1);
         String form = "application/x-www-form-urlencoded";
         assertTrue(
@@ -209,7 +214,7 @@ class HostileClientsTest {
         assertTrue(
                 refused(422, json, "Content-Type", "application/json; charset=utf-8")
                         .endsWith("not JSON: curl --data-binary @photo.jpg ADDRESS"));
-        byte[] whole = TinyModels.photo("jpg", 1);
+        byte[] whole = ServedModels.image("jpg", 1);
         assertEquals(200, new Client(server).predict(whole, "Content-Type", form).statusCode());
     }
 
@@ -227,7 +232,7 @@ class HostileClientsTest {
     @ValueSource(strings = {"gzip", "x-gzip", "GZIP", "identity, gzip"})
     void aGzipBodyIsUnpacked(String coding) throws Exception {
         Client client = new Client(server);
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         HttpResponse<byte[]> plain = client.predict(photo);
         HttpResponse<byte[]> packed = client.predict(gzip(photo), "Content-Encoding", coding);
         assertEquals(200, packed.statusCode());
@@ -238,7 +243,8 @@ class HostileClientsTest {
     @ValueSource(strings = {"deflate", "br", "zstd", "gzip, gzip"})
     void otherCodingsAreNamed(String coding) throws Exception {
         HttpResponse<byte[]> response =
-                new Client(server).predict(TinyModels.photo("png", 0), "Content-Encoding", coding);
+                new Client(server)
+                        .predict(ServedModels.image("png", 0), "Content-Encoding", coding);
         assertTrue(Client.problem(415, response).contains("got " + coding));
         assertEquals("gzip", response.headers().firstValue("Accept-Encoding").orElseThrow());
     }
@@ -249,7 +255,7 @@ class HostileClientsTest {
         assertTrue(bomb.length < MOST_BYTES / 100, bomb.length + " bytes");
         String told = refused(413, bomb, "Content-Encoding", "gzip");
         assertTrue(told.contains("when unpacked"), told);
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         refused(400, photo, "Content-Encoding", "gzip");
         byte[] packed = gzip(photo);
         refused(400, Arrays.copyOf(packed, packed.length / 2), "Content-Encoding", "gzip");
@@ -280,13 +286,21 @@ class HostileClientsTest {
                 "\0\1\2\3\4\5\r\n\r\n",
                 "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
                 "GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-                "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n"
+                    + "Host: localhost\r\n"
+                    + "Connection: close\r\n\r\n",
                 "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
                 "GET / HTTP/1.1\r\n\r\n",
                 "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-                "POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding:"
-                        + " chunked\r\n\r\n0\r\n\r\n",
+                "POST /predict HTTP/1.1\r\n"
+                    + "Host: localhost\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n"
+                    + "zz\r\n",
+                "POST /predict HTTP/1.1\r\n"
+                    + "Host: localhost\r\n"
+                    + "Content-Length: 3\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n"
+                    + "0\r\n\r\n",
                 "POST /predict?score=%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
             })
     void whatIsNoRequestIsRefused(String request) throws Exception {
@@ -304,7 +318,9 @@ class HostileClientsTest {
                     raw(
                             "POST "
                                     + start
-                                    + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n");
+                                    + " HTTP/1.1\r\n"
+                                    + "Host: localhost\r\n"
+                                    + "Content-Length: 400000\r\n\r\n");
             assertTrue(told.startsWith("HTTP/1.1 40"), told);
             assertTrue(told.contains("Connection: close"), told);
         }
@@ -314,7 +330,9 @@ class HostileClientsTest {
     @Test
     void whoIsRefusedMaySendToTheEnd() throws Exception {
         String head =
-                "POST /predict?score=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n";
+                "POST /predict?score=7 HTTP/1.1\r\n"
+                    + "Host: localhost\r\n"
+                    + "Content-Length: 60000\r\n\r\n";
         try (Socket socket = connect(server.uri())) {
             OutputStream out = socket.getOutputStream();
             out.write(head.getBytes(ISO_8859_1));
@@ -345,7 +363,7 @@ class HostileClientsTest {
 
     @Test
     void aClientThatLeavesHarmsNobody() throws Exception {
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         String head =
                 Text.format(
                         "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n",
@@ -380,7 +398,7 @@ class HostileClientsTest {
                 socket.getOutputStream().write(start.getBytes(ISO_8859_1));
                 slow.add(socket);
             }
-            byte[] photo = TinyModels.photo("png", 0);
+            byte[] photo = ServedModels.image("png", 0);
             assertEquals(200, new Client(other).predict(photo).statusCode());
             for (Socket socket : slow) {
                 drip(socket);

@@ -47,7 +47,7 @@ class ManyClientsTest {
 
     @BeforeEach
     void load() {
-        detector = TinyModels.detector(folder);
+        detector = ServedModels.detector(folder);
     }
 
     @AfterEach
@@ -101,7 +101,7 @@ class ManyClientsTest {
         List<byte[]> photos = new ArrayList<>();
         List<JsonNode> alone = new ArrayList<>();
         for (int i = 0; i < PHOTOGRAPHS; i++) {
-            photos.add(TinyModels.photo(i % 2 == 0 ? "png" : "jpg", i));
+            photos.add(ServedModels.image(i % 2 == 0 ? "png" : "jpg", i));
             alone.add(Client.seen(new Client(server).predict(photos.get(i))));
         }
         List<Callable<Void>> clients = new ArrayList<>();
@@ -125,7 +125,7 @@ class ManyClientsTest {
     @Test
     void whatFindsNoPlaceIsToldWhenToComeAgain() throws Exception {
         Limits one = Limits.DEFAULT.withQueue(1);
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         Upload upload = new Upload("a.png", photo);
         try (PredictionQueue queue = new PredictionQueue(detector, 1, 1, one, new Metrics())) {
             List<Upload> two = List.of(upload, upload);
@@ -141,7 +141,7 @@ class ManyClientsTest {
 
     @Test
     void aRequestThatHasBegunIsAnsweredBeforeTheEnd() throws Exception {
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         PredictionServer server = PredictionServer.of(detector).start();
         Client client = new Client(server);
         JsonNode expected = Client.seen(client.predict(photo));
@@ -188,7 +188,7 @@ class ManyClientsTest {
 
     @Test
     void anEndUnderLoadSpoilsNoAnswer() throws Exception {
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         PredictionServer server = PredictionServer.of(detector).maxBatch(1).start();
         JsonNode expected = Client.seen(new Client(server).predict(photo));
         AtomicInteger answered = new AtomicInteger();

@@ -54,7 +54,7 @@ class PageTest {
     }
 
     private Path photo(String name, String kind, int number) throws Exception {
-        return Files.write(folder.resolve(name), TinyModels.photo(kind, number));
+        return Files.write(folder.resolve(name), ServedModels.image(kind, number));
     }
 
     private static int count(Browser browser, String selector) throws Exception {
@@ -75,7 +75,7 @@ class PageTest {
 
     @Test
     void objectsAppearAndFollowTheSliderAndTheClasses() throws Exception {
-        Detector detector = TinyModels.detector(folder);
+        Detector detector = ServedModels.detector(folder);
         Path first = photo("first <i>.png", "png", 1);
         Path second = photo("second.jpg", "jpg", 2);
         Path none = Files.writeString(folder.resolve("none.jpg"), "<html>");
@@ -124,7 +124,7 @@ class PageTest {
     @Test
     void worksBelowAPathOfAProxy() throws Exception {
         Path first = photo("first.png", "png", 1);
-        try (Detector detector = TinyModels.detector(folder);
+        try (Detector detector = ServedModels.detector(folder);
                 PredictionServer server = PredictionServer.of(detector).score(0.05).start();
                 SubpathProxy proxy = new SubpathProxy("/models/one", server.uri())) {
             for (String end : List.of("", "/")) {
@@ -154,7 +154,7 @@ class PageTest {
 
     @Test
     void everyPixelIsOfTheClassThatTheSegmenterTells() throws Exception {
-        Segmenter segmenter = TinyModels.segmenter(folder);
+        Segmenter segmenter = ServedModels.segmenter(folder);
         Path photo = photo("street.png", "png", 3);
         var map = segmenter.segment(photo);
         visit(
@@ -187,7 +187,7 @@ class PageTest {
     void thePageFitsAPhoneAndComplainsOfNothing() throws Exception {
         Path photo = photo("a-name-without-an-end".repeat(9) + ".png", "png", 3);
         visit(
-                TinyModels.detector(folder),
+                ServedModels.detector(folder),
                 browser -> {
                     browser.show(420, 800, true);
                     browser.choose("#files", List.of(photo));

@@ -66,8 +66,8 @@ class PredictionServerTest {
 
     @BeforeAll
     static void start() {
-        detector = TinyModels.detector(folder);
-        segmenter = TinyModels.segmenter(folder);
+        detector = ServedModels.detector(folder);
+        segmenter = ServedModels.segmenter(folder);
         Set<String> origins = Set.of("https://friend.example");
         objects = PredictionServer.of(detector).name("things").origins(origins).maxBatch(1).start();
         regions = PredictionServer.of(segmenter).start();
@@ -131,7 +131,7 @@ class PredictionServerTest {
 
     @Test
     void objectsAreThoseOfTheDetector() throws Exception {
-        byte[] photo = TinyModels.photo("png", 1);
+        byte[] photo = ServedModels.image("png", 1);
         List<DetectedObject> expected = detector.detect(photo, 0.2);
         assertFalse(expected.isEmpty());
 
@@ -160,7 +160,7 @@ class PredictionServerTest {
 
     @Test
     void masksArePolygonsOrLeftOut() throws Exception {
-        byte[] photo = TinyModels.photo("png", 1);
+        byte[] photo = ServedModels.image("png", 1);
         JsonNode outlined = predicted(objects, "?score=0.01&masks=polygon", photo);
         JsonNode bare = predicted(objects, "?score=0.01&masks=false", photo);
         assertTrue(
@@ -172,7 +172,7 @@ class PredictionServerTest {
 
     @Test
     void regionsAreThoseOfTheSegmenter() throws Exception {
-        byte[] photo = TinyModels.photo("bmp", 2);
+        byte[] photo = ServedModels.image("bmp", 2);
         ClassMap expected = segmenter.segment(photo);
 
         JsonNode answer = predicted(regions, "", photo);
@@ -191,7 +191,7 @@ class PredictionServerTest {
 
     @Test
     void aLabelMapIsAnImageWhereThatIsWanted() throws Exception {
-        byte[] photo = TinyModels.photo("jpg", 2);
+        byte[] photo = ServedModels.image("jpg", 2);
         Client client = new Client(regions);
         HttpResponse<byte[]> answer = client.predict(photo, "Accept", "image/png, */*;q=0.1");
         described("post", "/predict", answer);
@@ -204,9 +204,9 @@ class PredictionServerTest {
     @Test
     void filesOfAFormAreAnsweredOneByOne() throws Exception {
         Map<String, byte[]> files = new LinkedHashMap<>();
-        files.put("first.png", TinyModels.photo("png", 0));
+        files.put("first.png", ServedModels.image("png", 0));
         files.put("../../etc/passwd", "<html>".getBytes(StandardCharsets.UTF_8));
-        files.put("ä\u202e.jpg", TinyModels.photo("jpg", 3));
+        files.put("ä\u202e.jpg", ServedModels.image("jpg", 3));
 
         HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "?score=0.2");
         JsonNode answers = seen(described("post", "/predict", answer));
@@ -240,15 +240,15 @@ class PredictionServerTest {
             delimiter = '|',
             value = {
                 "?score=2 | score: got 2, expected a number from 0 to 1, or per-class",
-                "?score=x&masks=y | score: got x, expected a number from 0 to 1, or per-class; masks: got y,"
-                        + " expected one of rle, polygon, false",
+                "?score=x&masks=y | score: got x, expected a number from 0 to 1, or per-class;"
+                    + " masks: got y, expected one of rle, polygon, false",
                 "?Score=1 | Score: unknown, expected score or masks",
                 "?score=0.1&score=0.2 | score: is given 2 times",
             })
     void mistakesInTheAddressAreToldTogether(String query, String expected) throws Exception {
         Client client = new Client(objects);
         HttpResponse<byte[]> answer =
-                client.send("POST", "/predict" + query, TinyModels.photo("png", 0));
+                client.send("POST", "/predict" + query, ServedModels.image("png", 0));
         assertEquals(expected, problem(400, described("post", "/predict", answer)));
     }
 
@@ -256,7 +256,9 @@ class PredictionServerTest {
     void aSegmenterRefusesAScore() throws Exception {
         Client client = new Client(regions);
         String told =
-                problem(400, client.send("POST", "/predict?score=0.5", TinyModels.photo("png", 0)));
+                problem(
+                        400,
+                        client.send("POST", "/predict?score=0.5", ServedModels.image("png", 0)));
         assertEquals("score: is about objects, and a segmenter finds none", told);
     }
 
@@ -273,7 +275,7 @@ class PredictionServerTest {
     @Test
     void pagesOfOtherOriginsMayNotAskUnlessAllowed() throws Exception {
         Client client = new Client(objects);
-        byte[] photo = TinyModels.photo("png", 0);
+        byte[] photo = ServedModels.image("png", 0);
         String told = problem(403, client.predict(photo, "Origin", "https://evil.example"));
         assertTrue(told.contains("other origins"), told);
         String own = "http://" + objects.uri().getAuthority();
@@ -301,7 +303,7 @@ class PredictionServerTest {
     @Test
     void whatIsCountedIsTold() throws Exception {
         Client client = new Client(objects);
-        client.predict(TinyModels.photo("png", 0));
+        client.predict(ServedModels.image("png", 0));
         String told = text(client.get("/metrics"));
         assertTrue(
                 told.contains("saccade_http_requests_total{code=\"200\",route=\"/predict\"} "),
@@ -335,7 +337,7 @@ class PredictionServerTest {
 
     @Test
     void usesAndStatesTheRecommendedScoresOfTheCheckpoint() throws Exception {
-        byte[] photo = TinyModels.photo("png", 1);
+        byte[] photo = ServedModels.image("png", 1);
         List<DetectedObject> all = detector.detect(photo, 0);
         DetectedObject middle = all.get(all.size() / 2);
         ScoreThresholds scores =

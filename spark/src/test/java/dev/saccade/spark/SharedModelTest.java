@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.models.Detector;
+import dev.saccade.testsupport.TinyModel;
 
 import org.apache.spark.SparkException;
 import org.apache.spark.sql.Dataset;
@@ -25,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** The model that the tasks of an executor share. */
 class SharedModelTest {
 
-    private static final SparkSession SPARK = Fixtures.spark();
+    private static final SparkSession SPARK = SparkFixtures.spark();
     private static final AtomicInteger QUESTIONS = new AtomicInteger();
 
     @TempDir Path folder;
@@ -34,11 +35,12 @@ class SharedModelTest {
 
     @BeforeEach
     void write() throws IOException {
-        checkpoint = Fixtures.checkpoint(folder.resolve("shared.safetensors"), Fixtures.RETINANET);
+        checkpoint =
+                SparkFixtures.checkpoint(folder.resolve("shared.safetensors"), TinyModel.RETINANET);
         files =
                 SPARK.read()
                         .format("binaryFile")
-                        .load(Fixtures.photos(folder.resolve("photos")).toString());
+                        .load(SparkFixtures.photos(folder.resolve("photos")).toString());
     }
 
     /** Returns a table whose column {@code model} tells instances apart. */

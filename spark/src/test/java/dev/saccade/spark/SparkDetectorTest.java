@@ -14,6 +14,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.testsupport.TinyModel;
 
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,7 +38,7 @@ import java.util.Optional;
 /** Detectors on the photographs of a table. */
 class SparkDetectorTest {
 
-    private static final SparkSession SPARK = Fixtures.spark();
+    private static final SparkSession SPARK = SparkFixtures.spark();
 
     @TempDir static Path folder;
     private static Path photos;
@@ -45,8 +46,9 @@ class SparkDetectorTest {
 
     @BeforeAll
     static void write() throws IOException {
-        photos = Fixtures.photos(folder.resolve("photos"));
-        retinaNet = Fixtures.checkpoint(folder.resolve("retina.safetensors"), Fixtures.RETINANET);
+        photos = SparkFixtures.photos(folder.resolve("photos"));
+        retinaNet =
+                SparkFixtures.checkpoint(folder.resolve("retina.safetensors"), TinyModel.RETINANET);
     }
 
     private static Dataset<Row> files() {
@@ -77,9 +79,9 @@ class SparkDetectorTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {Fixtures.RETINANET, Fixtures.MASK_RCNN})
-    void findsInEachFileOfAFolderWhatADetectorFinds(String model) {
-        Path checkpoint = Fixtures.checkpoint(folder.resolve("best.safetensors"), model);
+    @EnumSource(names = {"RETINANET", "MASK_RCNN"})
+    void findsInEachFileOfAFolderWhatADetectorFinds(TinyModel model) {
+        Path checkpoint = SparkFixtures.checkpoint(folder.resolve("best.safetensors"), model);
         SparkDetector detector = SparkDetector.load(SPARK, checkpoint);
         List<Row> rows = detector.detect(files().repartition(5)).collectAsList();
         assertEquals(8, rows.size());
@@ -214,7 +216,7 @@ class SparkDetectorTest {
         assertRefused(
                 missing + ": there is no such file", () -> SparkDetector.load(SPARK, missing));
         Path segmenter =
-                Fixtures.checkpoint(folder.resolve("fpn.safetensors"), Fixtures.SEMANTIC_FPN);
+                SparkFixtures.checkpoint(folder.resolve("fpn.safetensors"), TinyModel.SEMANTIC_FPN);
         assertRefused(
                 segmenter + ": holds a segmenter, expected a detector",
                 () -> SparkDetector.load(SPARK, segmenter));

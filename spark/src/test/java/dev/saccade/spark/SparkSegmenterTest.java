@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
+import dev.saccade.testsupport.TinyModel;
 
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -23,15 +24,16 @@ import java.util.List;
 /** Segmenters on the photographs of a table. */
 class SparkSegmenterTest {
 
-    private static final SparkSession SPARK = Fixtures.spark();
+    private static final SparkSession SPARK = SparkFixtures.spark();
 
     @TempDir Path folder;
 
     @Test
     void tellsOfEachFileOfAFolderWhatASegmenterTells() throws IOException {
-        Path photos = Fixtures.photos(folder.resolve("photos"));
+        Path photos = SparkFixtures.photos(folder.resolve("photos"));
         Path checkpoint =
-                Fixtures.checkpoint(folder.resolve("best.safetensors"), Fixtures.SEMANTIC_FPN);
+                SparkFixtures.checkpoint(
+                        folder.resolve("best.safetensors"), TinyModel.SEMANTIC_FPN);
         Dataset<Row> files = SPARK.read().format("binaryFile").load(photos.toString());
         SparkSegmenter segmenter = SparkSegmenter.load(SPARK, checkpoint);
         List<Row> rows = segmenter.segment(files.repartition(3)).collectAsList();
@@ -57,7 +59,7 @@ class SparkSegmenterTest {
     @Test
     void refusesDetectors() {
         Path checkpoint =
-                Fixtures.checkpoint(folder.resolve("best.safetensors"), Fixtures.RETINANET);
+                SparkFixtures.checkpoint(folder.resolve("best.safetensors"), TinyModel.RETINANET);
         SaccadeException thrown =
                 assertThrows(SaccadeException.class, () -> SparkSegmenter.load(SPARK, checkpoint));
         assertEquals(checkpoint + ": holds a detector, expected a segmenter", thrown.getMessage());

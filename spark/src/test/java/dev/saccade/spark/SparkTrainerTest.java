@@ -35,7 +35,7 @@ import java.util.stream.Stream;
 @Timeout(120)
 class SparkTrainerTest {
 
-    private static final SparkSession SPARK = Fixtures.spark();
+    private static final SparkSession SPARK = SparkFixtures.spark();
 
     @TempDir static Path shared;
     private static RunConfig config;

@@ -3,6 +3,8 @@ package dev.saccade.examples.artifacts;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.testsupport.DocPage;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -23,12 +25,12 @@ import java.util.List;
 class BuildingPageTest {
 
     @TempDir Path project;
-    private static Page page;
+    private static DocPage page;
     private static LocalRepository repository;
 
     @BeforeAll
     static void prepare() throws IOException {
-        page = Page.of("building.md");
+        page = DocPage.of("building.md");
         repository = LocalRepository.install();
     }
 

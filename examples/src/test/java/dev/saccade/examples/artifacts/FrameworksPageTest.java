@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.testsupport.DocPage;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,15 +43,16 @@ class FrameworksPageTest {
     /** What a compiler says that has not got the frameworks. */
     private static final Pattern UNKNOWN =
             Pattern.compile(
-                    "package (?!dev\\.saccade|java\\.)\\S+ does not exist|symbol: +(?:class|variable) (\\w+)");
+                    "package (?!dev\\.saccade|java\\.)\\S+ does not exist|symbol:"
+                        + " +(?:class|variable) (\\w+)");
 
-    private static Page page;
+    private static DocPage page;
 
     @TempDir Path project;
 
     @BeforeAll
     static void read() throws IOException {
-        page = Page.of("frameworks.md");
+        page = DocPage.of("frameworks.md");
     }
 
     @ParameterizedTest

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.testsupport.DocPage;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -36,12 +38,12 @@ class FrameworksRunTest {
             "curl --silent --show-error --retry 120 --retry-delay 1 --retry-connrefused ";
 
     @TempDir Path project;
-    private static Page page;
+    private static DocPage page;
     private static LocalRepository repository;
 
     @BeforeAll
     static void prepare() throws IOException {
-        page = Page.of("frameworks.md");
+        page = DocPage.of("frameworks.md");
         repository = LocalRepository.install();
     }
 
@@ -55,7 +57,7 @@ class FrameworksRunTest {
     @ParameterizedTest
     @CsvSource({"Spring Boot, SERVER_PORT", "Quarkus, QUARKUS_HTTP_PORT"})
     void theServerAnswers(String framework, String port) throws Exception {
-        Page section = page.section(framework);
+        DocPage section = page.section(framework);
         section.writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         repository.run(project, section.command("mvn package"));

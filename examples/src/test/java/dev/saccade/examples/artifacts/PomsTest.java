@@ -18,7 +18,7 @@ import java.util.TreeSet;
 class PomsTest {
 
     /** Those that are for the repository alone. */
-    private static final Set<String> PRIVATE = Set.of("examples", "parity");
+    private static final Set<String> PRIVATE = Set.of("examples", "parity", "test-support");
 
     private static final Pom ROOT = Pom.of(Path.of(".."));
 

@@ -5,6 +5,8 @@ import static dev.saccade.cli.Ended.saccade;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.testsupport.DocPage;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -21,13 +23,8 @@ import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
-/** A page of {@code docs/}, and a folder in which a test does what the page says. */
-final class Page {
-
-    /** The path of a file in backticks, then the file. */
-    private static final Pattern FILE =
-            Pattern.compile(
-                    "^`([^`\n]+)`\n\n```\\w*\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
+/** Runs the commands and programs of a page of {@code docs/} in a folder. */
+final class PageRun {
 
     /** What is printed: a block without a language, below a sentence. */
     private static final Pattern OUTPUT =
@@ -47,21 +44,17 @@ final class Page {
     private final String text;
     private final Path folder;
 
-    private Page(String text, Path folder) {
+    private PageRun(String text, Path folder) {
         this.text = text;
         this.folder = folder;
     }
 
     /** Puts the configs and the files of a page into a folder. */
-    static Page in(Path folder, String name) throws IOException {
-        Page page = new Page(Files.readString(Path.of("..", "docs", name)), folder);
+    static PageRun in(Path folder, String name) throws IOException {
+        DocPage page = DocPage.of(name);
         Files.createSymbolicLink(folder.resolve("configs"), Path.of("..", "configs").toRealPath());
-        for (MatchResult file : FILE.matcher(page.text).results().toList()) {
-            Path path = folder.resolve(file.group(1));
-            Files.createDirectories(path.getParent());
-            Files.writeString(path, file.group(2));
-        }
-        return page;
+        page.writeTo(folder);
+        return new PageRun(page.text(), folder);
     }
 
     /** Returns what the page says is printed. */

@@ -1,4 +1,4 @@
-package dev.saccade.examples.artifacts;
+package dev.saccade.testsupport;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
@@ -14,10 +14,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A page of {@code docs/}, or a section of it, that tells how to build a program. */
-record Page(String text) {
+/** A page of {@code docs/} or a section of it. */
+public record DocPage(String text) {
 
-    /** The path of a file in backticks, then the file. */
+    /** The path of a file in backticks, then its content. */
     private static final Pattern FILE =
             Pattern.compile(
                     "^`([^`\n]+)`\n\n```\\w*\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
@@ -25,30 +25,31 @@ record Page(String text) {
     private static final Pattern BLOCK =
             Pattern.compile("^```(\\w+)\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
 
-    static Page of(String name) throws IOException {
-        return new Page(Files.readString(Path.of("..", "docs", name)));
+    /** Reads a page of {@code docs/}; the working directory is a module. */
+    public static DocPage of(String name) throws IOException {
+        return new DocPage(Files.readString(Path.of("..", "docs", name)));
     }
 
-    /** Returns what stands between a heading and the next one. */
-    Page section(String heading) {
+    /** Returns the text between a heading and the next one. */
+    public DocPage section(String heading) {
         Matcher found =
                 Pattern.compile("^## " + heading + "\n(.*?)(?=^## |\\z)", FILE.flags())
                         .matcher(text);
         if (!found.find()) {
             throw new AssertionError("no section: " + heading);
         }
-        return new Page(found.group(1));
+        return new DocPage(found.group(1));
     }
 
-    /** Returns the files by their paths. */
-    ImmutableMap<String, String> files() {
+    /** Returns the content of each file on the page by its path. */
+    public ImmutableMap<String, String> files() {
         return FILE.matcher(text)
                 .results()
                 .collect(toImmutableMap(file -> file.group(1), file -> file.group(2)));
     }
 
-    /** Writes the files into a folder. */
-    void writeTo(Path folder) throws IOException {
+    /** Writes the files on the page into a folder. */
+    public void writeTo(Path folder) throws IOException {
         for (Map.Entry<String, String> file : files().entrySet()) {
             Path path = folder.resolve(file.getKey());
             Files.createDirectories(path.getParent());
@@ -57,7 +58,7 @@ record Page(String text) {
     }
 
     /** Returns the blocks of a language that start with a text. */
-    List<String> blocks(String language, String start) {
+    public List<String> blocks(String language, String start) {
         return BLOCK.matcher(text)
                 .results()
                 .filter(block -> block.group(1).equals(language))
@@ -67,7 +68,7 @@ record Page(String text) {
     }
 
     /** Returns the command that starts with a text. */
-    String command(String start) {
+    public String command(String start) {
         return blocks("sh", "").stream()
                 .flatMap(String::lines)
                 .filter(line -> line.startsWith(start))

@@ -1,0 +1,38 @@
+package dev.saccade.serve;
+
+import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
+import dev.saccade.testsupport.TestImages;
+import dev.saccade.testsupport.TinyModel;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** The models and images that the tests serve. */
+final class ServedModels {
+
+    private static final List<String> CLASSES = List.of("a \"b\"", "<c>", "d");
+
+    private ServedModels() {}
+
+    static Detector detector(Path folder) {
+        return Detector.load(save(TinyModel.MASK_RCNN, folder.resolve("detector.safetensors")));
+    }
+
+    static Segmenter segmenter(Path folder) {
+        return Segmenter.load(
+                save(TinyModel.SEMANTIC_FPN, folder.resolve("segmenter.safetensors")));
+    }
+
+    private static Path save(TinyModel model, Path file) {
+        Resize resize =
+                new Resize(List.of(List.of(128, 96)), Resize.Mode.VALUE, true, List.of(), 1);
+        return model.save(file, CLASSES, resize);
+    }
+
+    /** Returns an encoded image; its size and pattern depend on the number. */
+    static byte[] image(String format, int number) {
+        return TestImages.encode(format, 120 + 8 * number, 90, 3 + number);
+    }
+}

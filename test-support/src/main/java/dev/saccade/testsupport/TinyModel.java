@@ -1,0 +1,95 @@
+package dev.saccade.testsupport;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Narrow models with random weights that detect something in most images. */
+public enum TinyModel {
+    RETINANET(
+            5,
+            """
+            {type: retinanet, feat_channels: 8, stacked_convs: 1, nms: {score_thr: 0.008}}
+            """),
+    MASK_RCNN(
+            5,
+            """
+            {type: mask_rcnn, rpn_head: {feat_channels: 8}, bbox_head: {fc_out_channels: 8},
+             mask_head: {num_convs: 1, conv_out_channels: 8}, nms: {score_thr: 0.008}}
+            """),
+    SEMANTIC_FPN(4, "{type: semantic_fpn, channels: 8}");
+
+    private final String yaml;
+
+    TinyModel(int levels, String head) {
+        this.yaml =
+                """
+                backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
+                neck: {type: fpn, out_channels: 8, num_outs: LEVELS}
+                head: HEAD
+                """
+                        .replace("LEVELS", Integer.toString(levels))
+                        .replace("HEAD", head.strip());
+    }
+
+    public boolean isSegmenter() {
+        return this == SEMANTIC_FPN;
+    }
+
+    /**
+     * Saves a checkpoint with random weights.
+     *
+     * @param first transforms before normalization and, for detectors, padding
+     * @return {@code file}
+     */
+    public Path save(Path file, List<String> classes, Transform... first) {
+        return save(file, classes, NamedViews.NONE, first);
+    }
+
+    /** Saves a checkpoint with random weights and test-time augmentation. */
+    public Path save(Path file, List<String> classes, NamedViews views, Transform... first) {
+        ModelConfig model = Configs.bind(ConfigFile.parse(yaml, name()), ModelConfig.class);
+        List<Transform> transforms = new ArrayList<>(List.of(first));
+        transforms.add(Configs.of(Normalize.class));
+        if (!isSegmenter()) {
+            transforms.add(Configs.of(Pad.class));
+        }
+        return save(new ModelSpec(model, transforms, views, classes, Precision.FLOAT32), file);
+    }
+
+    /**
+     * Saves a checkpoint with random weights.
+     *
+     * @return {@code file}
+     */
+    public static Path save(ModelSpec spec, Path file) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            Model<?> model = spec.model().build(spec.classes());
+            model.initialize(manager, 3);
+            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+            metadata.putAll(ScoreThresholds.of(0).toMetadata());
+            Checkpoints.save(file, Checkpoint.of(model, metadata));
+        }
+        return file;
+    }
+}

@@ -1,0 +1,2 @@
+/** Helpers for the tests of modules above {@code models}. */
+package dev.saccade.testsupport;
