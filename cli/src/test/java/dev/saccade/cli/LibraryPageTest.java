@@ -100,7 +100,7 @@ class LibraryPageTest {
         Pattern coordinates =
                 Pattern.compile(
                         "<groupId>dev.saccade</groupId>\\s*<artifactId>saccade(-models)?</artifactId>"
-                            + "\\s*<version>([^<]+)</version>");
+                                + "\\s*<version>([^<]+)</version>");
         List<String> versions = new ArrayList<>();
         for (Path file : List.of(PAGE, Path.of("..", "pom.xml"))) {
             Matcher found = coordinates.matcher(Files.readString(file));

@@ -135,9 +135,7 @@ class HostileClientsTest {
                 new Client(server).http().send(chunked, HttpResponse.BodyHandlers.ofByteArray()));
         String said =
                 raw(
-                        "POST /predict HTTP/1.1\r\n"
-                            + "Host: localhost\r\n"
-                            + "Content-Length: 100000000\r\n\r\n");
+                        "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n");
         assertTrue(said.startsWith("HTTP/1.1 413 "), said);
     }
 
@@ -172,10 +170,7 @@ class HostileClientsTest {
     @Test
     void aFormOfFieldsOrOfTooManyFilesIsTold() throws Exception {
         String field =
-                "--%1$s\r\n"
-                    + "Content-Disposition: form-data; name=\"score\"\r\n\r\n"
-                    + "0.5\r\n"
-                    + "--%1$s--\r\n";
+                "--%1$s\r\nContent-Disposition: form-data; name=\"score\"\r\n\r\n0.5\r\n--%1$s--\r\n";
         String told =
                 refused(
                         400,
@@ -286,21 +281,13 @@ class HostileClientsTest {
                 "\0\1\2\3\4\5\r\n\r\n",
                 "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
                 "GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-                "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n"
-                    + "Host: localhost\r\n"
-                    + "Connection: close\r\n\r\n",
+                "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
                 "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
                 "GET / HTTP/1.1\r\n\r\n",
                 "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-                "POST /predict HTTP/1.1\r\n"
-                    + "Host: localhost\r\n"
-                    + "Transfer-Encoding: chunked\r\n\r\n"
-                    + "zz\r\n",
-                "POST /predict HTTP/1.1\r\n"
-                    + "Host: localhost\r\n"
-                    + "Content-Length: 3\r\n"
-                    + "Transfer-Encoding: chunked\r\n\r\n"
-                    + "0\r\n\r\n",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding:"
+                        + " chunked\r\n\r\n0\r\n\r\n",
                 "POST /predict?score=%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
             })
     void whatIsNoRequestIsRefused(String request) throws Exception {
@@ -318,9 +305,7 @@ class HostileClientsTest {
                     raw(
                             "POST "
                                     + start
-                                    + " HTTP/1.1\r\n"
-                                    + "Host: localhost\r\n"
-                                    + "Content-Length: 400000\r\n\r\n");
+                                    + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n");
             assertTrue(told.startsWith("HTTP/1.1 40"), told);
             assertTrue(told.contains("Connection: close"), told);
         }
@@ -330,9 +315,7 @@ class HostileClientsTest {
     @Test
     void whoIsRefusedMaySendToTheEnd() throws Exception {
         String head =
-                "POST /predict?score=7 HTTP/1.1\r\n"
-                    + "Host: localhost\r\n"
-                    + "Content-Length: 60000\r\n\r\n";
+                "POST /predict?score=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n";
         try (Socket socket = connect(server.uri())) {
             OutputStream out = socket.getOutputStream();
             out.write(head.getBytes(ISO_8859_1));

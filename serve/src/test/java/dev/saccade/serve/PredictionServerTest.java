@@ -241,7 +241,7 @@ class PredictionServerTest {
             value = {
                 "?score=2 | score: got 2, expected a number from 0 to 1, or per-class",
                 "?score=x&masks=y | score: got x, expected a number from 0 to 1, or per-class;"
-                    + " masks: got y, expected one of rle, polygon, false",
+                        + " masks: got y, expected one of rle, polygon, false",
                 "?Score=1 | Score: unknown, expected score or masks",
                 "?score=0.1&score=0.2 | score: is given 2 times",
             })
@@ -326,11 +326,11 @@ class PredictionServerTest {
     void theModelIsTold() throws Exception {
         JsonNode model = Client.json(new Client(objects).get("/model"));
         assertEquals("things", model.get("name").asText());
-        assertEquals(0.3, model.get("defaultScore").asDouble());
+        assertEquals(0.0, model.get("defaultScore").asDouble());
         assertEquals("detection", model.get("task").asText());
         assertEquals("mask_rcnn", model.get("head").asText());
         assertEquals("<c>", model.at("/classes/1/label").asText());
-        assertEquals(0.3, model.at("/classes/1/score").asDouble());
+        assertEquals(0.0, model.at("/classes/1/score").asDouble());
         JsonNode other = Client.json(new Client(regions).get("/model"));
         assertEquals("segmentation", other.get("task").asText());
     }

@@ -1,6 +1,5 @@
 package dev.saccade.spark;
 
-
 import dev.saccade.testsupport.TestImages;
 import dev.saccade.testsupport.TinyModel;
 

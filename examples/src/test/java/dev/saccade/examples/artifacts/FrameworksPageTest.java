@@ -44,7 +44,7 @@ class FrameworksPageTest {
     private static final Pattern UNKNOWN =
             Pattern.compile(
                     "package (?!dev\\.saccade|java\\.)\\S+ does not exist|symbol:"
-                        + " +(?:class|variable) (\\w+)");
+                            + " +(?:class|variable) (\\w+)");
 
     private static DocPage page;
 
