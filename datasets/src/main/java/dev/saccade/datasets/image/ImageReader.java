@@ -236,30 +236,24 @@ public final class ImageReader {
             case JPEG ->
                     warnings.isEmpty() && header.warnings().isEmpty()
                             ? bytes
-                            : JpegBlocks.read(bytes)
-                                    .map(
-                                            blocks ->
-                                                    jpeg(
-                                                            file,
-                                                            blocks,
-                                                            warnings.orElse(unread -> {})))
-                                    .orElse(bytes);
+                            : jpeg(file, bytes, warnings.orElse(unread -> {}));
             default -> bytes;
         };
     }
 
-    private static byte[] jpeg(String file, JpegBlocks blocks, Consumer<String> warnings) {
+    private static byte[] jpeg(String file, byte[] bytes, Consumer<String> warnings) {
+        JpegBlocks blocks = JpegBlocks.read(JpegSegments.of(bytes));
         if (!blocks.fault().isEmpty()) {
             throw SaccadeException.user("%s: JPEG %s", file, blocks.fault());
         }
         if (blocks.spare() > 0) {
             warnings.accept(
                     Text.format(
-                            "has %d bytes that belong to no block, which may be damage; look"
-                                    + " at the image",
+                            "has %d bytes that belong to no block, which may be damage; inspect the"
+                                    + " image",
                             blocks.spare()));
         }
-        if (!blocks.isFinal()) {
+        if (blocks.isBlurred()) {
             warnings.accept("lacks the last scans of a progressive JPEG, so it is blurred");
         }
         return blocks.clean();

@@ -1,16 +1,24 @@
 package dev.saccade.datasets.image;
 
+import dev.saccade.core.Text;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * The segments of a JPEG, one after the other to its end, so that neither the header nor the end of
- * an embedded thumbnail counts.
+ * The segments of a JPEG up to its end marker; thumbnails within segments do not count.
+ *
+ * <p>Not left to a library: OpenCV and Commons Imaging disagree about the orientation where a file
+ * has several EXIF segments or XMP before EXIF ({@code OrientationTest}), and libjpeg decodes any
+ * number of scans, each over all pixels ({@code JpegScansTest}).
  */
 final class JpegSegments {
 
@@ -21,45 +29,89 @@ final class JpegSegments {
     private static final int BASELINE = 0xC0;
     private static final int EXTENDED = 0xC1;
     private static final int HUFFMAN_TABLES = 0xC4;
-    private static final int START_OF_SCAN = 0xDA;
     private static final int END_OF_IMAGE = 0xD9;
+    private static final int START_OF_SCAN = 0xDA;
+    private static final int JFIF_SEGMENT = 0xE0;
     private static final int EXIF_SEGMENT = 0xE1;
-    private static final ByteBuffer EXIF =
-            ByteBuffer.wrap("Exif\0\0".getBytes(StandardCharsets.US_ASCII));
+    private static final ByteBuffer JFIF = ascii("JFIF\0");
+    private static final ByteBuffer EXIF = ascii("Exif\0\0");
+
+    /** Encoders write at most 18 scans; this many of a small image are decoded in no time. */
+    private static final int MOST_SCANS = 100;
+
+    /** Each scan of a progressive JPEG goes over all pixels, even if it has no data. */
+    private static final long MOST_SCANNED_PIXELS = 20 * ImageInfo.MOST_PIXELS;
+
+    /** A disk sector, the least that is lost. */
+    private static final int MANY_ZEROS = 512;
+
+    private static final int BLOCK = 8;
+    private static final int BLOCKS_PER_BYTE = 4;
+    private static final int COEFFICIENTS = 64;
 
     private final ByteBuffer jpeg;
     private Optional<ByteBuffer> frame = Optional.empty();
     private Optional<ByteBuffer> exif = Optional.empty();
-    private final JpegScans scans = new JpegScans();
     private boolean baseline;
+
+    /** Offset of the end marker; the length of the file without one. */
+    private int end;
+
+    private boolean complete;
+
+    /** Offset of an unknown JFIF revision, which libjpeg prints a warning about; 0 if none. */
+    private int revision;
+
+    /** Offsets of bytes that belong to no segment. */
+    private final BitSet spare = new BitSet();
+
+    private int scans;
+    private long scanBytes;
+    private int zeros;
+    private int mostZeros;
+
+    /** Whether zero bits may be pixels: the code 00 ends a block, as in images of one color. */
+    private boolean mayBeZero;
+
+    private final boolean[] emptyIfZero = new boolean[16];
+
+    /** By component: the lowest known bit of each coefficient plus 1, 0 if none is known. */
+    private final Map<Byte, int[]> precision = new HashMap<>();
 
     private JpegSegments(byte[] bytes) {
         this.jpeg = ByteBuffer.wrap(bytes);
+        this.end = bytes.length;
+        walk();
     }
 
-    /** Returns what a JPEG says about itself; EXIF data are the first before the pixels. */
-    static ImageHeader header(byte[] bytes) {
+    /** Returns the segments of a JPEG; zeros behind an image without an end marker are dropped. */
+    static JpegSegments of(byte[] bytes) {
         JpegSegments segments = new JpegSegments(bytes);
-        boolean complete = segments.walk();
-        if (!complete) {
-            segments = new JpegSegments(withoutPadding(bytes));
-            complete = segments.walk();
-        }
+        return segments.complete ? segments : new JpegSegments(withoutPadding(bytes));
+    }
+
+    private static ByteBuffer ascii(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Returns the header; the orientation is that of the first EXIF data before the pixels. */
+    static ImageHeader header(byte[] bytes) {
+        JpegSegments segments = of(bytes);
         ByteBuffer frame =
                 segments.frame.orElseThrow(
                         () -> new IllegalArgumentException("it does not tell its size"));
-        String fault = segments.scans.fault(frame, segments.baseline);
-        if (!complete && (!fault.isEmpty() || !isComplete(segments.jpeg.array()))) {
+        String fault = segments.fault();
+        if (!segments.complete && (!fault.isEmpty() || !JpegBlocks.read(segments).isComplete())) {
             fault = ImageHeader.TRUNCATED;
         }
         return new ImageHeader(
                 ImageHeader.Kind.JPEG,
-                size(frame),
+                segments.size(),
                 frame.get(5),
                 frame.get(0),
                 segments.exif.map(TiffDirectory::orientation).orElse(ImageHeader.UPRIGHT),
                 fault,
-                complete || !fault.isEmpty() ? List.of() : List.of(NO_END));
+                segments.complete || !fault.isEmpty() ? List.of() : List.of(NO_END));
     }
 
     /** Returns the bytes without zeros at the end, except one that belongs to a 0xFF. */
@@ -71,70 +123,206 @@ final class JpegSegments {
         return Arrays.copyOf(bytes, end);
     }
 
-    /** Returns whether all blocks are there. */
-    private static boolean isComplete(byte[] bytes) {
-        return JpegBlocks.read(bytes)
-                .filter(blocks -> blocks.fault().isEmpty() && blocks.isFinal())
-                .isPresent();
-    }
-
-    /** Returns the size that a frame tells. */
-    static Size size(ByteBuffer frame) {
+    /** Returns the size that the frame states. */
+    Size size() {
+        ByteBuffer header = frame.orElseThrow();
         return new Size(
-                Short.toUnsignedInt(frame.getShort(1)), Short.toUnsignedInt(frame.getShort(3)));
+                Short.toUnsignedInt(header.getShort(1)), Short.toUnsignedInt(header.getShort(3)));
     }
 
-    /** Returns whether the end is there. */
-    private boolean walk() {
+    /** Returns whether the scans define all bits of all coefficients. */
+    boolean isFinal() {
+        return precision.size() == frame.orElseThrow().get(5)
+                && precision.values().stream()
+                        .flatMapToInt(Arrays::stream)
+                        .allMatch(known -> known == 1);
+    }
+
+    /**
+     * Returns the image with an end marker, without bytes between the segments of its header, and
+     * with a JFIF revision that libjpeg knows; the same array if it is such an image.
+     *
+     * @param spareAtEnd number of bytes to leave out before the end marker
+     */
+    byte[] clean(int spareAtEnd) {
+        if (complete && spareAtEnd == 0 && revision == 0 && spare.isEmpty()) {
+            return jpeg.array();
+        }
+        byte[] bytes = Arrays.copyOf(jpeg.array(), end - spareAtEnd + 2);
+        bytes[end - spareAtEnd] = (byte) MARKER;
+        bytes[end - spareAtEnd + 1] = (byte) END_OF_IMAGE;
+        if (revision > 0) {
+            bytes[revision] = 1;
+        }
+        int length = 0;
+        for (int at = 0; at < bytes.length; at++) {
+            bytes[length] = bytes[at];
+            length += spare.get(at) ? 0 : 1;
+        }
+        return Arrays.copyOf(bytes, length);
+    }
+
+    /** Returns how many bytes between header segments or last before the end are no padding. */
+    int spare(int spareAtEnd) {
+        spare.set(end - spareAtEnd, end);
+        return (int)
+                spare.stream()
+                        .filter(at -> jpeg.get(at) != 0 && jpeg.get(at) != (byte) MARKER)
+                        .count();
+    }
+
+    private void walk() {
         int at = 2;
         while (at + 1 < jpeg.limit()) {
             int code = Byte.toUnsignedInt(jpeg.get(at + 1));
             boolean marker =
                     Byte.toUnsignedInt(jpeg.get(at)) == MARKER && code != 0 && code != MARKER;
             if (!marker || isStandalone(code)) {
-                scans.see(jpeg.get(at));
-                at++;
+                addData(at++);
             } else if (code == END_OF_IMAGE) {
-                return scans.any();
+                complete = scans > 0;
+                end = at;
+                return;
             } else if (at + 3 < jpeg.limit()) {
                 int length = Short.toUnsignedInt(jpeg.getShort(at + 2));
-                see(code, at + 4, length - 2);
+                if (length >= 2 && length - 2 <= jpeg.limit() - at - 4) {
+                    addSegment(code, at + 4, jpeg.slice(at + 4, length - 2));
+                }
                 at += 2 + length;
             } else {
-                return false;
+                return;
             }
         }
-        return false;
-    }
-
-    private void see(int code, int at, int length) {
-        if (length < 0 || length > jpeg.limit() - at) {
-            return;
-        }
-        ByteBuffer content = jpeg.slice(at, length);
-        if (code == START_OF_SCAN) {
-            scans.start(content);
-        } else if (code == HUFFMAN_TABLES) {
-            scans.setTables(content);
-        } else if (scans.any()) {
-            return;
-        } else if (isFrame(code)) {
-            if (frame.isEmpty()) {
-                frame = Optional.of(content);
-                baseline = code == BASELINE || code == EXTENDED;
-            }
-        } else if (code == EXIF_SEGMENT && content.mismatch(EXIF) == EXIF.limit()) {
-            exif = exif.or(() -> Optional.of(content.position(EXIF.limit()).slice()));
-        }
-    }
-
-    /** Frames of all processes; between them stand tables and what is reserved. */
-    static boolean isFrame(int code) {
-        return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
     }
 
     /** Restart markers and TEM stand alone; all others have a length. */
     private static boolean isStandalone(int code) {
         return code == 0x01 || (code >= 0xD0 && code <= 0xD8);
+    }
+
+    private void addSegment(int code, int at, ByteBuffer content) {
+        if (code == START_OF_SCAN) {
+            addScan(content);
+        } else if (code == HUFFMAN_TABLES) {
+            addTables(content);
+        } else if (scans > 0) {
+            return;
+        } else if (isFrame(code) && frame.isEmpty()) {
+            frame = Optional.of(content);
+            baseline = code == BASELINE || code == EXTENDED;
+        } else if (code == JFIF_SEGMENT && startsWith(content, JFIF)) {
+            revision = content.limit() > 5 && content.get(5) != 1 ? at + 5 : 0;
+        } else if (code == EXIF_SEGMENT && startsWith(content, EXIF)) {
+            exif = exif.or(() -> Optional.of(content.position(EXIF.limit()).slice()));
+        }
+    }
+
+    private static boolean startsWith(ByteBuffer content, ByteBuffer prefix) {
+        return content.mismatch(prefix) == prefix.limit();
+    }
+
+    /** Frames of all processes; between them are tables and what is reserved. */
+    private static boolean isFrame(int code) {
+        return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
+    }
+
+    /** Reads Huffman tables: each a class and a number, 16 counts of codes, and their symbols. */
+    private void addTables(ByteBuffer tables) {
+        while (tables.remaining() > 16) {
+            int id = tables.get();
+            int symbols = 0;
+            for (int i = 0; i < 16; i++) {
+                symbols += Byte.toUnsignedInt(tables.get());
+            }
+            if (symbols == 0 || symbols > tables.remaining()) {
+                return;
+            }
+            if (id >> 4 == 1) {
+                emptyIfZero[id & 15] = tables.get(tables.position()) == 0;
+            }
+            tables.position(tables.position() + symbols);
+        }
+    }
+
+    private void addScan(ByteBuffer header) {
+        scans++;
+        zeros = 0;
+        mayBeZero = true;
+        int count = header.get(0);
+        if (count < 0 || header.limit() < 4 + 2 * count) {
+            return;
+        }
+        int last = Math.min(header.get(2 + 2 * count), COEFFICIENTS - 1);
+        for (int i = 0; i < count; i++) {
+            mayBeZero &= emptyIfZero[header.get(2 + 2 * i) & 15];
+            int[] known =
+                    precision.computeIfAbsent(header.get(1 + 2 * i), id -> new int[COEFFICIENTS]);
+            for (int k = Math.max(0, header.get(1 + 2 * count)); k <= last; k++) {
+                known[k] = 1 + (header.get(3 + 2 * count) & 15);
+            }
+        }
+    }
+
+    /** Counts a byte between segments; those behind the header of a scan are its data. */
+    private void addData(int at) {
+        if (scans > 0) {
+            scanBytes++;
+            zeros = jpeg.get(at) == 0 && !mayBeZero ? zeros + 1 : 0;
+            mostZeros = Math.max(mostZeros, zeros);
+        } else {
+            spare.set(at);
+        }
+    }
+
+    /** Returns why the scans make no image, or none in reasonable time; empty if they may do. */
+    private String fault() {
+        long most = Math.min(MOST_SCANS, MOST_SCANNED_PIXELS / Math.max(1, size().area()));
+        if (scans > most) {
+            return Text.format(
+                    "has %d scans, expected at most %d for its size; save it again", scans, most);
+        }
+        // Each block of a baseline JPEG has at least two bits, and no pixels are long runs of
+        // zeros.
+        long least = ceilDiv(blocks(), BLOCKS_PER_BYTE);
+        if (baseline && scanBytes < least) {
+            return Text.format(
+                    "is damaged, its pixels have %d bytes, expected at least %d; copy or download"
+                            + " it again",
+                    scanBytes, least);
+        }
+        return baseline && mostZeros >= MANY_ZEROS
+                ? Text.format(
+                        "is damaged, %d bytes of its pixels are zero; copy or download it again",
+                        mostZeros)
+                : ImageHeader.SOUND;
+    }
+
+    private long blocks() {
+        ByteBuffer header = frame.orElseThrow();
+        int mostAcross = 1;
+        int mostDown = 1;
+        for (int i = 0; i < header.get(5); i++) {
+            mostAcross = Math.max(mostAcross, sampling(header, i) >> 4);
+            mostDown = Math.max(mostDown, sampling(header, i) & 15);
+        }
+        long blocks = 0;
+        for (int i = 0; i < header.get(5); i++) {
+            blocks +=
+                    blocks(size().width(), sampling(header, i) >> 4, mostAcross)
+                            * blocks(size().height(), sampling(header, i) & 15, mostDown);
+        }
+        return blocks;
+    }
+
+    private static int sampling(ByteBuffer frame, int component) {
+        return Byte.toUnsignedInt(frame.get(7 + 3 * component));
+    }
+
+    private static long blocks(int side, int sampling, int mostSampling) {
+        return ceilDiv(ceilDiv((long) side * sampling, mostSampling), BLOCK);
+    }
+
+    private static long ceilDiv(long total, int part) {
+        return (total + part - 1) / part;
     }
 }
