@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.cli.predictions.PathKind;
-import dev.saccade.config.Nearest;
+import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
@@ -65,7 +65,7 @@ final class RecipeNames {
         List<String> longer = candidates.stream().filter(each -> each.startsWith(name)).toList();
         List<String> near =
                 longer.isEmpty()
-                        ? Nearest.several(name, candidates, MOST_TOLD)
+                        ? Suggestions.several(name, candidates, MOST_TOLD)
                         : longer.subList(0, Math.min(MOST_TOLD, longer.size()));
         return near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?";
     }

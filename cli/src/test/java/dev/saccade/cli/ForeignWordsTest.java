@@ -93,7 +93,7 @@ class ForeignWordsTest {
             try {
                 Configs.bind(
                         Configs.overridden(
-                                ConfigFile.house(name + ".yaml"),
+                                ConfigFile.bundled(name + ".yaml"),
                                 List.of(setting),
                                 RunConfig.class),
                         RunConfig.class);

@@ -1,50 +1,62 @@
 package dev.saccade.config;
 
-import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.Range;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** Makes records of config trees; see {@link Configs}. */
+/**
+ * Creates records from config trees; see {@link Configs}.
+ *
+ * <p>Collects all problems. Methods return an empty result after they added one.
+ */
 final class Binding {
 
     static final String TYPE = "type";
     static final String VARIANT = "variant";
 
-    /** What a message is about, as {@code necks[0].num_outs} of {@code necks[0].num_outs: ...}. */
-    private static final Pattern WAY = Pattern.compile("[\\w.\\[\\]]+(?=:)");
+    /**
+     * A value to bind.
+     *
+     * @param path dotted key from the root
+     * @param fallback default of the setting, null if it has none; the source of defaults below it
+     */
+    private record Site(ConfigNode node, String path, Object fallback) {
 
-    private static final Pattern STEP = Pattern.compile("\\.?(?<key>\\w+)|\\[(?<item>\\d+)]");
+        Site key(String key, ConfigNode value, Object usual) {
+            return new Site(value, path.isEmpty() ? key : path + "." + key, usual);
+        }
 
-    /** What a value that is wrong becomes until all problems are reported. */
-    private static final Object FAILED = new Object();
+        Site item(int index, ConfigNode value) {
+            return new Site(value, path + "[" + index + "]", null);
+        }
+
+        /** Returns the setting that a problem of a record names. */
+        Site of(Checks.Problem problem) {
+            return key(problem.key(), node.nearest(problem.key()), null);
+        }
+    }
 
     private final Problems problems = new Problems();
     private final Parts parts = new Parts();
 
-    /** How many of the problems are settings without a value. */
-    private int lacking;
+    /** The number of problems that are required settings without a value. */
+    private int missing;
 
     private Binding() {}
 
@@ -53,23 +65,23 @@ final class Binding {
      *
      * @throws SaccadeException of kind user that lists every mistake
      */
-    static <T extends Record> Object bind(ConfigNode config, Class<T> type) {
+    static <T extends Record> T bind(ConfigNode config, Class<T> type) {
         Binding binding = new Binding();
-        Object bound = binding.value(type, config, null, "");
+        Optional<Object> bound = binding.value(type, new Site(config, "", null));
         binding.problems.throwIfAny("config");
-        return bound;
+        return type.cast(bound.orElseThrow());
     }
 
-    /** Returns the record of all defaults; nothing, if a setting is required. */
+    /** Returns the record of all defaults; empty if a setting is required. */
     static Optional<Object> defaults(Class<? extends Record> type) {
         return byDefault(type.getName(), type, Defaults.NOTHING, Optional.empty());
     }
 
     /**
-     * Returns what an annotation says of a component; nothing, if it is a record that has required
-     * settings besides.
+     * Returns the default of a component; empty if it is a record with required settings.
      *
-     * @param fallback gives what the annotation does not say
+     * @param node value of its annotation
+     * @param fallback source of defaults that the annotation leaves out
      */
     static Optional<Object> annotated(
             RecordComponent component, ConfigNode node, Optional<Object> fallback) {
@@ -80,349 +92,259 @@ final class Binding {
     private static Optional<Object> byDefault(
             String name, Type type, ConfigNode node, Optional<Object> fallback) {
         Binding binding = new Binding();
-        Object value = binding.value(type, node, fallback.orElse(null), "");
-        if (binding.lacking < binding.problems.messages().size()) {
+        Optional<Object> value = binding.value(type, new Site(node, "", fallback.orElse(null)));
+        if (binding.missing < binding.problems.messages().size()) {
             binding.problems.throwIfAny("the default of " + name);
         }
-        return Optional.of(value).filter(made -> made != FAILED);
+        return value;
     }
 
-    /**
-     * Returns a value of a type, or {@link #FAILED} when its problems have been noted.
-     *
-     * @param fallback the default of the place, null where it has none; gives the defaults below
-     */
-    private Object value(Type type, ConfigNode node, Object fallback, String path) {
+    private Optional<Object> value(Type type, Site site) {
         if (type instanceof ParameterizedType generic) {
+            Type raw = generic.getRawType();
             Type[] arguments = generic.getActualTypeArguments();
-            if (generic.getRawType() == Optional.class) {
-                return optional(arguments[0], node, fallback, path);
+            if (raw == Optional.class) {
+                return optional(arguments[0], site);
             }
-            if (generic.getRawType() == List.class) {
-                return list(arguments[0], node, fallback, path);
+            if (raw == List.class) {
+                return list(arguments[0], site);
             }
-            if (generic.getRawType() == Map.class && arguments[0] == String.class) {
-                return map(arguments[1], node, fallback, path);
+            if (raw == Map.class && arguments[0] == String.class) {
+                return map(arguments[1], site);
             }
         } else if (type instanceof Class<?> plain) {
             if (plain == Range.class) {
-                return range(node, fallback, path);
+                return range(site);
             }
             if (plain.isRecord()) {
-                return node instanceof ConfigNode.Mapping mapping
-                        ? record(plain.asSubclass(Record.class), mapping, fallback, path)
-                        : wrong(node, fallback, path, "a map");
+                return mapping(site, "a map")
+                        .flatMap(map -> record(plain.asSubclass(Record.class), map, site));
             }
             if (plain.isInterface() && PartConfig.class.isAssignableFrom(plain)) {
-                return node instanceof ConfigNode.Mapping mapping
-                        ? part(plain.asSubclass(PartConfig.class), mapping, fallback, path)
-                        : wrong(node, fallback, path, "a map with a type");
+                return mapping(site, "a map with a type")
+                        .flatMap(map -> part(plain.asSubclass(PartConfig.class), map, site));
             }
             if (Scalars.isScalar(plain)) {
-                return scalar(plain, node, fallback, path);
+                return scalar(plain, site);
             }
         }
-        throw SaccadeException.internal(null, "%s: configs cannot hold a %s", path, type);
+        throw SaccadeException.internal(null, "%s: configs cannot hold a %s", site.path(), type);
     }
 
-    private Object scalar(Class<?> type, ConfigNode node, Object fallback, String path) {
-        if (!(node instanceof ConfigNode.Scalar scalar)) {
-            return wrong(node, fallback, path, Scalars.expected(type));
+    private Optional<ConfigNode.Mapping> mapping(Site site, String expected) {
+        if (site.node() instanceof ConfigNode.Mapping mapping) {
+            return Optional.of(mapping);
+        }
+        wrong(site, expected);
+        return Optional.empty();
+    }
+
+    private Optional<Object> scalar(Class<?> type, Site site) {
+        if (!(site.node() instanceof ConfigNode.Scalar scalar)) {
+            return wrong(site, Scalars.expected(type));
         }
         try {
-            return Scalars.fromConfig(type, scalar.value());
+            return Optional.of(Scalars.fromConfig(type, scalar.value()));
         } catch (IllegalArgumentException e) {
-            return wrong(node, path, e.getMessage());
+            return wrong(site, e.getMessage());
         }
     }
 
-    private Object range(ConfigNode node, Object fallback, String path) {
-        if (node instanceof ConfigNode.Scalar) {
-            Object high = value(double.class, node, null, path);
-            return high == FAILED ? FAILED : new Range(0, (double) high);
+    private Optional<Object> range(Site site) {
+        if (site.node() instanceof ConfigNode.Scalar) {
+            return value(double.class, site).map(high -> new Range(0, (double) high));
         }
-        if (node instanceof ConfigNode.Sequence sequence && sequence.items().size() == 2) {
-            Object ends = list(Double.class, node, null, path);
-            return ends instanceof List<?> both
-                    ? new Range((double) both.get(0), (double) both.get(1))
-                    : FAILED;
+        if (site.node() instanceof ConfigNode.Sequence pair && pair.items().size() == 2) {
+            return list(Double.class, site)
+                    .map(ends -> (List<?>) ends)
+                    .map(ends -> new Range((double) ends.get(0), (double) ends.get(1)));
         }
-        return wrong(node, fallback, path, "a number or [LOW, HIGH]");
+        return wrong(site, "a number or [LOW, HIGH]");
     }
 
-    private Object optional(Type type, ConfigNode node, Object fallback, String path) {
-        if (node instanceof ConfigNode.Nothing) {
-            return Optional.empty();
+    private Optional<Object> optional(Type type, Site site) {
+        if (site.node() instanceof ConfigNode.Nothing) {
+            return Optional.of(Optional.empty());
         }
-        Object inner = fallback instanceof Optional<?> old ? old.orElse(null) : null;
-        Object value = value(type, node, inner, path);
-        return value == FAILED ? FAILED : Optional.of(value);
+        Object usual = site.fallback() instanceof Optional<?> present ? present.orElse(null) : null;
+        return value(type, new Site(site.node(), site.path(), usual)).map(Optional::of);
     }
 
-    private Object list(Type type, ConfigNode node, Object fallback, String path) {
-        if (!(node instanceof ConfigNode.Sequence sequence)) {
-            return wrong(node, fallback, path, "a list");
+    private Optional<Object> list(Type type, Site site) {
+        if (!(site.node() instanceof ConfigNode.Sequence sequence)) {
+            return wrong(site, "a list");
         }
         List<Object> items = new ArrayList<>();
-        for (ConfigNode item : sequence.items()) {
-            items.add(value(type, item, null, path + "[" + items.size() + "]"));
+        for (int i = 0; i < sequence.items().size(); i++) {
+            value(type, site.item(i, sequence.items().get(i))).ifPresent(items::add);
         }
-        return items.contains(FAILED) ? FAILED : List.copyOf(items);
+        boolean whole = items.size() == sequence.items().size();
+        return whole ? Optional.of(List.copyOf(items)) : Optional.empty();
     }
 
-    private Object map(Type type, ConfigNode node, Object fallback, String path) {
-        if (!(node instanceof ConfigNode.Mapping mapping)) {
-            return wrong(node, fallback, path, "a map");
+    private Optional<Object> map(Type type, Site site) {
+        if (!(site.node() instanceof ConfigNode.Mapping mapping)) {
+            return wrong(site, "a map");
         }
         Map<String, Object> items = new LinkedHashMap<>();
-        mapping.entries()
-                .forEach((key, item) -> items.put(key, value(type, item, null, join(path, key))));
-        return items.containsValue(FAILED) ? FAILED : ImmutableMap.copyOf(items);
+        for (Map.Entry<String, ConfigNode> item : mapping.entries().entrySet()) {
+            value(type, site.key(item.getKey(), item.getValue(), null))
+                    .ifPresent(value -> items.put(item.getKey(), value));
+        }
+        boolean whole = items.size() == mapping.entries().size();
+        return whole ? Optional.of(ImmutableMap.copyOf(items)) : Optional.empty();
     }
 
-    private Object part(
-            Class<? extends PartConfig> kind,
-            ConfigNode.Mapping node,
-            Object fallback,
-            String path) {
-        Map<String, ? extends Class<? extends PartConfig>> known = parts.known(kind);
+    private Optional<Object> part(
+            Class<? extends PartConfig> kind, ConfigNode.Mapping node, Site site) {
         Optional<ConfigNode> type = node.get(TYPE);
-        if (type.isEmpty() && fallback != null) {
-            return record(fallback.getClass().asSubclass(Record.class), node, fallback, path);
+        if (type.isEmpty() && site.fallback() instanceof Record usual) {
+            return record(usual.getClass(), node, site);
         }
-        String name =
-                type.isPresent() && type.get() instanceof ConfigNode.Scalar scalar
-                        ? scalar.value().toString()
-                        : "";
-        Class<? extends PartConfig> chosen = known.get(name);
-        if (chosen != null) {
-            return record(chosen.asSubclass(Record.class), node, fallback, path);
+        Map<String, ? extends Class<? extends PartConfig>> known = parts.known(kind);
+        if (type.isEmpty()) {
+            return wrong(site.key(TYPE, node, null), "one of " + known.keySet());
         }
-        return type.isEmpty()
-                ? wrong(node, join(path, TYPE), "one of " + known.keySet())
-                : unknown(type.get(), join(path, TYPE), "type " + name, name, known.keySet());
+        String name = text(type.get());
+        return known.containsKey(name)
+                ? record(known.get(name).asSubclass(Record.class), node, site)
+                : unknown(site.key(TYPE, type.get(), null), "type", name, known.keySet());
     }
 
-    private Object record(
-            Class<? extends Record> type,
-            ConfigNode.Mapping written,
-            Object fallback,
-            String path) {
-        ConfigNode.Mapping node = withoutRetiredKeys(written, type, path);
-        Optional<Defaults> defaults = defaults(type, node, fallback, path);
+    private Optional<Object> record(
+            Class<? extends Record> type, ConfigNode.Mapping node, Site site) {
+        Optional<Defaults> defaults = defaults(type, node, site);
         if (defaults.isEmpty()) {
-            return FAILED;
+            return Optional.empty();
         }
-        Object made = settings(type, node, defaults.get(), path);
+        int before = problems.messages().size();
+        Optional<Object> made = settings(type, node, defaults.get(), site);
         Set<String> keys = Defaults.keys(type);
-        for (Map.Entry<String, ConfigNode> entry : node.entries().entrySet()) {
-            String key = entry.getKey();
-            boolean named = key.equals(TYPE) && PartConfig.class.isAssignableFrom(type);
-            if (!keys.contains(key) && !named) {
-                made = unknown(entry.getValue(), join(path, key), "key", key, keys);
-            }
+        boolean isPart = PartConfig.class.isAssignableFrom(type);
+        node.entries()
+                .forEach(
+                        (key, value) -> {
+                            if (!keys.contains(key) && !(isPart && key.equals(TYPE))) {
+                                unknownKey(site.key(key, value, null), key, keys);
+                            }
+                        });
+        if (problems.messages().size() > before) {
+            return Optional.empty();
         }
-        return made == FAILED ? FAILED : named(made, node, path);
+        return made.flatMap(value -> named(value, node, site));
     }
 
-    /** Returns a section with the values of the keys of earlier versions where they belong now. */
-    private ConfigNode.Mapping withoutRetiredKeys(
-            ConfigNode.Mapping written, Class<? extends Record> type, String path) {
-        ConfigNode.Mapping node = written;
-        for (Retired retired : type.getAnnotationsByType(Retired.class)) {
-            Optional<ConfigNode> old = written.get(retired.key());
-            if (old.isPresent() && !retired.now().isEmpty() && written.has(retired.now())) {
-                problems.add(
-                        "%s: %s: is the former name of %s, which is there too; remove one",
-                        old.get().origin(), join(path, retired.key()), retired.now());
-            }
-            node = node.moved(retired.key(), retired.now());
+    /** Returns the defaults of the setting, or those of the variant that the config selects. */
+    private Optional<Defaults> defaults(
+            Class<? extends Record> type, ConfigNode.Mapping node, Site site) {
+        Map<String, Defaults> variants = Defaults.variants(type);
+        if (variants.isEmpty() || node.get(VARIANT).isEmpty()) {
+            boolean given = site.fallback() != null && site.fallback().getClass() == type;
+            return Optional.of(given ? Defaults.of((Record) site.fallback()) : Defaults.of(type));
         }
-        return node;
+        ConfigNode selected = node.get(VARIANT).get();
+        String name = text(selected);
+        if (!variants.containsKey(name)) {
+            unknown(site.key(VARIANT, selected, null), VARIANT, name, variants.keySet());
+        }
+        return Optional.ofNullable(variants.get(name));
     }
 
-    /** Returns the record of the settings that a config has for it, whatever else it has. */
-    private Object settings(
-            Class<? extends Record> type, ConfigNode.Mapping node, Defaults defaults, String path) {
+    /**
+     * Returns the record of the settings that a config has for it; ignores other keys.
+     *
+     * <p>Where a setting is wrong, the default takes its place while the record checks the others.
+     */
+    private Optional<Object> settings(
+            Class<? extends Record> type, ConfigNode.Mapping node, Defaults defaults, Site site) {
         RecordComponent[] components = type.getRecordComponents();
         Object[] values = new Object[components.length];
+        Set<String> failed = new HashSet<>();
         for (int i = 0; i < components.length; i++) {
-            values[i] = setting(components[i], node, defaults.get(components[i]), path);
-        }
-        if (Arrays.asList(values).contains(FAILED)) {
-            refuseOthers(type, values, defaults, node, path);
-            return FAILED;
+            Optional<Object> usual = defaults.get(components[i]);
+            Optional<Object> value = setting(components[i], node, usual, site);
+            values[i] = value.or(() -> usual).orElse(null);
+            if (value.isEmpty()) {
+                failed.add(Records.key(components[i]));
+            }
         }
         try {
-            return Records.make(type, values);
+            Object made = Records.make(type, values);
+            return failed.isEmpty() ? Optional.of(made) : Optional.empty();
         } catch (Checks.Refusal e) {
-            e.problems().forEach(problem -> refused(node, path, problem));
+            e.problems().stream()
+                    .filter(each -> failed.isEmpty() || each.isOfOneSetting())
+                    .filter(each -> !failed.contains(ConfigNode.steps(each.key()).get(0)))
+                    .forEach(each -> problem(site.of(each), each.message()));
         } catch (IllegalArgumentException e) {
-            refused(node, path, e.getMessage() == null ? e.toString() : e.getMessage());
+            if (failed.isEmpty()) {
+                problem(site, e.getMessage() == null ? e.toString() : e.getMessage());
+            }
         }
-        return FAILED;
+        return Optional.empty();
     }
 
-    private Object setting(
-            RecordComponent component,
-            ConfigNode.Mapping node,
-            Optional<Object> fallback,
-            String path) {
+    private Optional<Object> setting(
+            RecordComponent component, ConfigNode.Mapping node, Optional<Object> usual, Site site) {
         if (component.isAnnotationPresent(Unwrapped.class)) {
             Class<? extends Record> inside = component.getType().asSubclass(Record.class);
             Defaults defaults =
-                    fallback.map(usual -> Defaults.of((Record) usual))
+                    usual.map(value -> Defaults.of((Record) value))
                             .orElseGet(() -> Defaults.of(inside));
-            return settings(inside, node, defaults, path);
+            return settings(inside, node, defaults, site);
         }
         String key = Records.key(component);
         Optional<ConfigNode> value = node.get(key);
         if (value.isPresent()) {
             return value(
-                    component.getGenericType(),
-                    value.get(),
-                    fallback.orElse(null),
-                    join(path, key));
+                    component.getGenericType(), site.key(key, value.get(), usual.orElse(null)));
         }
-        if (fallback.isPresent()) {
-            return fallback.get();
+        if (usual.isEmpty()) {
+            problem(site.key(key, node, null), "missing; it has no default");
+            missing++;
         }
-        problems.add("%s: %s: missing; it has no default", node.origin(), join(path, key));
-        lacking++;
-        return FAILED;
+        return usual;
     }
 
-    /**
-     * Notes what a record says about the bounds of other values than those that have failed; these
-     * are as by default for once.
-     */
-    private void refuseOthers(
-            Class<? extends Record> type,
-            Object[] values,
-            Defaults defaults,
-            ConfigNode.Mapping node,
-            String path) {
-        RecordComponent[] components = type.getRecordComponents();
-        Object[] others = values.clone();
-        Set<String> failed = new HashSet<>();
-        for (int i = 0; i < others.length; i++) {
-            if (others[i] == FAILED) {
-                failed.add(Records.key(components[i]));
-                others[i] = defaults.get(components[i]).orElse(null);
+    /** Rejects a {@code type} other than the one of a component whose setting has a fixed type. */
+    private Optional<Object> named(Object value, ConfigNode.Mapping node, Site site) {
+        if (value instanceof PartConfig part && node.get(TYPE).isPresent()) {
+            ConfigNode type = node.get(TYPE).get();
+            if (!text(type).equals(part.type())) {
+                return wrong(site.key(TYPE, type, null), part.type());
             }
         }
-        try {
-            Records.make(type, others);
-        } catch (Checks.Refusal e) {
-            e.problems().stream()
-                    .filter(problem -> !failed.contains(key(problem)))
-                    .forEach(problem -> refused(node, path, problem));
-        } catch (IllegalArgumentException e) {
-            // What does not go together, or is missing, is told once each value is right.
-        }
+        return Optional.of(value);
     }
 
-    /** Returns the defaults of the place, or of the variant that the config asks for. */
-    private Optional<Defaults> defaults(
-            Class<? extends Record> type, ConfigNode.Mapping node, Object fallback, String path) {
-        Map<String, Defaults> variants = Defaults.variants(type);
-        Optional<ConfigNode> wanted = node.get(VARIANT).filter(any -> !variants.isEmpty());
-        if (wanted.isEmpty()) {
-            return Optional.of(
-                    fallback != null && fallback.getClass() == type
-                            ? Defaults.of((Record) fallback)
-                            : Defaults.of(type));
-        }
-        String name =
-                wanted.get() instanceof ConfigNode.Scalar scalar ? scalar.value().toString() : "";
-        if (!variants.containsKey(name)) {
-            unknown(wanted.get(), join(path, VARIANT), "variant " + name, name, variants.keySet());
-        }
-        return Optional.ofNullable(variants.get(name));
+    private static String text(ConfigNode node) {
+        return node instanceof ConfigNode.Scalar scalar ? scalar.value().toString() : "";
     }
 
-    /** Notes what a record says about its values; {@code key: ...} is said of that key. */
-    private void refused(ConfigNode.Mapping node, String path, String message) {
-        String key = key(message);
-        Origin origin = place(node, message).origin();
-        String separator = path.isEmpty() ? "" : node.get(key).isPresent() ? "." : ": ";
-        problems.add("%s: %s%s%s", origin, path, separator, message);
+    private Optional<Object> wrong(Site site, String expected) {
+        boolean hasDefault = site.node() instanceof ConfigNode.Nothing && site.fallback() != null;
+        String hint = hasDefault ? "; leave it out for the default" : "";
+        return problem(site, "got " + site.node().describe() + ", expected " + expected + hint);
     }
 
-    /**
-     * Returns what a message is about: the third item for {@code depths[2]: ...}, or what comes
-     * closest to it.
-     */
-    private static ConfigNode place(ConfigNode.Mapping node, String message) {
-        ConfigNode place = node;
-        Matcher way = WAY.matcher(message);
-        Matcher step = STEP.matcher(way.lookingAt() ? way.group() : "");
-        while (step.lookingAt()) {
-            Optional<ConfigNode> next = next(place, step);
-            if (next.isEmpty()) {
-                break;
-            }
-            place = next.get();
-            step.region(step.end(), step.regionEnd());
-        }
-        return place;
+    private Optional<Object> unknown(Site site, String what, String name, Set<String> known) {
+        String suggestion = Suggestions.suggestion(name, known);
+        return problem(site, "unknown " + what + " " + name + suggestion + known(known));
     }
 
-    private static Optional<ConfigNode> next(ConfigNode place, Matcher step) {
-        if (place instanceof ConfigNode.Mapping map && step.group("key") != null) {
-            return map.get(step.group("key"));
-        }
-        if (place instanceof ConfigNode.Sequence list && step.group("item") != null) {
-            return Optional.ofNullable(Ints.tryParse(step.group("item")))
-                    .filter(item -> item < list.items().size())
-                    .map(list.items()::get);
-        }
+    private void unknownKey(Site site, String key, Set<String> known) {
+        String hint = ForeignWords.ofKey(site.path(), site.node());
+        String suggestion = hint.isEmpty() ? Suggestions.suggestion(key, known) : hint;
+        problem(site, "unknown key" + suggestion + known(known));
+    }
+
+    private static String known(Set<String> known) {
+        return " (known: " + (known.isEmpty() ? "none" : String.join(", ", known)) + ")";
+    }
+
+    private Optional<Object> problem(Site site, String message) {
+        String place = site.path().isEmpty() ? "" : site.path() + ": ";
+        problems.add("%s: %s%s", site.node().origin(), place, message);
         return Optional.empty();
-    }
-
-    /** Returns the key that a message begins with: {@code depths} of {@code depths[2]: ...}. */
-    private static String key(String message) {
-        return message.substring(0, Math.max(CharMatcher.anyOf("[.:").indexIn(message), 0));
-    }
-
-    /** Refuses a {@code type} other than that of a component whose place leaves no choice. */
-    private Object named(Object value, ConfigNode.Mapping node, String path) {
-        if (!(value instanceof PartConfig part) || node.get(TYPE).isEmpty()) {
-            return value;
-        }
-        ConfigNode type = node.get(TYPE).get();
-        boolean matches =
-                type instanceof ConfigNode.Scalar scalar && scalar.value().equals(part.type());
-        return matches ? value : wrong(type, join(path, TYPE), part.type());
-    }
-
-    /** Refuses what stands in a place, which has a default unless that is null. */
-    private Object wrong(ConfigNode node, Object fallback, String path, String expected) {
-        boolean byDefault = node instanceof ConfigNode.Nothing && fallback != null;
-        return wrong(node, path, expected + (byDefault ? "; leave it out for the default" : ""));
-    }
-
-    private Object wrong(ConfigNode node, String path, String expected) {
-        problems.add(
-                "%s: %s: got %s, expected %s",
-                node.origin(), path.isEmpty() ? "root" : path, node.describe(), expected);
-        return FAILED;
-    }
-
-    private Object unknown(
-            ConfigNode node, String path, String what, String name, Set<String> known) {
-        String foreign = what.equals("key") ? ForeignWords.ofKey(path, node) : "";
-        problems.add(
-                "%s: %s: unknown %s%s (known: %s)",
-                node.origin(),
-                path,
-                what,
-                foreign.isEmpty() ? Nearest.suggestion(name, known) : foreign,
-                known.isEmpty() ? "none" : String.join(", ", known));
-        return FAILED;
-    }
-
-    private static String join(String path, String key) {
-        return path.isEmpty() ? key : path + "." + key;
     }
 }

@@ -18,6 +18,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Reads a YAML file, the files it is based on, and overrides from the command line into one tree.
@@ -35,25 +37,14 @@ public final class ConfigFile {
     static final String SET = "--set";
 
     /** What the name of a base begins with that comes with Saccade. */
-    private static final String HOUSE = "saccade:";
+    private static final String BUNDLED = "saccade:";
 
-    /** Where files come from. */
-    private interface Source {
-
-        /**
-         * Returns the content of a file.
-         *
-         * @throws NoSuchFileException if there is none
-         */
-        InputStream open(Path file) throws IOException;
-    }
-
-    private final Source source;
+    private final boolean packaged;
     private final Map<Path, ConfigNode.Mapping> loaded = new HashMap<>();
     private final List<Path> chain = new ArrayList<>();
 
-    private ConfigFile(Source source) {
-        this.source = source;
+    private ConfigFile(boolean packaged) {
+        this.packaged = packaged;
     }
 
     /**
@@ -66,7 +57,7 @@ public final class ConfigFile {
      *     itself, or if an override is no {@code key=value}
      */
     public static ConfigNode.Mapping load(Path file, List<String> overrides) {
-        return overridden(new ConfigFile(ConfigFile::file).resolve(file), overrides);
+        return overridden(new ConfigFile(/* packaged= */ false).resolve(file), overrides);
     }
 
     /**
@@ -76,24 +67,29 @@ public final class ConfigFile {
      * @throws SaccadeException of kind user, if one is no {@code key=value}
      */
     public static ConfigNode.Mapping overridden(ConfigNode.Mapping config, List<String> overrides) {
-        return overridden(config, overrides, SET, Assignment.Usual.UNKNOWN);
+        return overridden(config, overrides, SET, each -> Optional.empty());
     }
 
     /**
      * Returns a config with settings laid over it, in their order.
      *
      * @param source where they are from, for messages
-     * @param usual has the lists that the config leaves as they are by default
+     * @param defaults as in {@link ConfigOverride#applyTo}
      */
     static ConfigNode.Mapping overridden(
             ConfigNode.Mapping config,
             List<String> overrides,
             String source,
-            Assignment.Usual usual) {
+            Function<ConfigNode.Mapping, Optional<ConfigNode.Mapping>> defaults) {
         Problems problems = new Problems();
+        Origin origin = new Origin(source, 0, 0);
         ConfigNode.Mapping result = config;
         for (String override : overrides) {
-            result = overridden(result, override, source, usual, problems);
+            try {
+                result = ConfigOverride.parse(override, origin).applyTo(result, defaults);
+            } catch (SaccadeException e) {
+                problems.add("%s %s: %s", source, override, e.getMessage());
+            }
         }
         problems.throwIfAny(source.equals(SET) ? "command line" : "config");
         return result;
@@ -105,10 +101,10 @@ public final class ConfigFile {
      * @param name its path below {@code configs/}, such as {@code
      *     mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
      * @throws SaccadeException of kind user, if there is none of this name
-     * @see #house
+     * @see #bundled
      */
     public static ConfigNode.Mapping packaged(String name) {
-        return new ConfigFile(HouseConfigs::resource).resolve(Path.of(name));
+        return new ConfigFile(/* packaged= */ true).resolve(Path.of(name));
     }
 
     /**
@@ -117,20 +113,23 @@ public final class ConfigFile {
      *
      * @param name as {@link #packaged} takes it
      */
-    public static ConfigNode.Mapping house(String name) {
-        return new ConfigFile(ConfigFile::file).houseBase(name);
+    public static ConfigNode.Mapping bundled(String name) {
+        return new ConfigFile(/* packaged= */ false).bundledBase(name);
     }
 
-    private ConfigNode.Mapping houseBase(String name) {
-        Path path = HouseConfigs.inside(name);
-        return HouseConfigs.folder()
+    private ConfigNode.Mapping bundledBase(String name) {
+        Path path = BundledConfigs.inside(name);
+        return BundledConfigs.folder()
                 .map(configs -> configs.resolve(path))
                 .filter(Files::isRegularFile)
                 .map(this::resolve)
                 .orElseGet(() -> packaged(path.toString()));
     }
 
-    private static InputStream file(Path file) throws IOException {
+    private InputStream open(Path file) throws IOException {
+        if (packaged) {
+            return BundledConfigs.resource(file);
+        }
         if (Files.isDirectory(file)) {
             throw new NoSuchFileException(file.toString());
         }
@@ -184,8 +183,8 @@ public final class ConfigFile {
         ConfigNode.Mapping result = null;
         for (String base : bases(own.remove(BASE))) {
             ConfigNode.Mapping next =
-                    base.startsWith(HOUSE)
-                            ? houseBase(base.substring(HOUSE.length()))
+                    base.startsWith(BUNDLED)
+                            ? bundledBase(base.substring(BUNDLED.length()))
                             : resolve(file.resolveSibling(base).normalize());
             result = result == null ? next : result.overlaidBy(next);
         }
@@ -231,7 +230,7 @@ public final class ConfigFile {
 
     private String text(Path file) {
         byte[] bytes;
-        try (InputStream in = source.open(file)) {
+        try (InputStream in = open(file)) {
             bytes = in.readNBytes(MAX_BYTES + 1);
         } catch (NoSuchFileException e) {
             throw SaccadeException.user("%s: there is no such file", chainText());
@@ -255,19 +254,5 @@ public final class ConfigFile {
             text.append(i == chain.size() - 2 ? " (base of " : ", base of ").append(chain.get(i));
         }
         return chain.size() > 1 ? text.append(')').toString() : text.toString();
-    }
-
-    private static ConfigNode.Mapping overridden(
-            ConfigNode.Mapping config,
-            String override,
-            String source,
-            Assignment.Usual usual,
-            Problems problems) {
-        try {
-            return Assignment.parse(override, new Origin(source, 0, 0)).laidOver(config, usual);
-        } catch (SaccadeException e) {
-            problems.add("%s %s: %s", source, override, e.getMessage());
-            return config;
-        }
     }
 }

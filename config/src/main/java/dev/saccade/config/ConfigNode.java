@@ -1,8 +1,10 @@
 package dev.saccade.config;
 
 import com.google.common.base.Ascii;
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
+import com.google.common.primitives.Ints;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,6 +30,36 @@ public sealed interface ConfigNode {
     /** Returns what it is, for messages: {@code a list}, {@code the number 3}. */
     String describe();
 
+    /** Returns the value of a key, or the item of an index. */
+    default Optional<ConfigNode> child(String step) {
+        return Optional.empty();
+    }
+
+    /** Returns the value at a path; where it has none, the nearest one above it. */
+    default ConfigNode nearest(String path) {
+        ConfigNode node = this;
+        for (String step : steps(path)) {
+            Optional<ConfigNode> next = node.child(step);
+            if (next.isEmpty()) {
+                return node;
+            }
+            node = next.get();
+        }
+        return node;
+    }
+
+    /** Splits {@code necks[0].num_outs} into {@code necks}, {@code 0} and {@code num_outs}. */
+    static List<String> steps(String path) {
+        return Splitter.on(CharMatcher.anyOf(".[")).splitToList(path.replace("]", ""));
+    }
+
+    /** Merges two maps; anything else is replaced. */
+    static ConfigNode overlay(ConfigNode old, ConfigNode over) {
+        return old instanceof Mapping below && over instanceof Mapping above
+                ? below.overlaidBy(above)
+                : over;
+    }
+
     /**
      * A map from keys to values.
      *
@@ -51,42 +83,9 @@ public sealed interface ConfigNode {
             return Optional.ofNullable(entries.get(key));
         }
 
-        /**
-         * Returns whether there is a value at a place.
-         *
-         * @param place dotted, from this map
-         */
-        boolean has(String place) {
-            int dot = place.indexOf('.');
-            return dot < 0
-                    ? entries.containsKey(place)
-                    : entries.get(place.substring(0, dot)) instanceof Mapping below
-                            && below.has(place.substring(dot + 1));
-        }
-
-        /**
-         * Returns this map with the value of a key elsewhere, unless there is one already; the same
-         * map if it has no such key.
-         *
-         * @param key of this map
-         * @param place dotted, from this map; empty for nowhere
-         */
-        Mapping moved(String key, String place) {
-            ConfigNode value = entries.get(key);
-            if (value == null) {
-                return this;
-            }
-            Mapping rest = new Mapping(Maps.filterKeys(entries, each -> !each.equals(key)), origin);
-            return place.isEmpty() ? rest : new Mapping(at(place, value), origin).overlaidBy(rest);
-        }
-
-        private static Map<String, ConfigNode> at(String place, ConfigNode value) {
-            int dot = place.indexOf('.');
-            return dot < 0
-                    ? Map.of(place, value)
-                    : Map.of(
-                            place.substring(0, dot),
-                            new Mapping(at(place.substring(dot + 1), value), value.origin()));
+        @Override
+        public Optional<ConfigNode> child(String step) {
+            return get(step);
         }
 
         /**
@@ -98,26 +97,16 @@ public sealed interface ConfigNode {
          * {@code iterations}, that of this map in the other unit goes.
          */
         public Mapping overlaidBy(Mapping over) {
-            if (entries.containsKey(TYPE)
-                    && over.get(TYPE)
-                            .filter(type -> !sameValue(entries.get(TYPE), type))
-                            .isPresent()) {
+            ConfigNode type = entries.get(TYPE);
+            ConfigNode newType = over.entries.get(TYPE);
+            if (type != null && newType != null && !sameValue(type, newType)) {
                 return over;
             }
             Map<String, ConfigNode> merged = new LinkedHashMap<>(entries);
             if (LENGTHS.stream().anyMatch(over::states)) {
                 merged.keySet().removeAll(LENGTHS);
             }
-            over.entries.forEach(
-                    (key, value) ->
-                            merged.merge(
-                                    key,
-                                    value,
-                                    (old, replacement) ->
-                                            old instanceof Mapping below
-                                                            && replacement instanceof Mapping above
-                                                    ? below.overlaidBy(above)
-                                                    : replacement));
+            over.entries.forEach((key, value) -> merged.merge(key, value, ConfigNode::overlay));
             return new Mapping(merged, over.origin.line() == 0 ? origin : over.origin);
         }
 
@@ -159,6 +148,13 @@ public sealed interface ConfigNode {
         /** Makes a list. */
         public Sequence {
             items = List.copyOf(items);
+        }
+
+        @Override
+        public Optional<ConfigNode> child(String step) {
+            return Optional.ofNullable(Ints.tryParse(step))
+                    .filter(index -> index >= 0 && index < items.size())
+                    .map(items::get);
         }
 
         @Override

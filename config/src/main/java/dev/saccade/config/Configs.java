@@ -43,7 +43,7 @@ public final class Configs {
         ConfigNode.Mapping none = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
         return bind(
                 ConfigFile.overridden(
-                        none, List.of(settings), SETTINGS.source(), Assignment.Usual.UNKNOWN),
+                        none, List.of(settings), SETTINGS.source(), config -> Optional.empty()),
                 type);
     }
 
@@ -71,7 +71,10 @@ public final class Configs {
         Class<? extends Record> type = before.getClass();
         ConfigNode.Mapping changed =
                 ConfigFile.overridden(
-                        unbindChanges(before), List.of(settings), SETTINGS.source(), usual(type));
+                        unbindChanges(before),
+                        List.of(settings),
+                        SETTINGS.source(),
+                        each -> complete(each, type));
         return (T) bind(changed, type);
     }
 
@@ -86,18 +89,18 @@ public final class Configs {
      */
     public static ConfigNode.Mapping overridden(
             ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {
-        return ConfigFile.overridden(config, overrides, ConfigFile.SET, usual(type));
+        return ConfigFile.overridden(
+                config, overrides, ConfigFile.SET, each -> complete(each, type));
     }
 
-    private static Assignment.Usual usual(Class<? extends Record> type) {
-        return config -> {
-            try {
-                return Optional.of(unbind(bind(config, type)));
-            } catch (SaccadeException e) {
-                // All that is wrong is told once the settings are there.
-                return Optional.empty();
-            }
-        };
+    /** Returns a config with its defaults; empty if it is invalid, which {@link #bind} reports. */
+    private static Optional<ConfigNode.Mapping> complete(
+            ConfigNode.Mapping config, Class<? extends Record> type) {
+        try {
+            return Optional.of(unbind(bind(config, type)));
+        } catch (SaccadeException e) {
+            return Optional.empty();
+        }
     }
 
     /**
@@ -108,7 +111,7 @@ public final class Configs {
      *     component and impossible value with file, line and dotted key
      */
     public static <T extends Record> T bind(ConfigNode config, Class<T> type) {
-        return type.cast(Binding.bind(config, type));
+        return Binding.bind(config, type);
     }
 
     /** Returns the config that {@link #bind} makes an equal record of, defaults written out. */

@@ -126,7 +126,7 @@ final class Scalars {
         }
         String foreign = ForeignWords.ofValue(value, names(type));
         String suggestion =
-                foreign.isEmpty() ? Nearest.suggestion(value.toString(), names(type)) : foreign;
+                foreign.isEmpty() ? Suggestions.suggestion(value.toString(), names(type)) : foreign;
         throw new IllegalArgumentException(expected(type) + suggestion);
     }
 

@@ -137,25 +137,13 @@ class ConfigsTest {
     void unknownComponentsGetTheKnownOnes() {
         assertProblem(
                 "optimizer: {type: sdg}",
-                "optimizer.type: unknown type sdg; did you mean sgd? (known: adamw, lamb, rprop, sgd)");
+                "optimizer.type: unknown type sdg; did you mean sgd? (known: adamw, lamb, rprop,"
+                        + " sgd)");
         assertProblem("stages: [{lr: 1}]", "stages[0].type: got a map, expected one of");
         assertProblem("optimizer: sgd", "expected a map with a type");
         assertProblem(
                 "optimizer: {type: adamw, momentum: 0.9}",
                 "optimizer.momentum: unknown key (known: lr, weight_decay)");
-    }
-
-    @Test
-    void retiredKeysMeanWhatTheyMeant() {
-        Recipe now = bind("optimizer: {type: adamw, weight_decay: 0.1}");
-        assertEquals(now, bind("optimizer: {type: adamw, decay: 0.1, amsgrad: true}"));
-        assertProblem(
-                "optimizer: {type: adamw, decay: 0.2, weight_decay: 0.1}",
-                "optimizer.decay: is the former name of weight_decay, which is there too");
-        assertProblem(
-                "optimizer:\n  type: adamw\n  decay: much\n",
-                "recipe.yaml:3: optimizer.weight_decay: got the text");
-        assertProblem("optimizer: {decay: 0.1}", "optimizer.decay: unknown key");
     }
 
     @Test
@@ -193,7 +181,11 @@ class ConfigsTest {
     void allProblemsAreReportedTogether() {
         String message =
                 failure(
-                        "epochs: x\nscales: [1, a]\nsection: {depth: 0}\nstages: [{type: b}]\nq: 1");
+                        "epochs: x\n"
+                                + "scales: [1, a]\n"
+                                + "section: {depth: 0}\n"
+                                + "stages: [{type: b}]\n"
+                                + "q: 1");
 
         assertTrue(message.startsWith("config: 5 problems"), message);
         assertTrue(message.contains("scales[1]"), message);

@@ -5,7 +5,6 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
@@ -53,8 +52,6 @@ record Recipe(
     record Sgd(@Default("0.02") double lr, @Default("0.9") double momentum) implements Optimizer {}
 
     @Part("adamw")
-    @Retired(key = "decay", now = "weight_decay")
-    @Retired(key = "amsgrad")
     record AdamW(@Default("1e-4") double lr, @Default("0.05") double weightDecay)
             implements Optimizer {}
 

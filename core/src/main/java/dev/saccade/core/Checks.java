@@ -1,5 +1,8 @@
 package dev.saccade.core;
 
+import static java.lang.System.lineSeparator;
+import static java.util.stream.Collectors.joining;
+
 import com.google.common.collect.ImmutableList;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
@@ -10,54 +13,77 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Collects what is wrong with the numbers of a record, key by key, in its canonical constructor:
- * {@code KEY: got VALUE, expected at most 100}.
+ * Checks the settings of a record in its canonical constructor and collects all problems.
  *
- * <p>Every number of a config has a bound on both sides, so that none makes a model that cannot be
- * built or an image that cannot be held; what is no number is out of all bounds. Bounds are far
- * beyond what is published. Not thread-safe.
+ * <p>Give every number both bounds, far beyond published values, so that no setting creates a model
+ * that cannot be built or an image that does not fit into memory. NaN is outside all bounds. Not
+ * thread-safe.
  */
 public final class Checks {
 
-    /** What a record refuses; the message has one line for each mistake. */
+    /**
+     * A setting that a record rejects.
+     *
+     * @param key the setting, or an item or setting below it: {@code depths[1]}
+     * @param message without the key: {@code got 700, expected at most 500}
+     * @param isOfOneSetting whether no other setting is involved
+     */
+    public record Problem(String key, String message, boolean isOfOneSetting) {
+
+        private Problem below(String section) {
+            return new Problem(section + "." + key, message, isOfOneSetting);
+        }
+
+        @Override
+        public String toString() {
+            return key + ": " + message;
+        }
+    }
+
+    /** Thrown when a record rejects settings; the message has one line for each problem. */
     public static final class Refusal extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1L;
 
-        private final ImmutableList<String> problems;
+        private final transient ImmutableList<Problem> problems;
 
-        private Refusal(List<String> problems) {
-            super(String.join(System.lineSeparator(), problems));
+        private Refusal(List<Problem> problems) {
+            super(problems.stream().map(Problem::toString).collect(joining(lineSeparator())));
             this.problems = ImmutableList.copyOf(problems);
         }
 
-        /** Returns the mistakes, each behind its key: {@code KEY: got VALUE, expected WHAT}. */
-        public List<String> problems() {
+        /** Returns the problems in the order in which they were found. */
+        public List<Problem> problems() {
             return problems;
+        }
+
+        /** Returns the same problems with keys below a section such as {@code necks[0]}. */
+        public Refusal below(String section) {
+            return new Refusal(problems.stream().map(each -> each.below(section)).toList());
         }
     }
 
     private static final int MOST_SHOWN = 10;
 
-    private final List<String> problems = new ArrayList<>();
+    private final List<Problem> problems = new ArrayList<>();
 
-    /** Wants a number between two others, both included. */
+    /** Requires a number within bounds, both included. */
     public Checks within(String key, Number value, double least, double most) {
         return number(key, value, value.doubleValue() < least, "at least", least, most);
     }
 
-    /** Wants a number, if there is one, between two others, both included. */
+    /** Requires a number, if present, within bounds, both included. */
     public Checks within(String key, Optional<? extends Number> value, double least, double most) {
         value.ifPresent(number -> within(key, number, least, most));
         return this;
     }
 
-    /** Wants a number above one and up to another. */
+    /** Requires a number above a bound and at most another. */
     public Checks above(String key, Number value, double bound, double most) {
         return number(key, value, value.doubleValue() <= bound, "more than", bound, most);
     }
 
-    /** Wants a number from one up to another, which is not included. */
+    /** Requires a number of at least a bound and below another. */
     public Checks below(String key, Number value, double least, double bound) {
         boolean tooLarge = !(value.doubleValue() < bound);
         return tooLarge
@@ -65,7 +91,7 @@ public final class Checks {
                 : within(key, value, least, bound);
     }
 
-    /** Wants numbers between two others, both included; names the first of a list that is not. */
+    /** Requires numbers within bounds, both included; reports the first violation. */
     public Checks each(String key, List<? extends Number> values, double least, double most) {
         int before = problems.size();
         for (int i = 0; i < values.size() && problems.size() == before; i++) {
@@ -74,13 +100,13 @@ public final class Checks {
         return this;
     }
 
-    /** Wants numbers each of which is greater than the one before. */
+    /** Requires numbers in ascending order without repetition. */
     public Checks ascending(String key, List<Integer> values) {
         boolean fits = values.stream().sorted().distinct().toList().equals(values);
         return fits ? this : add(key, values, "ascending numbers");
     }
 
-    /** Wants a list of at least and at most so many values. */
+    /** Requires a list whose size is within bounds, both included. */
     public Checks size(String key, List<?> values, int least, int most) {
         int size = values.size();
         if (size >= least && size <= most) {
@@ -102,12 +128,12 @@ public final class Checks {
     }
 
     private Checks add(String key, Object value, String expected) {
-        problems.add(message(key, value, expected));
+        problems.add(problem(key, value, expected, true));
         return this;
     }
 
-    private static String message(String key, Object value, String expected) {
-        return key + ": got " + value + ", expected " + expected;
+    private static Problem problem(String key, Object value, String expected, boolean one) {
+        return new Problem(key, "got " + value + ", expected " + expected, one);
     }
 
     private static String plain(double bound) {
@@ -115,9 +141,9 @@ public final class Checks {
     }
 
     /**
-     * Ends the checks.
+     * Throws the collected problems.
      *
-     * @throws Refusal if anything is wrong
+     * @throws Refusal if there are any
      */
     public void throwIfAny() {
         if (!problems.isEmpty()) {
@@ -126,17 +152,17 @@ public final class Checks {
     }
 
     /**
-     * Wants values to go together, once each of them is within its bounds.
+     * Requires settings to fit together. Call it after the checks of single settings.
      *
-     * @param key the one that is blamed
-     * @param expected what it should be
-     * @throws IllegalArgumentException unless they do
+     * @param key the setting to report
+     * @param expected its expected value
+     * @throws Refusal if they do not fit
      */
     @FormatMethod
     public static void require(
             boolean fits, String key, Object value, @FormatString String expected, Object... args) {
         if (!fits) {
-            throw new IllegalArgumentException(message(key, value, Text.format(expected, args)));
+            throw new Refusal(List.of(problem(key, value, Text.format(expected, args), false)));
         }
     }
 }

@@ -13,6 +13,7 @@ import dev.saccade.checkpoint.ClassLayers;
 import dev.saccade.checkpoint.ClassNames;
 import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Weights;
+import dev.saccade.core.Checks;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -39,7 +40,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
 /**
  * What detectors and segmenters have in common: a backbone, mostly a neck, and classes.
@@ -53,9 +53,8 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     private static final long MOST_PARAMETERS = 10_000_000_000L;
 
     /** What a message begins with that is about a setting. */
-    private static final Pattern KEY = Pattern.compile("[a-z0-9_.\\[\\]]+: ");
-
     private final ModelConfig config;
+
     private final ImmutableList<String> classes;
     private final Backbone backbone;
     private final Optional<Neck> neck;
@@ -81,10 +80,10 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         M module;
         try {
             module = build.get();
+        } catch (Checks.Refusal e) {
+            throw SaccadeException.user("%s", e.below("model." + part).getMessage());
         } catch (IllegalArgumentException e) {
-            String message = String.valueOf(e.getMessage());
-            String separator = KEY.matcher(message).lookingAt() ? "." : ": ";
-            throw SaccadeException.user("model.%s%s%s", part, separator, message);
+            throw SaccadeException.user("model.%s: %s", part, e.getMessage());
         }
         parameters += module.parameterCount();
         if (parameters > MOST_PARAMETERS) {

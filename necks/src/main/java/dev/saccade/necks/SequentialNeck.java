@@ -59,8 +59,8 @@ public final class SequentialNeck extends Neck {
     private static Neck build(Neck.Config part, List<FeatureInfo> features, int position) {
         try {
             return part.build(features);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("necks[" + position + "]." + e.getMessage(), e);
+        } catch (Checks.Refusal e) {
+            throw e.below("necks[" + position + "]");
         }
     }
 

@@ -6,7 +6,7 @@ import com.google.common.io.ByteArrayDataInput;
 import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
 
-import dev.saccade.config.Nearest;
+import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
@@ -63,7 +63,7 @@ final class ModelEvaluator<P> {
                     "evaluation.monitor: there is no metric %s of data.val; expected one of %s%s",
                     config.monitor(),
                     evaluators.metrics(),
-                    Nearest.suggestion(config.monitor(), evaluators.metrics()));
+                    Suggestions.suggestion(config.monitor(), evaluators.metrics()));
         }
         if (ranks.worldSize() > 1) {
             evaluators.collected();

@@ -132,24 +132,6 @@ class ResumeTest {
         SafeTensors.write(last, new Checkpoint(state.tensors(), metadata));
     }
 
-    /** Before heads had a {@code loss_cls}, the settings of RetinaNet's were its own. */
-    private static String earlier(String model) {
-        return model.replaceFirst(
-                "(?m)^( +)loss_cls:.*\\R(\\1 +.*\\R)*",
-                "$1focal_gamma: 2.0\n$1focal_alpha: 0.25\n");
-    }
-
-    @Test
-    void resumesWhatAnEarlierVersionHasBegun() throws IOException {
-        Path whole = folder.resolve("whole");
-        Path parts = folder.resolve("parts");
-        Training.of(config()).start(whole);
-        Training.of(config("epochs=1")).start(parts);
-        retell(parts, ResumeTest::earlier);
-        assertEquals(Outcome.FINISHED, Training.of(config()).resume(parts));
-        assertArrayEquals(last(whole), last(parts));
-    }
-
     @ParameterizedTest
     @CsvSource({
         "depth: 18, depth: 34, its model is not that of this config",

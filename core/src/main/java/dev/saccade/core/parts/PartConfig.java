@@ -1,17 +1,18 @@
 package dev.saccade.core.parts;
 
 /**
- * The settings of a component that a config chooses by its {@code type}: a record that is named by
- * {@link Part}, whose components are the YAML keys (in snake case), each with its {@link Default}.
+ * Settings of a component that a config selects by its {@code type}: a record with a {@link Part}
+ * name. Its components are the YAML keys, in snake case, each with its {@link Default}.
  *
- * <p>To bring a component of one's own, write one class with a nested record that implements the
- * kind, such as {@link Backbone.Config}, and list it in a {@link PartProvider}. The canonical
- * constructor checks the values by {@link dev.saccade.core.Checks}, every number on both sides, or
- * throws another {@link IllegalArgumentException} with a message that begins with the key.
+ * <p>To add a component, write a class with a nested record that implements the interface of its
+ * settings, such as {@link Backbone.Config}, and list the record in a {@link PartProvider}. The
+ * canonical constructor checks the values with {@link dev.saccade.core.Checks}, every number
+ * against two bounds; the binder then reports file, line and key. Other exceptions are reported for
+ * the whole section.
  */
 public interface PartConfig {
 
-    /** Returns the name by which YAML selects this component, such as {@code resnet}. */
+    /** Returns the name in YAML, such as {@code resnet}. */
     default String type() {
         Part part = getClass().getAnnotation(Part.class);
         if (part == null) {

@@ -7,7 +7,7 @@ import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.collect.LinkedHashMultimap;
 import com.google.common.collect.SetMultimap;
 
-import dev.saccade.config.Nearest;
+import dev.saccade.config.Suggestions;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -173,8 +173,8 @@ final class Reading {
                 warning(
                         folder.toString(),
                         Text.format(
-                                "classes \"%s\" and \"%s\" differ in case or blanks alone; if they are"
-                                        + " one class, rename one of them",
+                                "classes \"%s\" and \"%s\" differ in case or blanks alone; if they"
+                                        + " are one class, rename one of them",
                                 other, name));
             }
         }
@@ -257,7 +257,7 @@ final class Reading {
                                 "class \"%s\" is not among the classes %s%s",
                                 object.name(),
                                 labels.keySet().stream().sorted().limit(20).toList(),
-                                Nearest.suggestion(object.name(), labels.keySet())));
+                                Suggestions.suggestion(object.name(), labels.keySet())));
             } else if (size.area() > 0) {
                 objects.add(drawing.inFractions() ? scaled(object, size) : object, label);
             }
@@ -288,9 +288,9 @@ final class Reading {
                             drawing.place(),
                             "",
                             Text.format(
-                                    "%s is turned upright by its EXIF orientation %d, and its labels"
-                                            + " state no size; check that they are for the upright"
-                                            + " image (convert-data, then browse)",
+                                    "%s is turned upright by its EXIF orientation %d, and its"
+                                            + " labels state no size; check that they are for the"
+                                            + " upright image (convert-data, then browse)",
                                     drawing.photograph(), header.orientation())));
         }
         Optional<Size> declared = drawing.declared().filter(size -> !size.equals(header.size()));
@@ -348,7 +348,8 @@ final class Reading {
             warning(
                     folder.toString(),
                     Text.format(
-                                    "%d of %s have a box and no outline; they stay boxes, which models of boxes",
+                                    "%d of %s have a box and no outline; they stay boxes, which"
+                                            + " models of boxes",
                                     boxes, Count.of(all, "object"))
                             + " learn, but models of masks refuse");
         }

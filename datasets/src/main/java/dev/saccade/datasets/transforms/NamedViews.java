@@ -2,7 +2,7 @@ package dev.saccade.datasets.transforms;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.config.Nearest;
+import dev.saccade.config.Suggestions;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
@@ -41,7 +41,7 @@ public record NamedViews(
                     name,
                     "a name in views: %s%s",
                     views.keySet(),
-                    Nearest.suggestion(name, views.keySet()));
+                    Suggestions.suggestion(name, views.keySet()));
         }
     }
 
@@ -77,7 +77,7 @@ public record NamedViews(
                             name)
                     : SaccadeException.user(
                             "views: got %s, expected none or one of %s%s",
-                            name, views.keySet(), Nearest.suggestion(name, views.keySet()));
+                            name, views.keySet(), Suggestions.suggestion(name, views.keySet()));
         }
         return Optional.ofNullable(views.get(name));
     }

@@ -15,7 +15,6 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
@@ -57,8 +56,6 @@ public final class RetinaNetHead extends AnchorHead {
      * @param nmsPre so many anchors of a level, those of the highest scores, are looked at
      * @param nms how objects are selected
      */
-    @Retired(key = "focal_gamma", now = "loss_cls.gamma")
-    @Retired(key = "focal_alpha", now = "loss_cls.alpha")
     @Part("retinanet")
     public record Config(
             @Default("256") int featChannels,

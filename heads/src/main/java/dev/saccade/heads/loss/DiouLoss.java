@@ -3,14 +3,12 @@ package dev.saccade.heads.loss;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code 1 - DIoU} of boxes by their corners: overlap and distance (Zheng et al. 2020).
  *
  * @param lossWeight weight of the loss among the others
  */
-@Retired(key = "beta")
 @Part("diou")
 public record DiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 

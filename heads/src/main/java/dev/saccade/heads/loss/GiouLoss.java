@@ -3,14 +3,12 @@ package dev.saccade.heads.loss;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code 1 - GIoU} of boxes by their corners (Rezatofighi et al. 2019).
  *
  * @param lossWeight weight of the loss among the others
  */
-@Retired(key = "beta")
 @Part("giou")
 public record GiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 

@@ -3,7 +3,6 @@ package dev.saccade.heads.loss;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code -ln IoU} of boxes by their corners, the IoU at least 1e-6 (UnitBox, Yu et al.
@@ -11,7 +10,6 @@ import dev.saccade.core.parts.Retired;
  *
  * @param lossWeight weight of the loss among the others
  */
-@Retired(key = "beta")
 @Part("iou")
 public record IouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 

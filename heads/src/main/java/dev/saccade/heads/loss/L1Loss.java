@@ -3,14 +3,12 @@ package dev.saccade.heads.loss;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of absolute differences.
  *
  * @param lossWeight weight of the loss among the others
  */
-@Retired(key = "beta")
 @Part("l1")
 public record L1Loss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
 

@@ -9,10 +9,10 @@ import com.google.common.collect.Maps;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.TorchFile;
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
-import dev.saccade.config.Nearest;
+import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.conversion.CheckpointRules;
@@ -141,7 +141,7 @@ public final class PretrainedWeights {
 
     /** Returns what somebody may have meant by a name, such as {@code htc_r50}. */
     private static String suggestion(String name) {
-        String nearest = Nearest.suggestion(name, Packaged.WEIGHTS.keySet());
+        String nearest = Suggestions.suggestion(name, Packaged.WEIGHTS.keySet());
         if (!nearest.isEmpty()) {
             return nearest;
         }

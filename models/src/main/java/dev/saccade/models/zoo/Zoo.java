@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
-import dev.saccade.config.Nearest;
+import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 
@@ -84,7 +84,7 @@ public final class Zoo {
             throw SaccadeException.user(
                     "no recipe %s%s",
                     name,
-                    Nearest.find(name, recipes.keySet())
+                    Suggestions.find(name, recipes.keySet())
                             .map(near -> "; did you mean " + near + "?")
                             .orElse(", expected one such as mask_rcnn/swin_tiny_fpn_1x_coco"));
         }

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.util.List;
 import java.util.Optional;
 
-class NearestTest {
+class SuggestionsTest {
 
     private static final List<String> TYPES =
             List.of("sgd", "adamw", "iou", "giou", "l1", "smooth_l1", "focal", "max_iou", "random");
@@ -29,14 +29,14 @@ class NearestTest {
         "RandomSampler, random",
     })
     void findsWhatWasMeant(String name, String expected) {
-        assertEquals(Optional.of(expected), Nearest.find(name, TYPES));
-        assertEquals("; did you mean " + expected + "?", Nearest.suggestion(name, TYPES));
+        assertEquals(Optional.of(expected), Suggestions.find(name, TYPES));
+        assertEquals("; did you mean " + expected + "?", Suggestions.suggestion(name, TYPES));
     }
 
     @Test
     void suggestsNothingThatIsNotAlike() {
-        assertEquals(Optional.empty(), Nearest.find("transformer", TYPES));
-        assertEquals("", Nearest.suggestion("transformer", TYPES));
-        assertEquals("", Nearest.suggestion("sgd", List.of()));
+        assertEquals(Optional.empty(), Suggestions.find("transformer", TYPES));
+        assertEquals("", Suggestions.suggestion("transformer", TYPES));
+        assertEquals("", Suggestions.suggestion("sgd", List.of()));
     }
 }

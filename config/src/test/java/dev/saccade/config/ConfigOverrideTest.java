@@ -17,11 +17,15 @@ import org.junit.jupiter.api.Test;
 import java.util.ArrayList;
 import java.util.List;
 
-class AssignmentTest {
+class ConfigOverrideTest {
 
     private static final ConfigNode.Mapping CONFIG =
             ConfigFile.parse(
-                    "stages:\n- {type: sgd, lr: 0.5}\n- {type: adamw}\nscales: [1, 2, 3]\nepochs: 3",
+                    "stages:\n"
+                            + "- {type: sgd, lr: 0.5}\n"
+                            + "- {type: adamw}\n"
+                            + "scales: [1, 2, 3]\n"
+                            + "epochs: 3",
                     "file");
 
     private static Recipe recipe(String... settings) {

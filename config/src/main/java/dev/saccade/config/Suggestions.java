@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Finds what somebody who mistyped a name may have meant. */
-public final class Nearest {
+/** Suggests the name that a user may have meant. */
+public final class Suggestions {
 
-    private Nearest() {}
+    private Suggestions() {}
 
     /**
      * Returns the candidate with the fewest differing letters, if it is at all alike; else the
@@ -31,16 +31,16 @@ public final class Nearest {
 
     /** Returns the candidates that differ from a name in the fewest letters, if at all alike. */
     public static List<String> several(String name, Collection<String> candidates, int most) {
-        Optional<String> nearest = find(name, candidates);
         String letters = letters(name);
-        return candidates.stream()
-                .filter(each -> nearest.isPresent())
-                .filter(
-                        each ->
-                                distance(letters, letters(each))
-                                        == distance(letters, letters(nearest.orElseThrow())))
-                .limit(most)
-                .toList();
+        return find(name, candidates)
+                .map(nearest -> distance(letters, letters(nearest)))
+                .map(
+                        fewest ->
+                                candidates.stream()
+                                        .filter(each -> distance(letters, letters(each)) == fewest)
+                                        .limit(most)
+                                        .toList())
+                .orElse(List.of());
     }
 
     /** Returns {@code ; did you mean NAME?} with what {@link #find} finds, or nothing. */

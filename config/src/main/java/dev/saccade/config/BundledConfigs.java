@@ -14,12 +14,12 @@ import java.util.Optional;
  * The configs that come with Saccade: those of the checkout that the system property {@code
  * saccade.home} names, else those in the jar.
  */
-final class HouseConfigs {
+final class BundledConfigs {
 
     /** Where configs are packaged. */
     private static final String PACKAGED = "/dev/saccade/configs/";
 
-    private HouseConfigs() {}
+    private BundledConfigs() {}
 
     /** Returns the folder of a checkout, if it is known. */
     static Optional<Path> folder() {
@@ -53,7 +53,7 @@ final class HouseConfigs {
      */
     static InputStream resource(Path name) throws IOException {
         String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");
-        InputStream content = HouseConfigs.class.getResourceAsStream(PACKAGED + path);
+        InputStream content = BundledConfigs.class.getResourceAsStream(PACKAGED + path);
         if (content == null) {
             throw new NoSuchFileException(path);
         }

@@ -1,0 +1,115 @@
+package dev.saccade.config;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Suppliers;
+
+import dev.saccade.core.SaccadeException;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A setting such as {@code model.backbone.depth=50} that replaces a value of a config. Items of
+ * lists are addressed by index: {@code data.train_transforms.0.divisor=32} or {@code
+ * data.train_transforms[0].divisor=32}.
+ *
+ * @param keys from the root
+ * @param value in YAML
+ */
+record ConfigOverride(List<String> keys, ConfigNode value) {
+
+    private static final Pattern FORM =
+            Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*)=(.*)", Pattern.DOTALL);
+
+    /**
+     * Parses an override.
+     *
+     * @throws SaccadeException of kind user, if it is not {@code key=value}
+     */
+    static ConfigOverride parse(String text, Origin origin) {
+        Matcher matcher = FORM.matcher(text);
+        if (!matcher.matches()) {
+            throw SaccadeException.user("expected key.key=value");
+        }
+        return new ConfigOverride(
+                ConfigNode.steps(matcher.group(1)), YamlReader.read(matcher.group(2), origin));
+    }
+
+    /**
+     * Returns a config with this value.
+     *
+     * @param defaults completes a config with its default values, if it is valid; for items of
+     *     lists that the config leaves out
+     * @throws SaccadeException of kind user, if a list does not have the item
+     */
+    ConfigNode.Mapping applyTo(
+            ConfigNode.Mapping config,
+            Function<ConfigNode.Mapping, Optional<ConfigNode.Mapping>> defaults) {
+        Supplier<Optional<ConfigNode>> complete =
+                Suppliers.memoize(() -> defaults.apply(config).map(whole -> whole));
+        return config.overlaidBy((ConfigNode.Mapping) replacement(config, complete, 0));
+    }
+
+    /** Returns the tree to lay over the value at the first keys. */
+    private ConfigNode replacement(
+            ConfigNode old, Supplier<Optional<ConfigNode>> complete, int depth) {
+        if (depth == keys.size()) {
+            return value;
+        }
+        String key = keys.get(depth);
+        Supplier<Optional<ConfigNode>> below =
+                () -> complete.get().flatMap(node -> node.child(key));
+        if (old instanceof ConfigNode.Sequence list) {
+            return withItem(list, key, below, depth);
+        }
+        boolean isItemNext =
+                depth + 1 < keys.size()
+                        && CharMatcher.inRange('0', '9').matchesAllOf(keys.get(depth + 1));
+        ConfigNode next =
+                old.child(key)
+                        .or(
+                                () ->
+                                        isItemNext
+                                                ? below.get().filter(ConfigOverride::isList)
+                                                : Optional.empty())
+                        .orElse(new ConfigNode.Nothing(value.origin()));
+        return new ConfigNode.Mapping(
+                Map.of(key, replacement(next, below, depth + 1)), value.origin());
+    }
+
+    private static boolean isList(ConfigNode node) {
+        return node instanceof ConfigNode.Sequence;
+    }
+
+    private ConfigNode withItem(
+            ConfigNode.Sequence list,
+            String key,
+            Supplier<Optional<ConfigNode>> complete,
+            int depth) {
+        int size = list.items().size();
+        ConfigNode old =
+                list.child(key)
+                        .orElseThrow(
+                                () ->
+                                        SaccadeException.user(
+                                                "%s: got %s, expected %s",
+                                                String.join(".", keys.subList(0, depth)),
+                                                key,
+                                                size == 0
+                                                        ? "no item, as the list is empty"
+                                                        : "one of the items 0 to "
+                                                                + (size - 1)
+                                                                + " of the list"));
+        List<ConfigNode> items = new ArrayList<>(list.items());
+        items.set(
+                Integer.parseInt(key),
+                ConfigNode.overlay(old, replacement(old, complete, depth + 1)));
+        return new ConfigNode.Sequence(items, list.origin());
+    }
+}
