@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.checkpoint.Naming;
+import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.config.Configs;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.PositionTable;

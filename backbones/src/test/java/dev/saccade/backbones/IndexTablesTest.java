@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.ElementType;
-import dev.saccade.checkpoint.Naming;
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.weights.Naming;
 
 import org.junit.jupiter.api.Test;
 

@@ -10,8 +10,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.Naming;
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;

@@ -9,10 +9,10 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.ElementType;
-import dev.saccade.checkpoint.LoadReport;
-import dev.saccade.checkpoint.Naming;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.Naming;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 

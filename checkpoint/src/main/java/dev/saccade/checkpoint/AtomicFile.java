@@ -114,7 +114,7 @@ public final class AtomicFile {
     }
 
     /** Writes all of a buffer. */
-    static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
+    public static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }

@@ -35,7 +35,7 @@ public record Checkpoint(
     }
 
     /** Returns other tensors with the metadata and notes of this checkpoint. */
-    Checkpoint with(Map<String, Tensor> others) {
+    public Checkpoint with(Map<String, Tensor> others) {
         return new Checkpoint(others, metadata, notes);
     }
 
@@ -53,14 +53,7 @@ public record Checkpoint(
      * @throws SaccadeException of kind user that names the parts, if there is none of it
      */
     public Checkpoint part(String part) {
-        Map<String, Tensor> found = new LinkedHashMap<>();
-        String prefix = part + ".";
-        tensors.forEach(
-                (name, tensor) -> {
-                    if (name.startsWith(prefix)) {
-                        found.put(name.substring(prefix.length()), tensor);
-                    }
-                });
+        Map<String, Tensor> found = below(part + ".");
         if (found.isEmpty()) {
             Set<String> parts = new TreeSet<>();
             tensors.keySet().forEach(name -> parts.add(name.replaceFirst("\\..*", "")));
@@ -69,8 +62,20 @@ public record Checkpoint(
         return with(found);
     }
 
+    /** Returns the tensors whose names have a prefix, without it. */
+    public Map<String, Tensor> below(String prefix) {
+        Map<String, Tensor> found = new LinkedHashMap<>();
+        tensors.forEach(
+                (name, tensor) -> {
+                    if (name.startsWith(prefix)) {
+                        putNew(found, name.substring(prefix.length()), tensor);
+                    }
+                });
+        return found;
+    }
+
     /** Adds a tensor to others, none of which may have its name. */
-    static void putNew(Map<String, Tensor> tensors, String name, Tensor tensor) {
+    public static void putNew(Map<String, Tensor> tensors, String name, Tensor tensor) {
         if (tensors.put(name, tensor) != null) {
             throw SaccadeException.user(
                     "the checkpoint holds two tensors for %s, such as those of two models", name);

@@ -1,7 +1,6 @@
 package dev.saccade.checkpoint;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,7 +22,7 @@ import java.util.zip.CRC32C;
  * makes all of it the content of one moment. The file stays open for as long as something refers to
  * a stretch of it.
  */
-final class CheckpointFile {
+public final class CheckpointFile {
 
     static final long MAX_STRETCH = 1L << 30;
 
@@ -47,7 +46,7 @@ final class CheckpointFile {
      * @throws SaccadeException of kind user, if there is no such file or the reader finds it
      *     malformed; of kind I/O, if it cannot be read or changes meanwhile
      */
-    static <T> T read(Path path, Function<CheckpointFile, T> reader) {
+    public static <T> T read(Path path, Function<CheckpointFile, T> reader) {
         if (Files.isDirectory(path)) {
             throw SaccadeException.user(
                     "%s: is a folder; expected a file, such as checkpoints/best.safetensors of a"
@@ -73,12 +72,12 @@ final class CheckpointFile {
         }
     }
 
-    long size() {
+    public long size() {
         return size;
     }
 
     /** Returns the little-endian bytes of a stretch that describes tensors. */
-    ByteBuffer description(long offset, long length) {
+    public ByteBuffer description(long offset, long length) {
         check(offset, length);
         ByteBuffer bytes = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
         CRC32C crc = new CRC32C();
@@ -88,7 +87,7 @@ final class CheckpointFile {
     }
 
     /** Returns a stretch of which the bytes are wanted later. */
-    Stretch stretch(long offset, long length) {
+    public Stretch stretch(long offset, long length) {
         return stretch(offset, length, new CRC32C());
     }
 
@@ -107,9 +106,7 @@ final class CheckpointFile {
     private void check(long offset, long length) {
         if (offset < 0 || length < 0 || length > size || offset > size - length) {
             throw new MalformedException(
-                    Text.format(
-                            "truncated: %d bytes at %d are beyond its end at %d",
-                            length, offset, size));
+                    "truncated: %d bytes at %d are beyond its end at %d", length, offset, size);
         }
         if (length > MAX_STRETCH) {
             throw new MalformedException("a single piece of more than 1 GiB");
@@ -153,7 +150,7 @@ final class CheckpointFile {
     }
 
     /** Consecutive bytes of the file, which are read when they are asked for. */
-    final class Stretch implements TensorBytes {
+    public final class Stretch implements TensorBytes {
 
         private final long offset;
         private final long length;

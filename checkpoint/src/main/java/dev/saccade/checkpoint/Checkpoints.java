@@ -3,6 +3,7 @@ package dev.saccade.checkpoint;
 import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
 
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -45,7 +46,7 @@ public final class Checkpoints {
         if (text.startsWith("PK") || text.startsWith("\u0080")) {
             return TorchFile.read(file, false);
         }
-        throw new MalformedException("no checkpoint: " + guess(text));
+        throw new MalformedException("no checkpoint: %s", guess(text));
     }
 
     private static boolean isSafeTensors(ByteBuffer start) {

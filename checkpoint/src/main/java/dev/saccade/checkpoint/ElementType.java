@@ -3,9 +3,8 @@ package dev.saccade.checkpoint;
 import ai.djl.ndarray.types.DataType;
 
 import java.util.Arrays;
-import java.util.Optional;
 
-/** What the elements of a stored tensor are. */
+/** Element type of a stored tensor. */
 public enum ElementType {
     /** 64-bit floating point. */
     FLOAT64("F64", "DoubleStorage", Double.BYTES),
@@ -43,8 +42,8 @@ public enum ElementType {
         return bytes;
     }
 
-    /** Returns whether they are floating-point numbers, as weights are, and no integers. */
-    boolean isFloating() {
+    /** Returns whether the elements are floating-point numbers. */
+    public boolean isFloating() {
         return compareTo(BFLOAT16) <= 0;
     }
 
@@ -52,19 +51,25 @@ public enum ElementType {
         return safeTensorsName;
     }
 
-    String torchStorage() {
+    public String torchStorage() {
         return torchStorage;
     }
 
-    static Optional<ElementType> ofSafeTensors(String name) {
-        return Arrays.stream(values()).filter(t -> t.safeTensorsName.equals(name)).findAny();
+    static ElementType ofSafeTensors(String name) {
+        return Arrays.stream(values())
+                .filter(type -> type.safeTensorsName.equals(name))
+                .findAny()
+                .orElseThrow(() -> new MalformedException("dtype %s is not read", name));
     }
 
-    static Optional<ElementType> ofTorchStorage(String name) {
-        return Arrays.stream(values()).filter(t -> t.torchStorage.equals(name)).findAny();
+    public static ElementType ofTorchStorage(String name) {
+        return Arrays.stream(values())
+                .filter(type -> type.torchStorage.equals(name))
+                .findAny()
+                .orElseThrow(() -> new MalformedException("tensors of %s are not read", name));
     }
 
-    /** Returns the type of the elements of an array; DJL's names are ours. */
+    /** Returns the type of a DJL array; the names are the same. */
     static ElementType of(DataType type) {
         return valueOf(type.name());
     }

@@ -1,26 +1,29 @@
 package dev.saccade.checkpoint;
 
 import com.google.common.base.Ascii;
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.nio.BufferUnderflowException;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/** What readers throw that know what is wrong with a file but not its name. */
-final class MalformedException extends RuntimeException {
+/** Thrown by readers that know the problem of a file but not its name. */
+public final class MalformedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
     private static final int MAX_LENGTH = 500;
 
-    MalformedException(String message) {
-        super(message);
+    /** Creates an exception with a formatted message. */
+    @FormatMethod
+    public MalformedException(@FormatString String message, Object... args) {
+        super(Text.format(message, args));
     }
 
-    /**
-     * Returns what {@code reader} returns; whatever is wrong becomes an error that names the file.
-     */
+    /** Returns the result of a reader; converts its errors to one that names the file. */
     static <T> T naming(Path file, Supplier<T> reader) {
         try {
             return reader.get();

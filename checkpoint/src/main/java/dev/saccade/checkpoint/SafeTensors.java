@@ -57,8 +57,7 @@ public final class SafeTensors {
     static Checkpoint read(CheckpointFile file) {
         long length = file.description(0, Long.BYTES).getLong();
         if (length < 2 || length > MAX_HEADER) {
-            throw new MalformedException(
-                    "not a safetensors file: a header of " + length + " bytes");
+            throw new MalformedException("not a safetensors file: a header of %s bytes", length);
         }
         byte[] json = file.description(Long.BYTES, length).array();
         SafeTensorsHeader header = SafeTensorsHeader.parse(json);
@@ -95,23 +94,21 @@ public final class SafeTensors {
         for (SafeTensorsHeader.Entry entry : entries) {
             if (entry.begin() != position) {
                 throw new MalformedException(
-                        "damaged: a tensor begins at " + entry.begin() + ", not at " + position);
+                        "damaged: a tensor begins at %s, not at %s", entry.begin(), position);
             }
             position = entry.end();
         }
         if (position != size) {
             throw new MalformedException(
-                    (position > size ? "truncated: " : "damaged: ")
-                            + size
-                            + " bytes of tensors, expected "
-                            + position);
+                    "%s%s bytes of tensors, expected %s",
+                    position > size ? "truncated: " : "damaged: ", size, position);
         }
     }
 
     private static void verify(CRC32C crc, String expected) {
         if (!hex(crc).equals(expected)) {
             throw new MalformedException(
-                    "damaged: its checksum is " + hex(crc) + ", written was " + expected);
+                    "damaged: its checksum is %s, written was %s", hex(crc), expected);
         }
     }
 

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.google.common.base.Utf8;
 
 import dev.saccade.core.Json;
-import dev.saccade.core.Text;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -49,7 +48,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             return parse(parser.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION));
         } catch (JsonProcessingException e) {
             throw new MalformedException(
-                    "damaged: its header is no JSON: " + e.getOriginalMessage());
+                    "damaged: its header is no JSON: %s", e.getOriginalMessage());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -71,7 +70,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             } else {
                 entries.put(name, entry(parser, name));
                 if (entries.size() > MAX_TENSORS) {
-                    throw new MalformedException("more than " + MAX_TENSORS + " tensors");
+                    throw new MalformedException("more than %s tensors", MAX_TENSORS);
                 }
             }
         }
@@ -87,7 +86,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             var unused = Utf8.encodedLength(text);
             return text;
         } catch (IllegalArgumentException e) {
-            throw new MalformedException("damaged: its header has half a character in " + text);
+            throw new MalformedException("damaged: its header has half a character in %s", text);
         }
     }
 
@@ -101,16 +100,16 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             switch (key) {
                 case "dtype" -> {
                     expect(token, JsonToken.VALUE_STRING, name + ".dtype");
-                    type = type(parser.getText(), name);
+                    type = ElementType.ofSafeTensors(parser.getText());
                 }
                 case "shape" -> shape = integers(parser, name + ".shape");
                 case "data_offsets" -> offsets = integers(parser, name + ".data_offsets");
-                default -> throw new MalformedException("damaged: tensor " + name + " has " + key);
+                default -> throw new MalformedException("damaged: tensor %s has %s", name, key);
             }
         }
         if (type == null || shape == null || offsets == null || offsets.size() != 2) {
             throw new MalformedException(
-                    "damaged: tensor " + name + " lacks dtype, shape or data_offsets");
+                    "damaged: tensor %s lacks dtype, shape or data_offsets", name);
         }
         return checked(name, type, new Shape(shape), offsets.get(0), offsets.get(1));
     }
@@ -122,19 +121,10 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         }
         if (begin > end || end - begin != bytes) {
             throw new MalformedException(
-                    Text.format(
-                            "damaged: tensor %s, %s of %s, has bytes %d to %d",
-                            name, type, shape, begin, end));
+                    "damaged: tensor %s, %s of %s, has bytes %d to %d",
+                    name, type, shape, begin, end);
         }
         return new Entry(type, shape, begin, end);
-    }
-
-    private static ElementType type(String text, String name) {
-        return ElementType.ofSafeTensors(text)
-                .orElseThrow(
-                        () ->
-                                new MalformedException(
-                                        "tensor " + name + " is of dtype " + text + ", not read"));
     }
 
     private static List<Long> integers(JsonParser parser, String name) throws IOException {
@@ -144,7 +134,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             expect(parser.currentToken(), JsonToken.VALUE_NUMBER_INT, name);
             long value = parser.getLongValue();
             if (value < 0 || integers.size() == MAX_DIMENSIONS) {
-                throw new MalformedException("damaged: impossible " + name);
+                throw new MalformedException("damaged: impossible %s", name);
             }
             integers.add(value);
         }
@@ -153,7 +143,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
 
     private static void expect(JsonToken token, JsonToken expected, String name) {
         if (token != expected) {
-            throw new MalformedException("damaged: " + name + " is no " + expected);
+            throw new MalformedException("damaged: %s is no %s", name, expected);
         }
     }
 }

@@ -38,7 +38,7 @@ public final class Tensor {
         this(type, shape, new TensorBytes.InMemory(data.slice().asReadOnlyBuffer()));
     }
 
-    Tensor(ElementType type, Shape shape, TensorBytes bytes) {
+    public Tensor(ElementType type, Shape shape, TensorBytes bytes) {
         this.type = type;
         this.shape = shape;
         this.bytes = bytes;
@@ -98,7 +98,7 @@ public final class Tensor {
     }
 
     /** Returns the number of bytes. */
-    long length() {
+    public long length() {
         return bytes.length();
     }
 
@@ -204,7 +204,7 @@ public final class Tensor {
     }
 
     /** Returns a tensor of the elements at these places, counted row by row. */
-    Tensor gathered(Shape other, int[] places) {
+    public Tensor gathered(Shape other, int[] places) {
         ByteBuffer from = data();
         ByteBuffer to = ByteBuffer.allocate(places.length * type.bytes());
         for (int i = 0; i < places.length; i++) {

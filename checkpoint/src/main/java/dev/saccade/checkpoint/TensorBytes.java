@@ -3,7 +3,7 @@ package dev.saccade.checkpoint;
 import java.nio.ByteBuffer;
 
 /** The bytes of a tensor, little-endian, wherever they are. */
-interface TensorBytes {
+public interface TensorBytes {
 
     /** Returns how many there are. */
     long length();

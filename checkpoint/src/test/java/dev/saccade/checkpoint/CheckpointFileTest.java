@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.core.SaccadeException;
 
 import org.junit.jupiter.api.io.TempDir;

@@ -12,11 +12,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** The files beside the tests, and tensors to write. */
-final class TestFiles {
+public final class TestFiles {
 
     private TestFiles() {}
 
-    static byte[] bytes(String name) {
+    public static byte[] bytes(String name) {
         try (InputStream in = TestFiles.class.getResourceAsStream(name)) {
             return in.readAllBytes();
         } catch (IOException e) {
@@ -24,24 +24,24 @@ final class TestFiles {
         }
     }
 
-    static Path copy(String name, Path folder) throws IOException {
+    public static Path copy(String name, Path folder) throws IOException {
         return Files.write(folder.resolve(name), bytes(name));
     }
 
-    static Tensor ones(Shape shape) {
+    public static Tensor ones(Shape shape) {
         float[] values = new float[(int) shape.size()];
         Arrays.fill(values, 1);
         return Tensor.of(shape, values);
     }
 
-    static float[] values(Tensor tensor) {
+    public static float[] values(Tensor tensor) {
         FloatBuffer buffer = tensor.floats();
         float[] values = new float[buffer.remaining()];
         buffer.get(values);
         return values;
     }
 
-    static Checkpoint ofOnes(Map<String, Shape> shapes) {
+    public static Checkpoint ofOnes(Map<String, Shape> shapes) {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         shapes.forEach((name, shape) -> tensors.put(name, ones(shape)));
         return new Checkpoint(tensors, Map.of());

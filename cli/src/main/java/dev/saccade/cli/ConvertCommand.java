@@ -2,8 +2,8 @@ package dev.saccade.cli;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.Naming;
-import dev.saccade.checkpoint.TorchFile;
+import dev.saccade.checkpoint.pytorch.TorchFile;
+import dev.saccade.checkpoint.weights.Naming;
 import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;

@@ -27,9 +27,9 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 
 import dev.saccade.backbones.BackboneSummary;
-import dev.saccade.checkpoint.Naming;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.Naming;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;

@@ -21,11 +21,13 @@ class ConfigOverrideTest {
 
     private static final ConfigNode.Mapping CONFIG =
             ConfigFile.parse(
-                    "stages:\n"
-                            + "- {type: sgd, lr: 0.5}\n"
-                            + "- {type: adamw}\n"
-                            + "scales: [1, 2, 3]\n"
-                            + "epochs: 3",
+                    """
+                    stages:
+                    - {type: sgd, lr: 0.5}
+                    - {type: adamw}
+                    scales: [1, 2, 3]
+                    epochs: 3
+                    """,
                     "file");
 
     private static Recipe recipe(String... settings) {

@@ -181,11 +181,13 @@ class ConfigsTest {
     void allProblemsAreReportedTogether() {
         String message =
                 failure(
-                        "epochs: x\n"
-                                + "scales: [1, a]\n"
-                                + "section: {depth: 0}\n"
-                                + "stages: [{type: b}]\n"
-                                + "q: 1");
+                        """
+                        epochs: x
+                        scales: [1, a]
+                        section: {depth: 0}
+                        stages: [{type: b}]
+                        q: 1
+                        """);
 
         assertTrue(message.startsWith("config: 5 problems"), message);
         assertTrue(message.contains("scales[1]"), message);

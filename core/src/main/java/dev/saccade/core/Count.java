@@ -1,6 +1,8 @@
 package dev.saccade.core;
 
-/** Says how many there are of something, in English. */
+import java.util.List;
+
+/** Counts in English text. */
 public final class Count {
 
     private Count() {}
@@ -16,5 +18,12 @@ public final class Count {
         }
         boolean hisses = noun.matches(".*(s|x|z|[^o]ch|sh)");
         return number + " " + noun + (hisses ? "es" : "s");
+    }
+
+    /** Returns the first names, separated by commas, and the number of the others. */
+    public static String first(List<String> names, int most) {
+        String first = String.join(", ", names.subList(0, Math.min(most, names.size())));
+        int more = names.size() - most;
+        return more > 0 ? first + " and " + more + " more" : first;
     }
 }

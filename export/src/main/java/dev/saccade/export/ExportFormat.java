@@ -4,7 +4,7 @@ import ai.onnx.proto.OnnxMl.ModelProto;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.TorchScriptFile;
+import dev.saccade.checkpoint.pytorch.TorchScriptFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;

@@ -9,10 +9,10 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.ClassLayers;
-import dev.saccade.checkpoint.ClassNames;
-import dev.saccade.checkpoint.LoadReport;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.StoredClassNames;
+import dev.saccade.checkpoint.weights.ClassLayers;
+import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
@@ -222,7 +222,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
      */
     public LoadReport initializeFrom(Checkpoint checkpoint) {
         List<String> own = ModelSpec.classes(checkpoint.metadata());
-        List<String> theirs = own.isEmpty() ? ClassNames.of(checkpoint.metadata()) : own;
+        List<String> theirs = own.isEmpty() ? StoredClassNames.of(checkpoint.metadata()) : own;
         return Weights.initialize(
                 checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
     }

@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.ConfigWriter;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.weights.LoadReport;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;

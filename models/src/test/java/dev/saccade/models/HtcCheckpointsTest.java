@@ -6,8 +6,8 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.backbones.ResNet;
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.LoadReport;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.config.Configs;
 import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.necks.Fpn;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.LoadReport;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.parts.Backbone;
 
 import java.util.List;

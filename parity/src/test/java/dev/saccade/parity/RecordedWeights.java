@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.LoadReport;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.nn.Module;
 
 import java.util.List;

@@ -9,7 +9,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -265,8 +265,8 @@ public final class RunCheckpoints {
     private void requireSameAverages(Path file, Set<String> names) {
         if (!names.equals(content.averages().keySet())) {
             throw SaccadeException.user(
-                    "%s: holds %s averages, the ema of this config makes %s; resume with the ema that"
-                            + " the run had, or start a new run with init_from set to this file",
+                    "%s: holds %s averages, the ema of this config makes %s; resume with the ema"
+                        + " that the run had, or start a new run with init_from set to this file",
                     file, names.size(), content.averages().size());
         }
     }

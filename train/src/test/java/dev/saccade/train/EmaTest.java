@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.core.nn.Module;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;

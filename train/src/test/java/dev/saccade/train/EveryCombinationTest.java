@@ -14,7 +14,7 @@ import com.google.common.io.Resources;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.TorchFile;
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
 

@@ -312,7 +312,7 @@ public final class PretrainedWeights {
         if (url().isPresent()) {
             return Text.format(
                     "%s is not downloaded; fetch it (PretrainedWeights.fetch, or weights fetch %s;"
-                        + " %s)",
+                            + " %s)",
                     name, name, sizeAndLicense());
         }
         Path place = WeightsCache.here().file(file());

@@ -9,9 +9,9 @@ import com.google.common.io.Resources;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.ElementType;
-import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.Weights;
+import dev.saccade.checkpoint.weights.LoadReport;
+import dev.saccade.checkpoint.weights.Weights;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
 

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.backbones.Swin;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.TorchFile;
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;

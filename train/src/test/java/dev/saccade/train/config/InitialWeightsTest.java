@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.TorchFile;
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import org.junit.jupiter.api.Test;

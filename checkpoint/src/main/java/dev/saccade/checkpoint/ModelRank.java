@@ -1,0 +1,36 @@
+package dev.saccade.checkpoint;
+
+import com.google.common.base.Splitter;
+
+import java.util.Locale;
+import java.util.Set;
+
+/** Preference among several models in one file: the lowest rank wins. */
+public final class ModelRank {
+
+    private static final Set<String> AVERAGED =
+            Set.of("ema", "averaged", "average", "swa", "momentum", "shadow", "target", "k");
+
+    private ModelRank() {}
+
+    /**
+     * Returns the rank of a model: 2 for running averages, 1 otherwise. A teacher comes first where
+     * there is a student, as self-distillation evaluates the teacher.
+     *
+     * @param path prefix of its weights in the file
+     */
+    public static int of(String path, boolean hasStudent) {
+        boolean isTeacher = isOf(path, "teacher");
+        if (hasStudent && isTeacher) {
+            return 0;
+        }
+        return isTeacher || AVERAGED.stream().anyMatch(word -> isOf(path, word)) ? 2 : 1;
+    }
+
+    /** Returns whether a path contains a word, in any case. */
+    public static boolean isOf(String path, String word) {
+        return Splitter.onPattern("[._-]")
+                .splitToStream(path.toLowerCase(Locale.ROOT))
+                .anyMatch(word::equals);
+    }
+}

@@ -1,0 +1,137 @@
+package dev.saccade.checkpoint.pytorch;
+
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.checkpoint.CheckpointFile;
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.MalformedException;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.pytorch.Pickle.Tuple;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToLongFunction;
+
+/** A NumPy array whose bytes are in the pickle, as detectron2's {@code .pkl} files have them. */
+final class NumpyArray implements StoredArray {
+
+    /** Version, shape, dtype, whether columns come first, and the bytes. */
+    private static final int STATE = 5;
+
+    private static final ImmutableMap<String, ElementType> TYPES =
+            ImmutableMap.<String, ElementType>builder()
+                    .put("f8", ElementType.FLOAT64)
+                    .put("f4", ElementType.FLOAT32)
+                    .put("f2", ElementType.FLOAT16)
+                    .put("i8", ElementType.INT64)
+                    .put("i4", ElementType.INT32)
+                    .put("i2", ElementType.INT16)
+                    .put("i1", ElementType.INT8)
+                    .put("u1", ElementType.UINT8)
+                    .put("b1", ElementType.BOOLEAN)
+                    .buildOrThrow();
+
+    /** A dtype, such as {@code f4}. */
+    static final class Type {
+
+        private final String code;
+        private boolean isBigEndian;
+
+        Type(String code) {
+            this.code = code;
+        }
+
+        /** Sets the byte order: the state is the version, the order and more. */
+        void restore(Object state) {
+            isBigEndian =
+                    state instanceof Tuple tuple
+                            && tuple.items().size() > 1
+                            && ">".equals(tuple.items().get(1));
+        }
+    }
+
+    private Optional<ElementType> type = Optional.empty();
+    private List<Long> sizes = List.of();
+    private boolean isFortran;
+    private ByteBuffer data = ByteBuffer.allocate(0);
+
+    /** Returns whether it holds numbers: not strings or Python objects. */
+    boolean isNumeric() {
+        return type.isPresent();
+    }
+
+    /** Sets the content that NumPy gives to {@code __setstate__}. */
+    void restore(Object state) {
+        if (state instanceof Tuple tuple && tuple.items().size() == STATE) {
+            List<Object> items = tuple.items();
+            boolean columnsFirst = Boolean.TRUE.equals(items.get(3)) || items.get(3).equals(1L);
+            set(items.get(1), items.get(2), columnsFirst, items.get(4));
+        }
+    }
+
+    /**
+     * Sets the content.
+     *
+     * @param bytes {@link Pickle.Bytes}, or a text of Python 2 that is valid UTF-8
+     */
+    void set(Object shape, Object dtype, boolean columnsFirst, Object bytes) {
+        Optional<ElementType> found =
+                dtype instanceof Type each
+                        ? Optional.ofNullable(TYPES.get(each.code))
+                        : Optional.empty();
+        Optional<ByteBuffer> content = content(bytes);
+        if (found.isEmpty() || content.isEmpty() || !(shape instanceof Tuple tuple)) {
+            return;
+        }
+        if (((Type) dtype).isBigEndian && found.get().bytes() > 1) {
+            throw new MalformedException("a big-endian NumPy array, not read");
+        }
+        sizes = PickleGlobals.integers(tuple);
+        long length = found.get().bytes();
+        for (long size : sizes) {
+            length = Math.multiplyExact(length, size);
+        }
+        if (length != content.get().remaining()) {
+            throw new MalformedException(
+                    "damaged: a NumPy array of shape %s has the wrong number of bytes", sizes);
+        }
+        type = found;
+        isFortran = columnsFirst;
+        data = content.get();
+    }
+
+    private static Optional<ByteBuffer> content(Object bytes) {
+        if (bytes instanceof Pickle.Bytes raw) {
+            return Optional.of(raw.data());
+        }
+        return bytes instanceof String text
+                ? Optional.of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)))
+                : Optional.empty();
+    }
+
+    @Override
+    public long span() {
+        return data.remaining();
+    }
+
+    @Override
+    public Tensor read(CheckpointFile file, ToLongFunction<TorchStorage> places) {
+        ElementType element = type.orElseThrow();
+        ByteBuffer bytes = data;
+        if (isFortran && sizes.size() > 1 && data.hasRemaining()) {
+            List<Long> strides = new ArrayList<>();
+            long stride = 1;
+            for (long size : sizes) {
+                strides.add(stride);
+                stride *= size;
+            }
+            bytes = TorchTensor.ordered(data, sizes, strides, element.bytes(), data.remaining());
+        }
+        return new Tensor(element, new Shape(sizes), bytes);
+    }
+}

@@ -1,0 +1,168 @@
+package dev.saccade.checkpoint.pytorch;
+
+import dev.saccade.checkpoint.CheckpointFile;
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.MalformedException;
+import dev.saccade.checkpoint.pytorch.Pickle.Tuple;
+
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+/**
+ * What a PyTorch file says before its tensors are looked at.
+ *
+ * @param root what was given to {@code torch.save}
+ * @param places gives the first byte of a storage in the file
+ */
+record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
+
+    private static final String PICKLE = "data.pkl";
+
+    /** More than the pickle of any checkpoint whose tensors are not in it. */
+    private static final int MAX_PICKLE = 1 << 26;
+
+    /** Pickles of NumPy arrays hold the weights. */
+    private static final int MAX_ARRAYS = 1 << 30;
+
+    /** More than the pickle of {@link #LEGACY_MAGIC}, of any protocol. */
+    private static final int MAGIC_PICKLE = 64;
+
+    private static final BigInteger LEGACY_MAGIC = new BigInteger("1950a86a20f9469cfc6c", 16);
+    private static final long LEGACY_PROTOCOL = 1001;
+
+    /** Reads the zip format of PyTorch 1.6 and later. */
+    static TorchContent ofZip(CheckpointFile file) {
+        Map<String, StoredZip.Entry> entries = StoredZip.read(file);
+        List<String> pickles =
+                entries.keySet().stream()
+                        .filter(name -> name.equals(PICKLE) || name.endsWith("/" + PICKLE))
+                        .toList();
+        if (pickles.size() != 1) {
+            throw new MalformedException("a zip file, but no PyTorch checkpoint: no data.pkl");
+        }
+        String folder = pickles.get(0).substring(0, pickles.get(0).length() - PICKLE.length());
+        if (entries.keySet().stream().anyMatch(name -> name.startsWith(folder + "code/"))) {
+            throw new MalformedException(
+                    "refused: a TorchScript archive, which contains code; in Python,"
+                        + " torch.save(torch.jit.load(file).state_dict(), ...) writes the tensors"
+                        + " alone");
+        }
+        StoredZip.Entry order = entries.get(folder + "byteorder");
+        if (order != null && file.description(order.begin(1), 1).get() != 'l') {
+            throw new MalformedException("written on a big-endian machine, not read");
+        }
+        StoredZip.Entry pickle = entries.get(pickles.get(0));
+        long size = pickle.size();
+        if (size > MAX_ARRAYS) {
+            throw new MalformedException(
+                    "its pickle has %s bytes, at most %s are read; save tensors, not NumPy arrays",
+                    size, MAX_ARRAYS);
+        }
+        Object root =
+                Pickle.read(file.description(pickle.begin(size), size), TorchContent::storage);
+        return new TorchContent(
+                root,
+                storage -> {
+                    StoredZip.Entry entry = entries.get(folder + "data/" + storage.key());
+                    if (entry == null) {
+                        throw missing(storage);
+                    }
+                    return entry.begin(storage.bytes());
+                });
+    }
+
+    /** Reads the format before PyTorch 1.6, or a pickle of a dict of NumPy arrays. */
+    static TorchContent ofPickle(CheckpointFile file) {
+        if (isLegacy(file)) {
+            return ofLegacy(file);
+        }
+        ByteBuffer in = file.description(0, file.size());
+        Object root = Pickle.read(in, id -> storage(new Tuple(List.of())));
+        return new TorchContent(
+                root,
+                storage -> {
+                    throw missing(storage);
+                });
+    }
+
+    private static boolean isLegacy(CheckpointFile file) {
+        try {
+            ByteBuffer start = file.description(0, Math.min(file.size(), MAGIC_PICKLE));
+            return LEGACY_MAGIC.equals(Pickle.read(start, TorchContent::storage));
+        } catch (MalformedException e) {
+            return false;
+        }
+    }
+
+    /** Pickles, then the storages one after the other. */
+    private static TorchContent ofLegacy(CheckpointFile file) {
+        Map<String, TorchStorage> storages = new HashMap<>();
+        ByteBuffer in = file.description(0, Math.min(file.size(), MAX_PICKLE));
+        Object[] pickles = new Object[5];
+        for (int i = 0; i < pickles.length; i++) {
+            pickles[i] = Pickle.read(in, id -> noted(storage(id), storages));
+        }
+        boolean isBigEndian =
+                pickles[2] instanceof Map<?, ?> system
+                        && Boolean.FALSE.equals(system.get("little_endian"));
+        if (!pickles[1].equals(LEGACY_PROTOCOL) || isBigEndian) {
+            throw new MalformedException("a PyTorch checkpoint of a protocol that is not read");
+        }
+        if (!(pickles[4] instanceof List<?> keys)) {
+            throw new MalformedException("damaged: it has no list of storages");
+        }
+        Map<String, Long> places = new HashMap<>();
+        long position = in.position();
+        for (Object key : keys) {
+            TorchStorage storage = key instanceof String name ? storages.get(name) : null;
+            if (storage == null
+                    || file.description(position, Long.BYTES).getLong() != storage.elements()) {
+                throw new MalformedException("damaged: a storage is not as announced");
+            }
+            position += Long.BYTES;
+            places.put(storage.key(), position);
+            position += storage.bytes();
+        }
+        return new TorchContent(
+                pickles[3],
+                storage -> {
+                    if (!places.containsKey(storage.key())) {
+                        throw missing(storage);
+                    }
+                    return places.get(storage.key());
+                });
+    }
+
+    private static MalformedException missing(TorchStorage storage) {
+        return new MalformedException("damaged: storage %s is missing", storage.key());
+    }
+
+    private static TorchStorage noted(TorchStorage storage, Map<String, TorchStorage> storages) {
+        TorchStorage other = storages.putIfAbsent(storage.key(), storage);
+        if (other != null && !other.equals(storage)) {
+            throw new MalformedException("damaged: storage %s is announced twice", storage.key());
+        }
+        return storage;
+    }
+
+    /** Returns the storage of {@code ("storage", torch.FloatStorage, key, location, elements)}. */
+    private static TorchStorage storage(Tuple id) {
+        List<Object> items = id.items();
+        if (items.size() >= 5
+                && items.get(0).equals("storage")
+                && items.get(1) instanceof Pickle.Global kind
+                && items.get(2) instanceof String key
+                && items.get(4) instanceof Long elements
+                && elements >= 0
+                && (items.size() == 5 || items.get(5) == Pickle.NONE)) {
+            return new TorchStorage(ElementType.ofTorchStorage(kind.name()), key, elements);
+        }
+        throw new MalformedException(
+                "refused: it refers to something that is no tensor, such as a whole module; in"
+                        + " Python, torch.save(model.state_dict(), ...) writes the tensors alone");
+    }
+}

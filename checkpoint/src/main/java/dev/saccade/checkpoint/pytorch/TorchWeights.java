@@ -1,0 +1,143 @@
+package dev.saccade.checkpoint.pytorch;
+
+import dev.saccade.checkpoint.MalformedException;
+import dev.saccade.checkpoint.ModelRank;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The dict of weights in a PyTorch file, under any key.
+ *
+ * <p>Of several large dicts, trained weights are preferred to their averages and a teacher to its
+ * student, see {@link ModelRank}; then {@code state_dict}, {@code model} and the first in the file.
+ *
+ * @param arrays the arrays by name
+ * @param notes lines on which dict is used and what else there is
+ */
+record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
+
+    private static final List<String> USUAL = List.of("state_dict", "model");
+
+    /** Dicts of at least this part of the largest are alternatives. */
+    private static final double ALTERNATIVE = 0.5;
+
+    private static final int MAX_DEPTH = 4;
+
+    /** Entries searched: dicts of a hostile file may refer to each other. */
+    private static final int MAX_ENTRIES = 1_000_000;
+
+    private static final int MAX_KEYS = 20;
+
+    /** A dict that holds arrays. */
+    private record Candidate(String path, Map<String, StoredArray> arrays) {
+
+        boolean isAveraged() {
+            return ModelRank.of(path, false) > 1;
+        }
+
+        @Override
+        public String toString() {
+            return path.isEmpty() ? "the entries of the file" : path;
+        }
+    }
+
+    /** Collects the candidates. */
+    private static final class Search {
+
+        private final List<Candidate> found = new ArrayList<>();
+        private int entries;
+
+        void add(String path, Map<?, ?> dict, int depth) {
+            Map<String, StoredArray> arrays = new LinkedHashMap<>();
+            for (Map.Entry<?, ?> entry : dict.entrySet()) {
+                if (entries++ > MAX_ENTRIES) {
+                    return;
+                }
+                if (!(entry.getKey() instanceof String key)) {
+                    continue;
+                }
+                Object value = entry.getValue();
+                if (value instanceof TorchTensor
+                        || (value instanceof NumpyArray array && array.isNumeric())) {
+                    arrays.put(key, (StoredArray) value);
+                } else if (value instanceof Map<?, ?> nested
+                        && depth < MAX_DEPTH
+                        && !key.startsWith("optim")) {
+                    add(path.isEmpty() ? key : path + "." + key, nested, depth + 1);
+                }
+            }
+            if (!arrays.isEmpty()) {
+                found.add(new Candidate(path, arrays));
+            }
+        }
+    }
+
+    static TorchWeights of(Map<?, ?> root, boolean averaged) {
+        Search search = new Search();
+        search.add("", root, 0);
+        int largest = search.found.stream().mapToInt(c -> c.arrays.size()).max().orElse(0);
+        List<Candidate> large =
+                search.found.stream()
+                        .filter(each -> each.arrays.size() >= ALTERNATIVE * largest)
+                        .toList();
+        boolean hasStudent = large.stream().anyMatch(each -> ModelRank.isOf(each.path, "student"));
+        Candidate chosen =
+                large.stream()
+                        .filter(each -> !averaged || each.isAveraged())
+                        .min(
+                                Comparator.<Candidate>comparingInt(
+                                                each -> ModelRank.of(each.path, hasStudent))
+                                        .thenComparingInt(each -> place(each.path)))
+                        .orElseThrow(() -> absence(root, averaged));
+        return new TorchWeights(chosen.arrays, notes(chosen, large));
+    }
+
+    private static int place(String path) {
+        int place = USUAL.indexOf(path);
+        return place < 0 ? USUAL.size() : place;
+    }
+
+    private static MalformedException absence(Map<?, ?> root, boolean averaged) {
+        String keys =
+                root.keySet().stream()
+                        .filter(String.class::isInstance)
+                        .limit(MAX_KEYS)
+                        .toList()
+                        .toString();
+        return new MalformedException(
+                averaged
+                        ? "it holds no averaged weights, such as state_dict_ema; its keys are "
+                                + keys
+                        : "it holds no tensors; its keys are " + keys);
+    }
+
+    private static List<String> notes(Candidate chosen, List<Candidate> large) {
+        List<String> notes = new ArrayList<>();
+        Optional<Candidate> averages =
+                large.stream()
+                        .filter(each -> !each.path.equals(chosen.path) && each.isAveraged())
+                        .findFirst();
+        List<Candidate> others =
+                large.stream()
+                        .filter(each -> !each.path.equals(chosen.path) && !each.isAveraged())
+                        .toList();
+        if (!chosen.path.isEmpty() && !USUAL.contains(chosen.path)) {
+            notes.add("weights in the file: " + chosen);
+        }
+        if (!others.isEmpty()) {
+            notes.add("weights in the file that are not used: " + others);
+        }
+        averages.ifPresent(
+                each ->
+                        notes.add(
+                                "averaged weights in the file: "
+                                        + each
+                                        + "; not used, but convert can write them"));
+        return notes;
+    }
+}

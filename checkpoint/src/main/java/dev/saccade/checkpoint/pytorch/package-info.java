@@ -1,0 +1,2 @@
+/** Reads and writes the file formats of PyTorch without executing code. */
+package dev.saccade.checkpoint.pytorch;

@@ -1,0 +1,119 @@
+package dev.saccade.checkpoint.weights;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.conversion.PositionTable;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.vision.Interpolation;
+
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Learned tables of positions: made for a grid of one size, they are interpolated for another, as
+ * the loaders of the official detection code do.
+ */
+final class PositionTables {
+
+    private PositionTables() {}
+
+    /**
+     * A table for a place.
+     *
+     * @param tensor the table
+     * @param how what was done to it, such as {@code bicubic}
+     */
+    record Fitted(Tensor tensor, String how) {}
+
+    /**
+     * Returns a table for a place of another shape; nothing, if the shapes differ in more than the
+     * grid, such as in the number of heads.
+     */
+    static Optional<Fitted> fit(PositionTable kind, Tensor table, Shape place) {
+        if (!Layout.isPossible(table.shape()) || !Layout.isPossible(place)) {
+            return Optional.empty();
+        }
+        Layout from = Layout.of(table.shape(), kind.positionsLast());
+        Layout to = Layout.of(place, kind.positionsLast());
+        if (from.channels != to.channels || from.apart != to.apart || from.apart > 1) {
+            return Optional.empty();
+        }
+        boolean isSameGrid = from.height == to.height && from.width == to.width;
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            NDArray rows = from.rows(manager.create(table.floats(), table.shape()));
+            if (isSameGrid) {
+                return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "laid out anew"));
+            }
+            NDArray grid =
+                    rows.get(from.apart + ":")
+                            .transpose()
+                            .reshape(1, from.channels, from.height, from.width);
+            NDArray size = manager.zeros(new Shape(1, to.height, to.width, 1));
+            NDArray resized =
+                    NoGrad.call(() -> resized(kind, grid, size))
+                            .reshape(to.height * to.width, to.channels);
+            NDArray whole = rows.get(":" + to.apart).concat(resized, 0);
+            return Optional.of(new Fitted(Tensor.of(to.laidOut(whole)), how(kind)));
+        }
+    }
+
+    private static NDArray resized(PositionTable kind, NDArray grid, NDArray size) {
+        return switch (kind.method()) {
+            case BICUBIC -> Interpolation.bicubic(grid, size);
+            case BILINEAR -> Interpolation.bilinear(grid, size);
+        };
+    }
+
+    private static String how(PositionTable kind) {
+        return kind.method().name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * Where the positions of a table are: {@code [positions, C]}, {@code [C, positions]}, {@code
+     * [1, positions, C]} or {@code [1, C, H, W]}.
+     *
+     * @param apart positions before those of the grid, such as that of PVT's class token
+     */
+    private record Layout(
+            Shape shape,
+            boolean positionsLast,
+            long apart,
+            long channels,
+            long height,
+            long width) {
+
+        static boolean isPossible(Shape shape) {
+            int axes = shape.dimension();
+            return axes == 2 || ((axes == 3 || axes == 4) && shape.get(0) == 1);
+        }
+
+        static Layout of(Shape shape, boolean positionsLast) {
+            long[] axes = shape.getShape();
+            if (axes.length == 4) {
+                return new Layout(shape, true, 0, axes[1], axes[2], axes[3]);
+            }
+            int last = axes.length - 1;
+            long positions = axes[positionsLast ? last : last - 1];
+            long side = (long) Math.sqrt((double) positions);
+            long channels = axes[positionsLast ? last - 1 : last];
+            return new Layout(shape, positionsLast, positions - side * side, channels, side, side);
+        }
+
+        /** Returns a table of this layout as {@code [positions, C]}. */
+        NDArray rows(NDArray table) {
+            return positionsLast
+                    ? table.reshape(channels, height * width).transpose()
+                    : table.reshape(apart + height * width, channels);
+        }
+
+        /** Returns {@code [positions, C]} as a table of this layout. */
+        NDArray laidOut(NDArray rows) {
+            return (positionsLast ? rows.transpose() : rows).reshape(shape);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+package dev.saccade.checkpoint.weights;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.HashMultiset;
+import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.Maps;
+import com.google.common.collect.Multiset;
+import com.google.common.collect.Multisets;
+import com.google.common.collect.Sets;
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.weights.LoadReport.Fate;
+import dev.saccade.core.Count;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.NameTable;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.MemoryFormat;
+
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+/** Assigns the tensors of a checkpoint to the parameters of a module. */
+final class WeightMatch {
+
+    /** From this ratio of equal shapes on, only the names are assumed to differ. */
+    private static final double SAME_SHAPES = 0.9;
+
+    private static final int MAX_NAMES = 5;
+
+    private final Map<String, Parameter> parameters;
+    private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+    private final List<String> ofOtherParts = new ArrayList<>();
+    private final List<LoadReport.Resized> resized = new ArrayList<>();
+    private final List<String> integers;
+    private final List<String> notFinite = new ArrayList<>();
+    private final ClassLayers classLayers;
+    private final CheckpointRules rules = InstalledRules.all();
+    private final KeyPatterns patterns = new KeyPatterns(rules);
+    private final NameSearch.Mapping mapping;
+    private final List<String> notes;
+
+    /** Parameters that stay as initialized because of other classes, with the reason. */
+    private final Map<String, String> freshClasses = new LinkedHashMap<>();
+
+    WeightMatch(Checkpoint checkpoint, Module module, ClassLayers classLayers) {
+        this.parameters = module.namedParameters();
+        NameSearch search =
+                new NameSearch(
+                        checkpoint.tensors(),
+                        Maps.transformValues(parameters, Parameter::getShape),
+                        rules);
+        this.mapping = search.best();
+        this.classLayers =
+                classLayers.orElse(mapping.table().map(NameTable::classes).orElse(List.of()));
+        this.notes = new ArrayList<>(checkpoint.notes());
+        notes.addAll(search.notes());
+        Checkpoint part = mapping.strip(checkpoint);
+        Checkpoint named = mapping.table().map(table -> Naming.toSaccade(part, table)).orElse(part);
+        Set<String> others =
+                Sets.filter(
+                        checkpoint.tensors().keySet(), name -> !name.startsWith(mapping.removed()));
+        named.tensors()
+                .forEach(
+                        (name, tensor) -> {
+                            String ours = mapping.added() + name;
+                            if (parameters.containsKey(ours)) {
+                                Checkpoint.putNew(tensors, ours, tensor);
+                            } else if (parameters.containsKey(name) || !others.contains(name)) {
+                                Checkpoint.putNew(tensors, name, tensor);
+                            } else {
+                                ofOtherParts.add(name);
+                            }
+                        });
+        this.integers =
+                Sets.intersection(tensors.keySet(), parameters.keySet()).stream()
+                        .filter(name -> !tensors.get(name).type().isFloating())
+                        .toList();
+    }
+
+    /** Returns a match of all parameters; throws if any has no value. */
+    static WeightMatch complete(Checkpoint checkpoint, Module module) {
+        WeightMatch match = new WeightMatch(checkpoint, module, ClassLayers.NONE);
+        LoadReport report = match.report();
+        if (!report.isComplete()) {
+            throw SaccadeException.user("the checkpoint is not of this model: %s", report);
+        }
+        return match;
+    }
+
+    /** Interpolates position tables of another size. */
+    void fitPositions() {
+        for (String name : Sets.intersection(parameters.keySet(), tensors.keySet())) {
+            Tensor table = tensors.get(name);
+            Shape expected = shape(name);
+            if (!fits(name)) {
+                rules.positions().stream()
+                        .filter(kind -> kind.name().matches(name))
+                        .findFirst()
+                        .flatMap(kind -> PositionTables.fit(kind, table, expected))
+                        .ifPresent(fitted -> resize(name, fitted));
+            }
+        }
+    }
+
+    private void resize(String name, PositionTables.Fitted fitted) {
+        Shape found = tensors.put(name, fitted.tensor()).shape();
+        resized.add(new LoadReport.Resized(name, found, shape(name), fitted.how()));
+    }
+
+    /** Reorders the rows of class layers by class name. */
+    void matchClasses() {
+        Set<String> moved = new LinkedHashSet<>();
+        Set<String> unnamed = new LinkedHashSet<>();
+        boolean isNamed = false;
+        for (String name : Sets.intersection(classLayers.rows().keySet(), tensors.keySet())) {
+            Tensor tensor = tensors.get(name);
+            ClassLayers.Plan plan =
+                    classLayers.plan(name, tensor.shape(), shape(name), patterns.classRows(name));
+            isNamed |= !(plan instanceof ClassLayers.Plan.Unnamed);
+            if (plan instanceof ClassLayers.Plan.Moved rows) {
+                moved.add(layer(name));
+                tensors.put(name, moved(name, rows.sources()));
+            } else if (plan instanceof ClassLayers.Plan.Unnamed) {
+                unnamed.add(layer(name));
+            } else if (plan instanceof ClassLayers.Plan.Fresh fresh) {
+                freshClasses.put(name, fresh.reason());
+            }
+        }
+        if (isNamed && !classLayers.theirs().isEmpty() && !classLayers.match().isNone()) {
+            notes.addAll(classLayers.match().describe());
+        }
+        if (!moved.isEmpty()) {
+            notes.add("rows selected by class name in: " + String.join(", ", moved));
+        }
+        if (!unnamed.isEmpty()) {
+            notes.add(
+                    "warning: class names of the checkpoint are unknown; check that it has the same"
+                            + " classes in the same order, layers that depend on it: "
+                            + String.join(", ", unnamed));
+        }
+    }
+
+    /** Returns a hint if the missing parameters have the shapes of unexpected tensors. */
+    String differsOnlyInNames() {
+        Multiset<Shape> spare = HashMultiset.create();
+        Sets.difference(tensors.keySet(), parameters.keySet())
+                .forEach(name -> spare.add(tensors.get(name).shape()));
+        Multiset<Shape> needed = HashMultiset.create();
+        Sets.difference(parameters.keySet(), tensors.keySet()).stream()
+                .filter(name -> name.startsWith(mapping.added()))
+                .forEach(name -> needed.add(shape(name)));
+        int same = Multisets.intersection(spare, needed).size();
+        return needed.isEmpty() || same < SAME_SHAPES * needed.size()
+                ? ""
+                : "; the shapes match and only the names differ: rename the tensors to those that"
+                        + " are missing";
+    }
+
+    private static String layer(String name) {
+        return name.substring(0, Math.max(name.lastIndexOf('.'), 0));
+    }
+
+    /** Returns rows of the checkpoint; -1 keeps the row of the parameter. */
+    private Tensor moved(String name, ImmutableIntArray sources) {
+        Shape shape = shape(name);
+        FloatBuffer theirs = tensors.get(name).floats();
+        FloatBuffer own = Tensor.of(parameters.get(name).getArray()).floats();
+        float[] values = new float[Math.toIntExact(shape.size())];
+        int length = values.length / sources.length();
+        for (int row = 0; row < sources.length(); row++) {
+            boolean isKept = sources.get(row) < 0;
+            int begin = (isKept ? row : sources.get(row)) * length;
+            (isKept ? own : theirs).get(begin, values, row * length, length);
+        }
+        return Tensor.of(shape, values);
+    }
+
+    private boolean fits(String name) {
+        return parameters.containsKey(name)
+                && tensors.containsKey(name)
+                && shape(name).equals(tensors.get(name).shape())
+                && !freshClasses.containsKey(name);
+    }
+
+    private Set<String> fitting() {
+        return Sets.filter(tensors.keySet(), this::fits);
+    }
+
+    private Shape shape(String name) {
+        return parameters.get(name).getShape();
+    }
+
+    LoadReport report() {
+        ImmutableListMultimap.Builder<Fate, String> names = ImmutableListMultimap.builder();
+        List<LoadReport.Remade> remade = new ArrayList<>();
+        List<LoadReport.Misshaped> misshaped = new ArrayList<>();
+        for (String name : parameters.keySet()) {
+            if (fits(name)) {
+                names.put(Fate.LOADED, name);
+            } else if (freshClasses.containsKey(name)) {
+                remade.add(new LoadReport.Remade(name, freshClasses.get(name)));
+            } else if (tensors.containsKey(name)) {
+                Shape found = tensors.get(name).shape();
+                misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
+            } else {
+                boolean isFresh = !name.startsWith(mapping.added()) || patterns.isFresh(name);
+                names.put(isFresh ? Fate.FRESH : Fate.MISSING, name);
+            }
+        }
+        names.putAll(Fate.IGNORED, ofOtherParts);
+        for (String name : Sets.difference(tensors.keySet(), parameters.keySet())) {
+            Fate fate = patterns.isIgnored(name) ? Fate.IGNORED : Fate.UNEXPECTED;
+            names.put(patterns.isComputed(name) ? Fate.COMPUTED : fate, name);
+        }
+        return new LoadReport(names.build(), resized, remade, misshaped, notes);
+    }
+
+    /** Returns the tensors as initial values of the parameters. */
+    Map<String, WeightInit> values() {
+        return Maps.asMap(Set.copyOf(fitting()), Stored::new);
+    }
+
+    /** Copies all tensors into the parameters. */
+    void copy() {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            Map<String, NDArray> values = new LinkedHashMap<>();
+            fitting().forEach(name -> values.put(name, read(name, manager)));
+            throwIfUnusable();
+            values.forEach(
+                    (name, array) -> MemoryFormat.copy(array, parameters.get(name).getArray()));
+        }
+    }
+
+    private NDArray read(String name, NDManager manager) {
+        NDArray values = tensors.get(name).array(manager);
+        try (NDArray sum = values.sum()) {
+            // Any non-finite value makes the sum non-finite; finite weights are too small for that.
+            if (!Float.isFinite(sum.getFloat())) {
+                notFinite.add(name);
+            }
+        }
+        return values;
+    }
+
+    void throwIfUnusable() {
+        Problems problems = new Problems();
+        if (!integers.isEmpty()) {
+            problems.add(
+                    "weights are floating-point numbers, but integers are stored for %s; take the"
+                            + " file that the training wrote",
+                    Count.first(integers, MAX_NAMES));
+        }
+        if (!notFinite.isEmpty()) {
+            problems.add(
+                    "weights that are not finite are stored for %s; the training that wrote them"
+                            + " diverged, or they are damaged: take an earlier checkpoint",
+                    Count.first(notFinite, MAX_NAMES));
+        }
+        problems.throwIfAny("the checkpoint is of no use");
+    }
+
+    /** The values of a tensor as the initial values of a parameter. */
+    private final class Stored implements WeightInit {
+
+        private final String name;
+
+        Stored(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public void fill(float[] values, Shape shape, SplittableRandom random) {
+            tensors.get(name).floats().get(values);
+        }
+
+        @Override
+        public NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
+            return read(name, manager);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package dev.saccade.checkpoint.weights;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableListMultimap;
+
+import dev.saccade.checkpoint.weights.LoadReport.Fate;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+class LoadReportTest {
+
+    private static LoadReport.Remade remade(String name, String why) {
+        return new LoadReport.Remade(name, why);
+    }
+
+    @Test
+    void saysInAFewLinesWhatBecameOfEachName() {
+        String biases = "layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0";
+        String neighbors = ".attn.relative_position_bias_table_to_neighbors";
+        LoadReport report =
+                new LoadReport(
+                        ImmutableListMultimap.<Fate, String>builder()
+                                .putAll(Fate.LOADED, "patch_embed.proj.weight", biases)
+                                .putAll(
+                                        Fate.FRESH,
+                                        "layers.3.blocks.0" + neighbors,
+                                        "layers.3.blocks.1" + neighbors,
+                                        "norm3.weight",
+                                        "norm3.bias")
+                                .put(Fate.MISSING, "cls_token")
+                                .put(Fate.UNEXPECTED, "rpn_head.rpn_cls.weight")
+                                .putAll(Fate.IGNORED, "head.weight", "head.bias")
+                                .putAll(
+                                        Fate.COMPUTED,
+                                        "layers.0.blocks.0.attn.relative_position_index",
+                                        "layers.1.blocks.0.attn.relative_position_index")
+                                .build(),
+                        List.of(
+                                new LoadReport.Resized(
+                                        biases, new Shape(8, 49), new Shape(8, 169), "bilinear")),
+                        List.of(
+                                remade(
+                                        "cls_convs.0.weight",
+                                        "3 classes here, 80 in the checkpoint"),
+                                remade("cls_convs.0.bias", "3 classes here, 80 in the checkpoint"),
+                                remade("fc.weight", "3 classes here, 80 in the checkpoint")),
+                        List.of(),
+                        List.of());
+
+        assertEquals(
+                """
+                loaded 2 of 10 parameters
+                positions fitted to another grid: 1
+                  layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0: \
+                from (8, 49) to (8, 169), bilinear
+                3 classes here, 80 in the checkpoint: initialized from scratch: cls_convs.0, fc
+                not part of such a checkpoint, start as the config says: 4
+                  layers.3.*.relative_position_bias_table_to_neighbors (2)
+                  norm3.* (2)
+                missing in the checkpoint, left as they were: 1
+                  cls_token
+                unexpected in the checkpoint, not used: 1
+                  rpn_head.rpn_cls.weight
+                needless here, ignored: 4
+                  head.* (2), such as head.weight
+                  *.relative_position_index (2)
+                """,
+                String.join("\n", report.toString().lines().toList()) + "\n");
+    }
+}

@@ -1,0 +1,112 @@
+package dev.saccade.checkpoint.weights;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.IndexTable;
+import dev.saccade.core.conversion.NameTable;
+import dev.saccade.core.conversion.PositionTable;
+import dev.saccade.core.conversion.Reordering;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A backbone from outside that another library knows by other names, with tables of its own. */
+public final class TinyBackbone extends Backbone {
+
+    /** Makes it known. */
+    public static final class Provider implements PartProvider {
+
+        @Override
+        public List<Class<? extends PartConfig>> parts() {
+            return List.of(Config.class);
+        }
+    }
+
+    /** Its hyper-parameters: the side of the grid of positions. */
+    @Part("tiny")
+    public record Config(@Default("3") int side) implements Backbone.Config {
+
+        @Override
+        public TinyBackbone build() {
+            return new TinyBackbone(side);
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return CheckpointRules.NONE
+                    .withNames(
+                            new NameTable(
+                                    "keras",
+                                    "{b}body.{*}",
+                                    List.of("{b}blocks.{i}.positions"),
+                                    """
+                                    {b}body.block{i+1}.kernel {b}blocks.{i}.fc.weight transposed
+                                    {b}body.block{i+1}.bias   {b}blocks.{i}.fc.bias
+                                    {b}body.block{i+1}.{*}    {b}blocks.{i}.{*}
+                                    {b}body.{*}               {b}{*}
+                                    """,
+                                    Map.of(
+                                            "transposed",
+                                            new Reordering(
+                                                    NDArray::transpose, NDArray::transpose))))
+                    .withPositions(PositionTable.bilinear("{*}.positions"))
+                    .withIndexes(
+                            new IndexTable(
+                                    "{*}.positions",
+                                    "{*}.order",
+                                    positions ->
+                                            Optional.of(
+                                                    new IndexTable.Values(
+                                                            ImmutableLongArray.of(
+                                                                    positions.shape().get(0))))))
+                    .withComputed("{*}.mask")
+                    .withUnexpected("{b}fc.weight")
+                    .withMissing("{b}norm{i}.{*}");
+        }
+    }
+
+    private TinyBackbone(int side) {
+        add("blocks.0", new Block(side));
+        add("norm0", new Linear(2, 2));
+    }
+
+    private static final class Block extends Layer {
+
+        private final Linear fc;
+
+        Block(int side) {
+            parameter("positions", new Shape((long) side * side, 2), WeightInit.truncatedNormal(1));
+            fc = add("fc", new Linear(3, 2));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return fc.forward(x);
+        }
+    }
+
+    @Override
+    public FeaturePyramid forward(NDArray images) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<FeatureInfo> features() {
+        return List.of(new FeatureInfo(2, 4));
+    }
+}
