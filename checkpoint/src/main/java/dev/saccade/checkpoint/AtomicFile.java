@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  */
 public final class AtomicFile {
 
-    /** What writes the content of a file. */
+    /** Writes the content of a file. */
     @FunctionalInterface
     public interface Content {
 
@@ -89,7 +89,7 @@ public final class AtomicFile {
         Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Leaves a file that cannot be removed; what went wrong before is what is to be told. */
+    /** Deletes a file if possible; the error that was thrown before matters more. */
     private static void discard(Path temporary) {
         try {
             Files.deleteIfExists(temporary);

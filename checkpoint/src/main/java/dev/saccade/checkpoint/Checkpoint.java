@@ -12,10 +12,10 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What a checkpoint file holds.
+ * Content of a checkpoint file.
  *
  * @param tensors tensors by name, in the order of the file
- * @param metadata what else there is to know, such as the classes; values are texts
+ * @param metadata further information, such as the classes, as texts
  * @param notes what users should know about the choice of these tensors, such as averaged weights
  *     that the file also holds
  */

@@ -14,13 +14,12 @@ import java.util.function.Function;
 import java.util.zip.CRC32C;
 
 /**
- * A file of any size that others may cut short or overwrite at any time.
+ * A file of any size that other processes may truncate or overwrite at any time.
  *
- * <p>Nothing of it is mapped: to touch a mapped page that is no longer there kills the process. All
- * that is asked for is looked at when the file is opened, and once more later, what describes the
- * tensors at the end of opening and the tensors when they are used; that both looks find the same
- * makes all of it the content of one moment. The file stays open for as long as something refers to
- * a stretch of it.
+ * <p>The file is not mapped: access to a mapped page that no longer exists kills the process. Each
+ * stretch is read when the file is opened and again later: descriptions at the end of opening,
+ * tensors when they are used. Equal checksums prove that the content did not change in between. The
+ * file stays open as long as a stretch of it is referenced.
  */
 public final class CheckpointFile {
 

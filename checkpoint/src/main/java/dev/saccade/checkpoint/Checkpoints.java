@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Opens checkpoint files of every kind, told apart by their content and not by their name. */
+/** Opens checkpoint files in any format, detected by content rather than by name. */
 public final class Checkpoints {
 
     private static final int SNIFFED = 1024;

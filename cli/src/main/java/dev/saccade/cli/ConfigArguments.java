@@ -35,8 +35,8 @@ final class ConfigArguments {
             paramLabel = "CONFIG",
             description =
                     "A YAML file; the name of one that comes with Saccade, such as"
-                        + " retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd; or the folder of a"
-                        + " run, for its own.")
+                            + " retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd; or the folder of a"
+                            + " run, for its own.")
     private Path named;
 
     @Mixin private DataOption data;

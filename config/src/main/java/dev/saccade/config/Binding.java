@@ -239,8 +239,7 @@ final class Binding {
             Class<? extends Record> type, ConfigNode.Mapping node, Site site) {
         Map<String, Defaults> variants = Defaults.variants(type);
         if (variants.isEmpty() || node.get(VARIANT).isEmpty()) {
-            boolean given = site.fallback() != null && site.fallback().getClass() == type;
-            return Optional.of(given ? Defaults.of((Record) site.fallback()) : Defaults.of(type));
+            return Optional.of(Defaults.of(type, site.fallback()));
         }
         ConfigNode selected = node.get(VARIANT).get();
         String name = text(selected);

@@ -40,7 +40,7 @@ final class BundledConfigs {
                 return path;
             }
         } catch (InvalidPathException e) {
-            // Told below, with all else that is no name.
+            // Reported below, with other invalid names.
         }
         throw SaccadeException.user(
                 "%s: expected a path below configs/, such as _base_/runtime.yaml", name);

@@ -1,5 +1,7 @@
 package dev.saccade.config;
 
+import com.google.common.collect.Lists;
+
 import dev.saccade.core.Problems;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Reads a YAML file, the files it is based on, and overrides from the command line into one tree.
@@ -30,13 +33,13 @@ import java.util.function.Function;
  */
 public final class ConfigFile {
 
-    /** A config of more than 1 MB is no config. */
+    /** Larger files are rejected. */
     static final int MAX_BYTES = 1 << 20;
 
     private static final String BASE = "base";
     static final String SET = "--set";
 
-    /** What the name of a base begins with that comes with Saccade. */
+    /** Prefix of bases that come with Saccade. */
     private static final String BUNDLED = "saccade:";
 
     private final boolean packaged;
@@ -137,7 +140,7 @@ public final class ConfigFile {
     }
 
     /**
-     * Returns the content of a text that stands on its own, such as a config inside a checkpoint.
+     * Returns the content of a text, such as a config inside a checkpoint.
      *
      * @param source where the text is from, for messages
      */
@@ -249,10 +252,12 @@ public final class ConfigFile {
 
     /** Returns {@code c.yaml (base of b.yaml, base of a.yaml)}. */
     private String chainText() {
-        StringBuilder text = new StringBuilder(chain.get(chain.size() - 1).toString());
-        for (int i = chain.size() - 2; i >= 0; i--) {
-            text.append(i == chain.size() - 2 ? " (base of " : ", base of ").append(chain.get(i));
-        }
-        return chain.size() > 1 ? text.append(')').toString() : text.toString();
+        List<Path> files = Lists.reverse(chain);
+        String bases =
+                files.stream()
+                        .skip(1)
+                        .map(file -> "base of " + file)
+                        .collect(Collectors.joining(", ", " (", ")"));
+        return files.get(0) + (files.size() > 1 ? bases : "");
     }
 }

@@ -24,6 +24,8 @@ import java.util.regex.Pattern;
  */
 record ConfigOverride(List<String> keys, ConfigNode value) {
 
+    private static final CharMatcher DIGITS = CharMatcher.inRange('0', '9');
+
     private static final Pattern FORM =
             Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*)=(.*)", Pattern.DOTALL);
 
@@ -68,23 +70,13 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         if (old instanceof ConfigNode.Sequence list) {
             return withItem(list, key, below, depth);
         }
-        boolean isItemNext =
-                depth + 1 < keys.size()
-                        && CharMatcher.inRange('0', '9').matchesAllOf(keys.get(depth + 1));
-        ConfigNode next =
-                old.child(key)
-                        .or(
-                                () ->
-                                        isItemNext
-                                                ? below.get().filter(ConfigOverride::isList)
-                                                : Optional.empty())
-                        .orElse(new ConfigNode.Nothing(value.origin()));
+        Optional<ConfigNode> next = old.child(key);
+        if (next.isEmpty() && depth + 1 < keys.size() && DIGITS.matchesAllOf(keys.get(depth + 1))) {
+            next = below.get().filter(ConfigNode.Sequence.class::isInstance);
+        }
+        ConfigNode place = next.orElse(new ConfigNode.Nothing(value.origin()));
         return new ConfigNode.Mapping(
-                Map.of(key, replacement(next, below, depth + 1)), value.origin());
-    }
-
-    private static boolean isList(ConfigNode node) {
-        return node instanceof ConfigNode.Sequence;
+                Map.of(key, replacement(place, below, depth + 1)), value.origin());
     }
 
     private ConfigNode withItem(
@@ -92,24 +84,20 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
             String key,
             Supplier<Optional<ConfigNode>> complete,
             int depth) {
-        int size = list.items().size();
-        ConfigNode old =
-                list.child(key)
-                        .orElseThrow(
-                                () ->
-                                        SaccadeException.user(
-                                                "%s: got %s, expected %s",
-                                                String.join(".", keys.subList(0, depth)),
-                                                key,
-                                                size == 0
-                                                        ? "no item, as the list is empty"
-                                                        : "one of the items 0 to "
-                                                                + (size - 1)
-                                                                + " of the list"));
+        int last = list.items().size() - 1;
+        Optional<ConfigNode> old = list.child(key);
+        if (old.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: got %s, expected %s",
+                    String.join(".", keys.subList(0, depth)),
+                    key,
+                    last < 0
+                            ? "no item, as the list is empty"
+                            : "one of the items 0 to " + last + " of the list");
+        }
         List<ConfigNode> items = new ArrayList<>(list.items());
-        items.set(
-                Integer.parseInt(key),
-                ConfigNode.overlay(old, replacement(old, complete, depth + 1)));
+        ConfigNode over = replacement(old.get(), complete, depth + 1);
+        items.set(Integer.parseInt(key), ConfigNode.overlay(old.get(), over));
         return new ConfigNode.Sequence(items, list.origin());
     }
 }

@@ -23,7 +23,14 @@ public final class ConfigWriter {
     private static final int COMMENT_COLUMN = 56;
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z_/.][A-Za-z0-9_/.-]*");
 
-    private record Line(String text, Origin origin) {}
+    private record Line(String text, Origin origin) {
+
+        String withOrigin() {
+            return origin == null
+                    ? text
+                    : Strings.padEnd(text, COMMENT_COLUMN, ' ') + "  # " + Printable.line(origin);
+        }
+    }
 
     private final List<Line> lines = new ArrayList<>();
 
@@ -37,14 +44,7 @@ public final class ConfigWriter {
     /** Returns a config as YAML in which a comment behind each value says where it comes from. */
     public static String yamlWithOrigins(ConfigNode.Mapping config) {
         return lines(config).stream()
-                .map(
-                        line ->
-                                line.origin == null
-                                        ? line.text + "\n"
-                                        : Strings.padEnd(line.text, COMMENT_COLUMN, ' ')
-                                                + "  # "
-                                                + Printable.line(line.origin)
-                                                + "\n")
+                .map(line -> line.withOrigin() + "\n")
                 .collect(Collectors.joining());
     }
 
@@ -97,8 +97,8 @@ public final class ConfigWriter {
     /**
      * Writes the entries of a map.
      *
-     * @param first what stands before the first key: the indent, or the dash of a list item
-     * @param indent what stands before the others
+     * @param first prefix of the first key: the indent, or the dash of a list item
+     * @param indent prefix of the other keys
      */
     private void entries(ConfigNode.Mapping mapping, String first, String indent) {
         String start = first;

@@ -120,8 +120,8 @@ public final class Configs {
     }
 
     /**
-     * Returns the config that {@link #bind} makes an equal record of, without what is as the
-     * defaults have it; another {@code type} or {@code variant} laid over it brings its own.
+     * Returns the config that {@link #bind} makes an equal record of, without default values;
+     * another {@code type} or {@code variant} laid over it brings its own defaults.
      */
     public static ConfigNode.Mapping unbindChanges(Record value) {
         return Unbinding.changes(value);

@@ -20,12 +20,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What the settings of a record are where a config says nothing of them. */
+/** Default values of the settings of a record. */
 final class Defaults {
 
     static final ConfigNode.Mapping NOTHING = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
 
-    /** What the annotations of a record say, by component; read once, since configs nest. */
+    /** Defaults of the annotations by component; cached, since configs nest. */
     private static final ClassValue<Map<String, Optional<Object>>> ANNOTATED =
             new ClassValue<>() {
                 @Override
@@ -56,6 +56,11 @@ final class Defaults {
         return new Defaults(Optional.of(instance), NOTHING);
     }
 
+    /** Returns the settings of a default of this type; otherwise those of the annotations. */
+    static Defaults of(Class<? extends Record> type, Object fallback) {
+        return fallback != null && fallback.getClass() == type ? of((Record) fallback) : of(type);
+    }
+
     /** Returns those of the annotations, of the usual member where it is a family. */
     static Defaults of(Class<? extends Record> type) {
         Map<String, Defaults> variants = variants(type);
@@ -83,13 +88,10 @@ final class Defaults {
                 throw wrong(type, "@Variant(%s): unknown key %s", variant.name(), unknown);
             }
             settings.put(Binding.VARIANT, new ConfigNode.Scalar(variant.name(), Origin.DEFAULT));
-            Defaults others =
-                    variants.put(
-                            variant.name(),
-                            new Defaults(
-                                    Optional.empty(),
-                                    new ConfigNode.Mapping(settings, Origin.DEFAULT)));
-            if (others != null) {
+            Defaults member =
+                    new Defaults(
+                            Optional.empty(), new ConfigNode.Mapping(settings, Origin.DEFAULT));
+            if (variants.put(variant.name(), member) != null) {
                 throw wrong(type, "@Variant(%s): is there twice", variant.name());
             }
         }

@@ -81,17 +81,16 @@ final class Parts {
 
     /** Many a component fails because the libraries that all of them use cannot be loaded. */
     static SaccadeException unloadable(Error error) {
+        for (Throwable cause : Throwables.getCausalChain(error)) {
+            if (cause instanceof SaccadeException) {
+                return SaccadeException.user(error, "%s", cause.getMessage());
+            }
+        }
         String origin = error.getCause() == null ? "" : ", as of " + Throwables.getRootCause(error);
-        return Throwables.getCausalChain(error).stream()
-                .filter(SaccadeException.class::isInstance)
-                .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))
-                .findFirst()
-                .orElseGet(
-                        () ->
-                                SaccadeException.user(
-                                        error,
-                                        "META-INF/services: a component cannot be loaded: %s%s",
-                                        error.getMessage(),
-                                        origin));
+        return SaccadeException.user(
+                error,
+                "META-INF/services: a component cannot be loaded: %s%s",
+                error.getMessage(),
+                origin);
     }
 }

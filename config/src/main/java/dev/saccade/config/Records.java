@@ -10,7 +10,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 
-/** What the binder asks of Java's reflection. */
+/** Reads and creates records by reflection. */
 final class Records {
 
     private Records() {}

@@ -1,5 +1,7 @@
 package dev.saccade.config;
 
+import com.google.common.primitives.Primitives;
+
 import java.math.BigInteger;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -9,18 +11,13 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Single values between YAML's types and Java's. Nothing is rounded, cut or guessed: 1.5 is no
- * integer, and 50 is no text.
+ * Converts single values between YAML and Java types. Nothing is rounded, cut or guessed: 1.5 is
+ * not an integer, and 50 is not a text.
  */
 final class Scalars {
 
     private static final Set<Class<?>> TYPES =
             Set.of(
-                    int.class,
-                    long.class,
-                    float.class,
-                    double.class,
-                    boolean.class,
                     Integer.class,
                     Long.class,
                     Float.class,
@@ -33,19 +30,19 @@ final class Scalars {
 
     /** Returns whether a config can hold a type as a single value. */
     static boolean isScalar(Class<?> type) {
-        return TYPES.contains(type) || type.isEnum();
+        return TYPES.contains(Primitives.wrap(type)) || type.isEnum();
     }
 
-    /** Returns what to write in YAML to get a type, for messages. */
+    /** Describes the YAML form of a type for messages. */
     static String expected(Class<?> type) {
         if (type.isEnum()) {
             return "one of " + String.join(", ", names(type));
         }
-        return switch (type.getSimpleName().toLowerCase(Locale.ROOT)) {
-            case "int", "integer", "long" -> "an integer";
-            case "float", "double" -> "a number";
-            case "boolean" -> "true or false";
-            case "path" -> "a file name";
+        return switch (Primitives.wrap(type).getSimpleName()) {
+            case "Integer", "Long" -> "an integer";
+            case "Float", "Double" -> "a number";
+            case "Boolean" -> "true or false";
+            case "Path" -> "a file name";
             default -> "a text";
         };
     }
@@ -70,32 +67,30 @@ final class Scalars {
      * @throws IllegalArgumentException whose message is what was expected
      */
     static Object fromConfig(Class<?> type, Object value) {
-        if (type == boolean.class || type == Boolean.class) {
-            return fitting(type, value instanceof Boolean, value);
-        }
-        if (type == String.class) {
-            String quotes = value instanceof String ? "" : "; put it in quotes: \"" + value + "\"";
-            return fitting(value instanceof String, value, expected(type) + quotes);
-        }
-        if (type == Path.class) {
-            return path(value);
-        }
         if (type.isEnum()) {
             return constant(type, value);
         }
-        if (type == float.class || type == Float.class) {
-            double number = real(type, value);
-            boolean fits = Math.abs(number) <= Float.MAX_VALUE || Double.isInfinite(number);
-            return (float) (double) fitting(fits, number, "a number below 3.4e38");
-        }
-        if (type == double.class || type == Double.class) {
-            return real(type, value);
-        }
-        return integer(type, value);
+        return switch (Primitives.wrap(type).getSimpleName()) {
+            case "Boolean" -> fitting(type, value instanceof Boolean, value);
+            case "String" -> text(value);
+            case "Path" -> path(value);
+            case "Float" -> {
+                double number = real(type, value);
+                boolean fits = Math.abs(number) <= Float.MAX_VALUE || Double.isInfinite(number);
+                yield (float) (double) fitting(fits, number, "a number below 3.4e38");
+            }
+            case "Double" -> real(type, value);
+            default -> integer(type, value);
+        };
+    }
+
+    private static Object text(Object value) {
+        String quotes = value instanceof String ? "" : "; put it in quotes: \"" + value + "\"";
+        return fitting(value instanceof String, value, expected(String.class) + quotes);
     }
 
     private static Object integer(Class<?> type, Object value) {
-        boolean isShort = type == int.class || type == Integer.class;
+        boolean isShort = Primitives.wrap(type) == Integer.class;
         fitting(type, value instanceof Long || value instanceof BigInteger, value);
         fitting(value instanceof Long, value, "an integer of 64 bits");
         long number = (Long) value;

@@ -17,12 +17,18 @@ final class Unbinding {
 
     /** Returns the whole config of a record, defaults written out. */
     static ConfigNode.Mapping whole(Record value) {
+        Map<String, ConfigNode> entries = typed(value);
+        putWhole(value, entries);
+        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+    }
+
+    /** Returns entries that begin with the type of a component. */
+    private static Map<String, ConfigNode> typed(Record value) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (value instanceof PartConfig part) {
             entries.put(Binding.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
         }
-        putWhole(value, entries);
-        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+        return entries;
     }
 
     private static void putWhole(Record value, Map<String, ConfigNode> entries) {
@@ -36,33 +42,25 @@ final class Unbinding {
         }
     }
 
-    /** Returns the config of a record without what is as the defaults have it. */
+    /** Returns the config of a record without default values. */
     static ConfigNode.Mapping changes(Record value) {
         return changes(value, null);
     }
 
     /**
-     * Returns what a record has otherwise than its defaults.
+     * Returns the settings of a record that differ from its defaults.
      *
      * @param fallback the default of the place, null where it has none
      */
     private static ConfigNode.Mapping changes(Record value, Object fallback) {
-        Map<String, ConfigNode> entries = new LinkedHashMap<>();
-        if (value instanceof PartConfig part) {
-            entries.put(Binding.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
-        }
+        Map<String, ConfigNode> entries = typed(value);
+        Class<? extends Record> type = value.getClass();
         Optional<Object> variant =
-                Defaults.variant(value.getClass()).map(component -> Records.get(component, value));
+                Defaults.variant(type).map(component -> Records.get(component, value));
         variant.ifPresent(name -> entries.put(Binding.VARIANT, node(name)));
-        boolean given =
-                variant.isEmpty() && fallback != null && fallback.getClass() == value.getClass();
         Defaults defaults =
-                variant.map(name -> Defaults.variants(value.getClass()).get(name.toString()))
-                        .orElseGet(
-                                () ->
-                                        given
-                                                ? Defaults.of((Record) fallback)
-                                                : Defaults.of(value.getClass()));
+                variant.map(name -> Defaults.variants(type).get(name.toString()))
+                        .orElseGet(() -> Defaults.of(type, fallback));
         putChanges(value, defaults, entries);
         return new ConfigNode.Mapping(entries, Origin.DEFAULT);
     }

@@ -16,7 +16,7 @@ import java.util.List;
 
 /**
  * A trained model as a block of DJL: the views of one photograph as {@link ViewArrays} to what is
- * found in it as arrays of {@link Answers}.
+ * found in it as arrays of {@link ResponseFormat}.
  *
  * <p>Several threads may share it, as long as none trains it.
  */
@@ -24,12 +24,12 @@ final class PredictionBlock<P> extends Module {
 
     private final ModelSpec spec;
     private final Model<P> model;
-    private final Answers<P> answers;
+    private final ResponseFormat<P> format;
 
-    private PredictionBlock(ModelSpec spec, Model<P> model, Answers<P> answers) {
+    private PredictionBlock(ModelSpec spec, Model<P> model, ResponseFormat<P> format) {
         this.spec = spec;
         this.model = add("", model);
-        this.answers = answers;
+        this.format = format;
         train(false);
     }
 
@@ -42,9 +42,9 @@ final class PredictionBlock<P> extends Module {
         return model.<PredictionBlock<?>>match(
                 detection ->
                         new PredictionBlock<>(
-                                spec, detection, new DetectionAnswers(thresholds, spec.classes())),
+                                spec, detection, new DetectionResponse(thresholds, spec.classes())),
                 segmentation ->
-                        new PredictionBlock<>(spec, segmentation, new SegmentationAnswers()));
+                        new PredictionBlock<>(spec, segmentation, new SegmentationResponse()));
     }
 
     /** Returns what the model is made of and fed with. */
@@ -52,9 +52,9 @@ final class PredictionBlock<P> extends Module {
         return spec;
     }
 
-    /** Returns how the model answers. */
-    Answers<P> answers() {
-        return answers;
+    /** Returns how the model format. */
+    ResponseFormat<P> format() {
+        return format;
     }
 
     @Override
@@ -66,7 +66,7 @@ final class PredictionBlock<P> extends Module {
         NDManager manager = inputs.head().getManager();
         List<ImageBatch> views = ViewArrays.views(inputs);
         Size original = views.get(0).images().get(0).original();
-        return answers.arrays(
+        return format.arrays(
                 Autocast.call(
                         spec.precision(), manager.getDevice(), () -> model.predictViews(views)),
                 original,

@@ -8,7 +8,7 @@ import ai.djl.repository.MRL;
 import ai.djl.repository.Metadata;
 import ai.djl.util.Progress;
 
-import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.models.zoo.Recipe;
@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What DJL lists of the recipes: task, license and published figures; no files. */
+/** Lists the recipes for DJL: task, license and published metrics; no files. */
 final class RecipeRepository extends AbstractRepository {
 
     private static final String VERSION = "0.1.0";
@@ -43,12 +43,8 @@ final class RecipeRepository extends AbstractRepository {
     @Override
     public List<MRL> getResources() {
         return zoo.recipes().stream()
-                .map(recipe -> resource(recipe))
-                .collect(ImmutableList.toImmutableList());
-    }
-
-    private MRL resource(Recipe recipe) {
-        return model(application(recipe.targets()), SaccadeZoo.GROUP, recipe.name());
+                .map(each -> model(application(each.targets()), SaccadeZoo.GROUP, each.name()))
+                .toList();
     }
 
     @Override
@@ -83,12 +79,11 @@ final class RecipeRepository extends AbstractRepository {
     }
 
     private static Artifact artifact(Recipe recipe) {
-        Map<String, String> figures = new TreeMap<>();
-        recipe.published().forEach((name, figure) -> figures.put(name, figure.toString()));
         Artifact artifact = new Artifact();
         artifact.setVersion(VERSION);
         artifact.setName(recipe.name());
-        artifact.setProperties(figures);
+        artifact.setProperties(
+                new TreeMap<>(Maps.transformValues(recipe.published(), Object::toString)));
         artifact.getArguments().put(SaccadeBlockFactory.RECIPE, recipe.name());
         return artifact;
     }

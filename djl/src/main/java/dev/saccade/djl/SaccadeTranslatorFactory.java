@@ -45,10 +45,10 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
 
     private static final Map<Class<?>, Function<Object, ImageSource>> PHOTOS =
             Map.of(
-                    Image.class, image -> Photographs.of((Image) image),
+                    Image.class, image -> DjlTypes.image((Image) image),
                     Path.class, file -> ImageSource.of((Path) file),
-                    URL.class, url -> Photographs.read((URL) url),
-                    InputStream.class, stream -> Photographs.read((InputStream) stream),
+                    URL.class, url -> DjlTypes.image((URL) url),
+                    InputStream.class, stream -> DjlTypes.image((InputStream) stream),
                     byte[].class, bytes -> ImageSource.of((byte[]) bytes));
 
     @Override
@@ -77,29 +77,29 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
                     model.getName(), SaccadeBlockFactory.class.getName());
         }
         ModelSpec spec = block.spec();
-        Answers<?> answers = block.answers();
+        ResponseFormat<?> format = block.format();
         List<List<Transform>> views = views(spec, arguments.get("views"));
         if (input == Input.class) {
-            return new PhotoTranslator<>(
+            return new ImageTranslator<>(
                     views,
-                    request -> Requests.photo((Input) request),
-                    arrays -> output.cast(Requests.answer(answers.answer(arrays, spec.classes()))),
-                    refusal -> output.cast(Requests.refusal(refusal)));
+                    request -> DjlTypes.image((Input) request),
+                    arrays -> output.cast(DjlTypes.output(format.response(arrays, spec.classes()))),
+                    refusal -> output.cast(DjlTypes.refusal(refusal)));
         }
-        if (output != answers.type()) {
+        if (output != format.type()) {
             model.close();
             throw SaccadeException.user(
                     "%s: is a %s and answers by %s, not by %s",
                     model.getName(),
-                    answers.model(),
-                    answers.type().getSimpleName(),
+                    format.model(),
+                    format.type().getSimpleName(),
                     output.getSimpleName());
         }
         Function<Object, ImageSource> photo = PHOTOS.get(input);
-        return new PhotoTranslator<>(
+        return new ImageTranslator<>(
                 views,
                 photo::apply,
-                arrays -> output.cast(answers.answer(arrays, spec.classes())),
+                arrays -> output.cast(format.response(arrays, spec.classes())),
                 refusal -> {
                     throw refusal;
                 });

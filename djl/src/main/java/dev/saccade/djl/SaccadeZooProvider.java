@@ -3,7 +3,7 @@ package dev.saccade.djl;
 import ai.djl.repository.zoo.ModelZoo;
 import ai.djl.repository.zoo.ZooProvider;
 
-/** Tells DJL that there is a {@link SaccadeZoo}. */
+/** Registers {@link SaccadeZoo} with DJL. */
 public final class SaccadeZooProvider implements ZooProvider {
 
     @Override

@@ -10,6 +10,8 @@ import dev.saccade.core.structures.Size;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
  * The views of one photograph as arrays, two a view: pixels {@code [1, 3, H, W]} float32, and what
@@ -24,23 +26,18 @@ final class ViewArrays {
     static NDList of(List<ImageBatch> views, NDManager manager) {
         NDList arrays = new NDList();
         for (ImageBatch view : views) {
-            ImageInfo info = view.images().get(0);
             arrays.add(view.pixels());
-            arrays.add(
-                    manager.create(
-                            new double[] {
-                                info.original().height(),
-                                info.original().width(),
-                                info.size().height(),
-                                info.size().width(),
-                                info.padded().height(),
-                                info.padded().width(),
-                                info.scaleX(),
-                                info.scaleY(),
-                                info.flipped() ? 1 : 0
-                            }));
+            arrays.add(manager.create(facts(view.images().get(0))));
         }
         return arrays;
+    }
+
+    private static double[] facts(ImageInfo info) {
+        DoubleStream sizes =
+                Stream.of(info.original(), info.size(), info.padded())
+                        .flatMapToDouble(size -> DoubleStream.of(size.height(), size.width()));
+        DoubleStream others = DoubleStream.of(info.scaleX(), info.scaleY(), info.flipped() ? 1 : 0);
+        return DoubleStream.concat(sizes, others).toArray();
     }
 
     /** Returns the views of arrays. */

@@ -93,7 +93,7 @@ final class Expected {
         assertEquals(objects, found);
     }
 
-    /** Checks the JSON that a service answers. */
+    /** Checks the JSON that a service format. */
     void assertIsJson(String json) {
         Gson gson = new Gson();
         if (map.isPresent()) {

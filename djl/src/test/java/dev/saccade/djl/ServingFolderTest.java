@@ -162,11 +162,11 @@ class ServingFolderTest {
         bad.add("no photograph");
         try (ZooModel<Input, Output> model = serve(written(checkpoint));
                 Predictor<Input, Output> predictor = model.newPredictor()) {
-            List<Output> answers = predictor.batchPredict(List.of(good, bad, new Input(), good));
+            List<Output> format = predictor.batchPredict(List.of(good, bad, new Input(), good));
             assertEquals(
-                    List.of(200, 400, 400, 200), answers.stream().map(Output::getCode).toList());
-            expected.assertIsJson(answers.get(0).getData().getAsString());
-            expected.assertIsJson(answers.get(3).getData().getAsString());
+                    List.of(200, 400, 400, 200), format.stream().map(Output::getCode).toList());
+            expected.assertIsJson(format.get(0).getData().getAsString());
+            expected.assertIsJson(format.get(3).getData().getAsString());
         }
     }
 }

@@ -19,12 +19,11 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Runs models over the photographs of a data set for an {@link Evaluator}, reading photographs
- * ahead and measuring on threads.
+ * Runs models on the images of a data set for an {@link Evaluator}; loads images ahead and
+ * evaluates in threads.
  *
- * <p>Several ranks share the photographs, each a part of those that follow one another; then the
- * evaluator of rank 0 is told what the others have collected, so that it gives what it gives for
- * one process, to the last bit.
+ * <p>Several ranks share the images; then the evaluator of rank 0 merges the results of the others.
+ * Its metrics equal those of one process bit for bit.
  */
 public final class DatasetInference {
 
@@ -58,12 +57,12 @@ public final class DatasetInference {
         this.ranks = ranks;
     }
 
-    /** Returns how many of the photographs are looked at in this rank. */
+    /** Returns the number of images that this rank processes. */
     public int size() {
         return first(ranks.rank() + 1) - first(ranks.rank());
     }
 
-    /** Returns the first photograph of a rank. */
+    /** Returns the index of the first image of a rank. */
     private int first(int rank) {
         return Math.toIntExact(
                 LongMath.divide(
@@ -130,13 +129,11 @@ public final class DatasetInference {
     }
 
     private void merge(Evaluator<?> evaluator) {
-        if (ranks.worldSize() > 1) {
-            for (int rank = 1; rank < ranks.worldSize(); rank++) {
-                byte[] own = rank == ranks.rank() ? evaluator.collected() : new byte[0];
-                byte[] told = ranks.broadcast(own, rank);
-                if (ranks.rank() == 0) {
-                    evaluator.merge(told);
-                }
+        for (int rank = 1; rank < ranks.worldSize(); rank++) {
+            byte[] own = rank == ranks.rank() ? evaluator.collected() : new byte[0];
+            byte[] received = ranks.broadcast(own, rank);
+            if (ranks.rank() == 0) {
+                evaluator.merge(received);
             }
         }
     }

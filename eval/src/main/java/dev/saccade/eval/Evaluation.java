@@ -5,7 +5,7 @@ import dev.saccade.models.ScoreThresholds;
 import java.util.Map;
 import java.util.Optional;
 
-/** What an {@link Evaluator} has measured. */
+/** Metrics of an {@link Evaluator}. */
 @FunctionalInterface
 public interface Evaluation {
 

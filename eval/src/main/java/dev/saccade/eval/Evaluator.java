@@ -11,14 +11,14 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Measures what a model predicts for the photographs of a data set.
+ * Evaluates the predictions of a model on the images of a data set.
  *
- * <p>It is {@link #reset}, then told of every photograph once, then asked for the evaluation; and
- * so again, any number of times. {@link DatasetInference} does that. Where several ranks share the
- * photographs, that of rank 0 is told by the others' what they have {@link #collected}.
+ * <p>{@link DatasetInference} calls {@link #reset}, then {@link #process} for every image, then
+ * {@link #evaluate}, any number of times. If several ranks share the images, the evaluator of rank
+ * 0 merges the {@link #collected} results of the others.
  *
- * @param <P> what is predicted for a photograph: {@link Instances} or a {@link LabelMap}, in pixels
- *     of the original photograph
+ * @param <P> prediction for an image: {@link Instances} or a {@link LabelMap}, in pixels of the
+ *     original image
  */
 public interface Evaluator<P> {
 

@@ -5,6 +5,8 @@ import com.google.common.base.Strings;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -31,13 +33,10 @@ public final class MetricTable {
 
     /** Returns the table with another column of texts. */
     public MetricTable withText(String head, Stream<String> column) {
-        List<String> cells = Stream.concat(Stream.of(head), column).toList();
+        Iterator<String> cells = Stream.concat(Stream.of(head), column).iterator();
         return new MetricTable(
-                IntStream.range(0, cells.size())
-                        .mapToObj(
-                                r ->
-                                        Stream.concat(rows.get(r).stream(), Stream.of(cells.get(r)))
-                                                .toList())
+                rows.stream()
+                        .map(row -> Stream.concat(row.stream(), Stream.of(cells.next())).toList())
                         .toList());
     }
 
@@ -55,22 +54,19 @@ public final class MetricTable {
     public String toString() {
         List<List<String>> shown =
                 rows.stream().map(row -> row.stream().map(Printable::line).toList()).toList();
-        int[] widths =
-                IntStream.range(0, shown.get(0).size())
-                        .map(
-                                c ->
-                                        shown.stream()
-                                                .mapToInt(row -> row.get(c).length())
-                                                .max()
-                                                .orElse(0))
-                        .toArray();
+        int[] widths = new int[shown.get(0).size()];
+        for (List<String> row : shown) {
+            Arrays.setAll(widths, c -> Math.max(widths[c], row.get(c).length()));
+        }
         return shown.stream()
-                .map(
-                        row ->
-                                IntStream.range(0, widths.length)
-                                        .mapToObj(c -> aligned(row.get(c), widths[c], c == 0))
-                                        .collect(Collectors.joining("  ")))
+                .map(row -> line(row, widths))
                 .collect(Collectors.joining(System.lineSeparator()));
+    }
+
+    private static String line(List<String> row, int... widths) {
+        return IntStream.range(0, widths.length)
+                .mapToObj(c -> aligned(row.get(c), widths[c], c == 0))
+                .collect(Collectors.joining("  "));
     }
 
     private static String aligned(String cell, int width, boolean left) {

@@ -2,8 +2,6 @@ package dev.saccade.export;
 
 import ai.djl.ndarray.types.Shape;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.export.Graph.Argument;
@@ -18,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Makes of a convolution and the batch normalization of its maps one convolution. */
+/** Folds batch normalization into the convolution before it. */
 final class BatchNormFolding {
 
     private BatchNormFolding() {}
@@ -59,13 +57,7 @@ final class BatchNormFolding {
             List<Argument> arguments = new ArrayList<>(convolution.arguments());
             arguments.set(1, new Argument.Of(kernel));
             arguments.set(2, new Argument.Of(bias));
-            nodes.set(
-                    i,
-                    new Node(
-                            convolution.operator(),
-                            ImmutableList.copyOf(arguments),
-                            convolution.keywords(),
-                            norm.results()));
+            nodes.set(i, convolution.as(convolution.operator(), arguments).giving(norm.results()));
         }
         return Simplification.needed(graph.with(weights, nodes));
     }

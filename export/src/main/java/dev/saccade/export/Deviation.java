@@ -8,7 +8,7 @@ final class Deviation {
 
     private Deviation() {}
 
-    /** Returns whether an array has an element that is no number. */
+    /** Returns whether any element is NaN. */
     static boolean hasNaN(NDArray array) {
         for (float value : array.toType(DataType.FLOAT32, false).toFloatArray()) {
             if (Float.isNaN(value)) {

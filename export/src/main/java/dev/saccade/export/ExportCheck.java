@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Holds an exported model against the one that it was made of, with fused operators, on images: by
- * what both compute before objects are selected, and by what they predict.
+ * Compares an exported model with its original on images: the maps before objects are selected, and
+ * the predictions.
  */
 public final class ExportCheck implements AutoCloseable {
 

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What programs without Saccade read. */
+/** File format of an exported model. */
 public enum ExportFormat {
 
     /** A module of TorchScript, whose {@code forward} returns a tuple of the outputs, in order. */

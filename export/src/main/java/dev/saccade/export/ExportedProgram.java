@@ -2,7 +2,7 @@ package dev.saccade.export;
 
 import ai.djl.ndarray.NDList;
 
-/** A model that was exported, as others run it. */
+/** An exported model that can be run. */
 public interface ExportedProgram extends AutoCloseable {
 
     /** Returns what runs it, and its version. */

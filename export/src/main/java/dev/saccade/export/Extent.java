@@ -5,7 +5,7 @@ import dev.saccade.export.Graph.Value;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** A number that follows from the sizes of tensors, such as that of the windows of a map. */
+/** A number that depends on the sizes of tensors, such as the number of windows of a map. */
 public sealed interface Extent {
 
     /** The size of a tensor along an axis. */
@@ -17,7 +17,7 @@ public sealed interface Extent {
     /** {@code floor((extent + summand) / divisor)}. */
     record Quotient(Extent extent, long summand, long divisor) implements Extent {}
 
-    /** {@code (-extent) mod divisor}: what is lacking to a multiple. */
+    /** {@code (-extent) mod divisor}: the padding to a multiple. */
     record Lacking(Extent extent, long divisor) implements Extent {}
 
     /** {@code factor * left * right}. */

@@ -4,12 +4,13 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Lists;
+import com.google.common.collect.Maps;
 import com.google.common.collect.Streams;
+import com.google.common.primitives.Longs;
 
 import dev.saccade.checkpoint.Tensor;
 
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,7 +20,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * What a model computes, as operators of libtorch in the order in which they run.
+ * Computation of a model as operators of libtorch, in execution order.
  *
  * @param inputs what a caller gives
  * @param weights values that are known, by their names in order
@@ -44,12 +45,7 @@ public record Graph(
 
         /** Returns a value whose sizes are those of a shape. */
         static Value of(int id, String type, Shape shape) {
-            return new Value(
-                    id,
-                    type,
-                    Arrays.stream(shape.getShape())
-                            .boxed()
-                            .collect(ImmutableList.toImmutableList()));
+            return new Value(id, type, ImmutableList.copyOf(Longs.asList(shape.getShape())));
         }
 
         @Override
@@ -70,7 +66,7 @@ public record Graph(
      */
     public record Weight(String name, Tensor tensor) {}
 
-    /** What is given to an operator. */
+    /** An argument of an operator. */
     public sealed interface Argument {
 
         /** The result of another one, an input or a weight. */
@@ -154,14 +150,28 @@ public record Graph(
             return ((Argument.Literal) arguments.get(place)).value();
         }
 
+        /** Returns the same operator that takes other values in place of some. */
+        Node replaced(Map<Value, Value> others) {
+            UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
+            return map(argument -> argument.map(change));
+        }
+
+        /** Returns the same operator with other results. */
+        Node giving(ImmutableList<Value> others) {
+            return new Node(operator, arguments, keywords, others);
+        }
+
+        /** Returns another operator with the same results. */
+        Node as(String other, List<Argument> given) {
+            return new Node(other, ImmutableList.copyOf(given), keywords, results);
+        }
+
         /** Returns the same operator with other arguments. */
         public Node map(UnaryOperator<Argument> change) {
-            ImmutableMap.Builder<String, Argument> named = ImmutableMap.builder();
-            keywords.forEach((name, argument) -> named.put(name, change.apply(argument)));
             return new Node(
                     operator,
                     arguments.stream().map(change).collect(ImmutableList.toImmutableList()),
-                    named.buildOrThrow(),
+                    ImmutableMap.copyOf(Maps.transformValues(keywords, change::apply)),
                     results);
         }
     }
@@ -188,15 +198,11 @@ public record Graph(
     /** Returns the same graph with other values in the places of some. */
     Graph replaced(Map<Value, Value> others) {
         UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
-        List<Node> changed = new ArrayList<>();
-        for (Node node : nodes) {
-            changed.add(node.map(argument -> argument.map(change)));
-        }
         return new Graph(
                 inputs,
                 weights,
-                ImmutableList.copyOf(changed),
-                outputs.stream().map(change).collect(ImmutableList.toImmutableList()));
+                ImmutableList.copyOf(Lists.transform(nodes, node -> node.replaced(others))),
+                ImmutableList.copyOf(Lists.transform(outputs, change::apply)));
     }
 
     /** Returns the results of all operators, in order. */

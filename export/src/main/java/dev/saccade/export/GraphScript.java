@@ -17,7 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs a graph of libtorch's operators here. */
+/** Runs a graph of libtorch operators. */
 final class GraphScript {
 
     private static final String SIGNATURE = "(x: List[Tensor]) -> List[Tensor]";
@@ -33,12 +33,8 @@ final class GraphScript {
     static NDList run(Graph graph, List<NDArray> inputs, NDManager manager) {
         List<NDArray> given = new ArrayList<>(inputs);
         List<Value> named = new ArrayList<>(graph.inputs().subList(0, inputs.size()));
-        graph.weights()
-                .forEach(
-                        (value, weight) -> {
-                            named.add(value);
-                            given.add(array(weight.tensor(), manager));
-                        });
+        named.addAll(graph.weights().keySet());
+        graph.weights().values().forEach(weight -> given.add(array(weight.tensor(), manager)));
         Map<Value, String> names = new HashMap<>();
         for (int i = 0; i < named.size(); i++) {
             names.put(named.get(i), "x[" + i + "]");

@@ -19,32 +19,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the first operator of an exported model that does not compute what the model does, before
- * objects are selected.
+ * Finds the first operator of an exported model that deviates from the model, before objects are
+ * selected. Records the model again for the given images and compares the results of all operators,
+ * some at a time.
  *
- * <p>The model is recorded anew for the images at hand, and both are asked for what every operator
- * gives, some at a time.
+ * @param file temporary file for exported models
  */
-final class LayerSearch {
+record LayerSearch(ModelExport export, ExportFormat format, Path file) {
 
     private static final Set<String> COMPARED = Set.of("Float", "Half", "BFloat16");
     private static final Set<String> SELECTING = Set.of("aten::topk", Detecting.NMS);
     private static final int AT_ONCE = 40;
-
-    private final ModelExport export;
-    private final ExportFormat format;
-    private final Path file;
-
-    /**
-     * Prepares a search.
-     *
-     * @param file where exported models may be written meanwhile
-     */
-    LayerSearch(ModelExport export, ExportFormat format, Path file) {
-        this.export = export;
-        this.format = format;
-        this.file = file;
-    }
 
     /**
      * Returns what the first operator is called that is farther off than a limit, by the weight

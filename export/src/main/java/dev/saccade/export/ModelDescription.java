@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a program must know besides an exported model, which is written as JSON beside it.
+ * Description of an exported model, written as JSON beside it.
  *
  * @param saccade the version that exported it
  * @param task {@code detection} or {@code segmentation}
@@ -67,53 +67,43 @@ public record ModelDescription(
      */
     public record Array(String name, String type, List<String> shape, String meaning) {
 
-        private static final String FLOAT = "float32";
-
         private static Array of(String name, String images) {
             return switch (name) {
-                case "images" -> new Array(name, FLOAT, List.of("N", "3", "H", "W"), images);
+                case "images" -> floats(name, images, "N", "3", "H", "W");
                 case "sizes" ->
-                        new Array(
-                                name,
-                                FLOAT,
-                                List.of("N", "2"),
-                                "width and height of each image without its padding");
+                        floats(name, "width and height of each image without padding", "N", "2");
                 case "boxes" ->
-                        new Array(
+                        floats(
                                 name,
-                                FLOAT,
-                                List.of("N", "M", "4"),
-                                "x1, y1, x2, y2 in pixels of the images; times width and height of"
-                                        + " the photograph over those of the image for those of"
-                                        + " the photograph");
-                case "labels" ->
-                        new Array(name, "int64", List.of("N", "M"), "positions in classes");
+                                "x1, y1, x2, y2 in pixels of the input image; scale them by the"
+                                        + " size of the original image over that of the input",
+                                "N",
+                                "M",
+                                "4");
+                case "labels" -> new Array(name, "int64", List.of("N", "M"), "class indices");
                 case "scores" ->
-                        new Array(
+                        floats(
                                 name,
-                                FLOAT,
-                                List.of("N", "M"),
-                                "in descending order; minus infinity behind the objects");
+                                "in descending order; minus infinity after the last",
+                                "N",
+                                "M");
                 case "counts" ->
-                        new Array(
-                                name,
-                                "int64",
-                                List.of("N"),
-                                "objects of each image; what lies behind them is none");
-                case "masks" ->
-                        new Array(
-                                name,
-                                FLOAT,
-                                List.of("N", "M", "S", "S"),
-                                "probabilities inside of the boxes");
+                        new Array(name, "int64", List.of("N"), "number of objects of each image");
+                case "masks" -> floats(name, "probabilities inside the boxes", "N", "M", "S", "S");
                 default ->
-                        new Array(
+                        floats(
                                 name,
-                                FLOAT,
-                                List.of("N", "K", "h", "w"),
-                                "resize to the size of the image, then to that of the photograph;"
-                                        + " the largest tells the class");
+                                "resize to the input size, then to the original size; the class"
+                                        + " is the index of the largest value",
+                                "N",
+                                "K",
+                                "h",
+                                "w");
             };
+        }
+
+        private static Array floats(String name, String meaning, String... shape) {
+            return new Array(name, "float32", List.of(shape), meaning);
         }
     }
 

@@ -33,7 +33,7 @@ import java.util.function.IntConsumer;
  * image, and, if it draws masks, {@code masks}, {@code [N, M, S, S]}: their probabilities inside of
  * the boxes. Selection is in it, as the model has it.
  *
- * <p>For images of every size it is recorded at several sizes, see {@link Generalization}. Batch
+ * <p>For images of every size it is recorded at several sizes, see {@link ShapeInference}. Batch
  * normalizations become part of the convolutions before them, and what depends on weights alone is
  * computed beforehand.
  *
@@ -222,7 +222,7 @@ public final class ModelExport {
                 graphs.add(graph);
                 progress.accept(graphs.size());
             }
-            Graph graph = Generalization.of(graphs);
+            Graph graph = ShapeInference.of(graphs);
             Graph simple = BatchNormFolding.of(Simplification.of(graph));
             return new ModelExport(new Settings(this), simple, graph.results());
         }

@@ -9,7 +9,7 @@ import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
 /**
- * What a model computes of images.
+ * Outputs of a model.
  *
  * @param delivered what whoever runs it gets
  * @param maps what the selection of objects starts from: the levels of the pyramid, and what the
@@ -29,10 +29,11 @@ record ModelOutputs(NDList delivered, NDList maps) {
                 () ->
                         model.match(
                                 detector -> of(detector, images, sizes),
-                                segmenter -> {
-                                    NDList logits = new NDList(segmenter.logits(images));
-                                    return new ModelOutputs(logits, logits);
-                                }));
+                                segmenter -> of(new NDList(segmenter.logits(images)))));
+    }
+
+    private static ModelOutputs of(NDList logits) {
+        return new ModelOutputs(logits, logits);
     }
 
     private static ModelOutputs of(DetectionModel detector, NDArray images, NDArray sizes) {

@@ -9,6 +9,7 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
@@ -23,9 +24,11 @@ import dev.saccade.models.Model;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
-/** Records a model for images of one shape after the other. */
+/** Records the operators of a model for an image shape. */
 final class ModelRecorder {
 
     private final Model<?> model;
@@ -47,10 +50,7 @@ final class ModelRecorder {
         this.model = model;
         this.precision = precision;
         this.normalization = normalization;
-        ImmutableMap.Builder<String, Tensor> values = ImmutableMap.builder();
-        model.namedParameters()
-                .forEach((name, parameter) -> values.put(name, Tensor.of(parameter.getArray())));
-        parameters = values.buildOrThrow();
+        parameters = ImmutableMap.copyOf(Checkpoint.of(model, Map.of()).tensors());
     }
 
     private static void require(Model<?> model) {
@@ -83,15 +83,10 @@ final class ModelRecorder {
                 inputs.add(sizes);
             }
             inputs.addAll(arrays);
+            Supplier<Tracer.Recording> record =
+                    () -> Tracer.record(inputs, () -> outputs(images, sizes));
             Tracer.Recording recording =
-                    Autocast.call(
-                            precision,
-                            Device.cpu(),
-                            () ->
-                                    OperatorLibrary.portably(
-                                            () ->
-                                                    Tracer.record(
-                                                            inputs, () -> outputs(images, sizes))));
+                    Autocast.call(precision, Device.cpu(), () -> OperatorLibrary.portably(record));
             Graph graph = Recordings.graph(recording, parameters);
             recording.constants().close();
             return graph;
@@ -100,14 +95,11 @@ final class ModelRecorder {
 
     private NDList outputs(NDArray images, NDArray sizes) {
         boolean detects = model instanceof DetectionModel;
-        NDArray seen =
-                normalization
-                        .map(
-                                first ->
-                                        detects
-                                                ? first.padded(images, sizes)
-                                                : first.normalized(images))
-                        .orElse(images);
+        NDArray seen = images;
+        if (normalization.isPresent()) {
+            InputNormalization first = normalization.get();
+            seen = detects ? first.padded(images, sizes) : first.normalized(images);
+        }
         ModelOutputs outputs = ModelOutputs.of(model, seen, sizes);
         NDList all = new NDList(outputs.delivered());
         if (detects) {

@@ -23,7 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads what was recorded of a model. */
+/** Parses the recording of a model. */
 final class Recordings {
 
     private final NDList constants;

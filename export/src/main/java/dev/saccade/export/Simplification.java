@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
@@ -27,8 +28,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Leaves out what changes nothing or is computed twice, and computes beforehand what depends on
- * weights alone.
+ * Removes identities and repeated operators, and precomputes values that depend only on weights.
  */
 final class Simplification {
 
@@ -73,12 +73,7 @@ final class Simplification {
                 continue;
             }
             Value wide = new Value(next++, "Float", result.sizes());
-            nodes.add(
-                    new Node(
-                            node.operator(),
-                            node.arguments(),
-                            node.keywords(),
-                            ImmutableList.of(wide)));
+            nodes.add(node.giving(ImmutableList.of(wide)));
             nodes.add(
                     new Node(
                             "aten::to.dtype",
@@ -119,7 +114,7 @@ final class Simplification {
         Map<Value, Value> same = new HashMap<>();
         List<Node> kept = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            Node now = node.map(argument -> argument.map(v -> same.getOrDefault(v, v)));
+            Node now = node.replaced(same);
             if (isIdentity(now)) {
                 same.put(now.result(), now.value(0));
             } else {
@@ -135,10 +130,8 @@ final class Simplification {
         Map<Node, Node> first = new HashMap<>();
         List<Node> kept = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            Node now = node.map(argument -> argument.map(v -> same.getOrDefault(v, v)));
-            Node asked =
-                    new Node(now.operator(), now.arguments(), now.keywords(), ImmutableList.of());
-            Node before = first.putIfAbsent(asked, now);
+            Node now = node.replaced(same);
+            Node before = first.putIfAbsent(now.giving(ImmutableList.of()), now);
             if (before == null) {
                 kept.add(now);
             } else {
@@ -163,18 +156,12 @@ final class Simplification {
         }
         ImmutableList<Argument> given = node.arguments();
         boolean isTransposed = (Boolean) node.literal(6);
-        ImmutableList.Builder<Argument> arguments = ImmutableList.builder();
-        arguments.addAll(given.subList(0, 5));
-        if (isTransposed) {
-            arguments.add(given.get(7), given.get(8), given.get(5));
-        } else {
-            arguments.add(given.get(5), given.get(8));
-        }
-        return new Node(
-                isTransposed ? "aten::conv_transpose2d" : "aten::conv2d",
-                arguments.build(),
-                ImmutableMap.of(),
-                node.results());
+        List<Argument> arguments = new ArrayList<>(given.subList(0, 5));
+        arguments.addAll(
+                isTransposed
+                        ? List.of(given.get(7), given.get(8), given.get(5))
+                        : List.of(given.get(5), given.get(8)));
+        return node.as(isTransposed ? "aten::conv_transpose2d" : "aten::conv2d", arguments);
     }
 
     /** The order of the candidates is for GPUs; whoever has none sorts them. */
@@ -184,8 +171,7 @@ final class Simplification {
         }
         List<Argument> given = new ArrayList<>(node.arguments());
         given.remove(3);
-        return new Node(
-                node.operator(), ImmutableList.copyOf(given), node.keywords(), node.results());
+        return node.as(node.operator(), given);
     }
 
     /** Leaves out what no output takes. */
@@ -200,16 +186,8 @@ final class Simplification {
                 makers.get(value).taken().forEach(open::push);
             }
         }
-        Map<Value, Weight> weights = new LinkedHashMap<>();
-        graph.weights()
-                .forEach(
-                        (value, weight) -> {
-                            if (needed.contains(value)) {
-                                weights.put(value, weight);
-                            }
-                        });
         return graph.with(
-                weights,
+                Maps.filterKeys(graph.weights(), needed::contains),
                 graph.nodes().stream()
                         .filter(node -> node.results().stream().anyMatch(needed::contains))
                         .toList());

@@ -11,6 +11,7 @@ import dev.saccade.export.Graph.Value;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Writes a graph as the lines of a function in TorchScript. */
@@ -41,41 +42,32 @@ final class TorchScriptCode {
      * @throws SaccadeException of kind user that names the first
      */
     static void require(Graph graph) {
-        graph.nodes().stream()
-                .filter(
-                        node ->
-                                !node.name().startsWith(ATEN)
-                                        && !node.operator().equals(UNPACK)
-                                        && !node.name().equals(Detecting.NMS)
-                                        && !node.name().equals(Detecting.ROI_ALIGN))
-                .findFirst()
-                .ifPresent(
-                        node -> {
-                            throw SaccadeException.user(
-                                    "%s: there is no operator of libtorch for it", node.operator());
-                        });
+        for (Node node : graph.nodes()) {
+            boolean isKnown = node.name().startsWith(ATEN) || node.operator().equals(UNPACK);
+            if (!isKnown && !isOurs(node)) {
+                throw SaccadeException.user(
+                        "%s: there is no operator of libtorch for it", node.operator());
+            }
+        }
+    }
+
+    private static boolean isOurs(Node node) {
+        return node.name().equals(Detecting.NMS) || node.name().equals(Detecting.ROI_ALIGN);
     }
 
     /** Returns the lines, of which the last returns the outputs between brackets or braces. */
     String body(String open, String close) {
         List<String> lines = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            String results =
-                    node.results().stream().map(this::name).collect(Collectors.joining(", "));
-            if (node.name().equals(Detecting.NMS)) {
-                lines.add(results + ", = " + call(node));
-                continue;
+            String results = joined(node.results(), this::name);
+            if (node.operator().equals(UNPACK)) {
+                lines.add(results + ", = " + name(node.value(0)));
+            } else {
+                boolean isPair = node.name().equals(Detecting.NMS);
+                lines.add(results + (isPair ? ", = " : " = ") + call(node));
             }
-            boolean isUnpacked = node.operator().equals(UNPACK);
-            lines.add(
-                    isUnpacked
-                            ? results + ", = " + name(node.value(0))
-                            : results + " = " + call(node));
         }
-        lines.add(
-                graph.outputs().stream()
-                        .map(this::name)
-                        .collect(Collectors.joining(", ", "return " + open, close)));
+        lines.add("return " + open + joined(graph.outputs(), this::name) + close);
         return String.join("\n", lines) + "\n";
     }
 
@@ -84,24 +76,20 @@ final class TorchScriptCode {
     }
 
     private String call(Node node) {
-        if (node.name().equals(Detecting.NMS) || node.name().equals(Detecting.ROI_ALIGN)) {
-            return node.arguments().stream()
-                    .map(this::text)
-                    .collect(
-                            Collectors.joining(
-                                    ", ",
-                                    "(self)." + node.name().substring(OURS.length()) + "(",
-                                    ")"));
+        if (isOurs(node)) {
+            String name = node.name().substring(OURS.length());
+            return "(self)." + name + "(" + joined(node.arguments(), this::text) + ")";
         }
         List<String> given = new ArrayList<>();
         node.arguments().forEach(argument -> given.add(text(argument)));
         node.keywords()
                 .forEach((name, argument) -> given.add(name + "=" + keyword(name, argument)));
-        return "torch."
-                + node.name().substring(ATEN.length())
-                + "("
-                + String.join(", ", given)
-                + ")";
+        String name = node.name().substring(ATEN.length());
+        return "torch." + name + "(" + String.join(", ", given) + ")";
+    }
+
+    private static <T> String joined(List<T> items, Function<T, String> text) {
+        return items.stream().map(text).collect(Collectors.joining(", "));
     }
 
     /** What is made anew is made where the first input lies. */
@@ -114,9 +102,7 @@ final class TorchScriptCode {
         if (argument instanceof Argument.Of of) {
             return name(of.value());
         } else if (argument instanceof Argument.Items list) {
-            return list.items().stream()
-                    .map(this::text)
-                    .collect(Collectors.joining(", ", "[", "]"));
+            return "[" + joined(list.items(), this::text) + "]";
         } else if (argument instanceof Argument.Size size) {
             return text(size.extent());
         }

@@ -266,7 +266,7 @@ public final class RunCheckpoints {
         if (!names.equals(content.averages().keySet())) {
             throw SaccadeException.user(
                     "%s: holds %s averages, the ema of this config makes %s; resume with the ema"
-                        + " that the run had, or start a new run with init_from set to this file",
+                            + " that the run had, or start a new run with init_from set to this file",
                     file, names.size(), content.averages().size());
         }
     }

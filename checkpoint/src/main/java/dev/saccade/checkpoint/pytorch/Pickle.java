@@ -103,7 +103,7 @@ final class Pickle {
         throw malformed("more than %s operations", MAX_OPERATIONS);
     }
 
-    /** Pushes a value that stands in the stream. */
+    /** Pushes a value from the stream. */
     private boolean constant(int code) {
         switch (code) {
             case 'N' -> push(NONE);
@@ -220,7 +220,7 @@ final class Pickle {
         }
     }
 
-    /** Puts keys and values that alternate; a key that is no simple value is never looked up. */
+    /** Puts alternating keys and values; other keys than texts and integers become opaque. */
     static void putAll(Map<Object, Object> map, List<Object> items) {
         if (items.size() % 2 != 0) {
             throw malformed("a key without value");

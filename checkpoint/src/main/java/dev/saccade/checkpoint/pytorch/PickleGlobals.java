@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The names that a checkpoint may call, and what then happens: data is made, no code runs. */
+/** The callables that a pickle may name. A call creates data; no code runs. */
 final class PickleGlobals {
 
     /** Makes an ordered or counting dict. */
@@ -25,7 +25,7 @@ final class PickleGlobals {
                     "builtins.dict",
                     "__builtin__.dict");
 
-    /** What training scripts leave beside the weights; becomes {@link Opaque}. */
+    /** Values that training scripts store beside the weights; read as {@link Opaque}. */
     private static final Set<String> HARMLESS =
             Set.of(
                     "argparse.Namespace",
@@ -65,7 +65,7 @@ final class PickleGlobals {
         this.length = length;
     }
 
-    /** Returns what a call makes; a call that is refused is noted and makes something opaque. */
+    /** Returns the result of a call; collects refused calls, whose result is opaque. */
     Object call(Object callee, Tuple arguments) {
         if (!(callee instanceof Global global)) {
             refuse("a value that is no name");

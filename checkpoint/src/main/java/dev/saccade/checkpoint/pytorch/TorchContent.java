@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * What a PyTorch file says before its tensors are looked at.
+ * Content of a PyTorch file whose tensors are not read yet.
  *
  * @param root what was given to {@code torch.save}
  * @param places gives the first byte of a storage in the file
@@ -48,8 +48,8 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
         if (entries.keySet().stream().anyMatch(name -> name.startsWith(folder + "code/"))) {
             throw new MalformedException(
                     "refused: a TorchScript archive, which contains code; in Python,"
-                        + " torch.save(torch.jit.load(file).state_dict(), ...) writes the tensors"
-                        + " alone");
+                            + " torch.save(torch.jit.load(file).state_dict(), ...) writes the tensors"
+                            + " alone");
         }
         StoredZip.Entry order = entries.get(folder + "byteorder");
         if (order != null && file.description(order.begin(1), 1).get() != 'l') {

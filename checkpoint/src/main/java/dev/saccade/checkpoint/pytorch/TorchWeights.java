@@ -8,7 +8,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * The dict of weights in a PyTorch file, under any key.
@@ -86,13 +85,13 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
                         .filter(each -> each.arrays.size() >= ALTERNATIVE * largest)
                         .toList();
         boolean hasStudent = large.stream().anyMatch(each -> ModelRank.isOf(each.path, "student"));
+        Comparator<Candidate> order =
+                Comparator.<Candidate>comparingInt(each -> ModelRank.of(each.path, hasStudent))
+                        .thenComparingInt(each -> place(each.path));
         Candidate chosen =
                 large.stream()
                         .filter(each -> !averaged || each.isAveraged())
-                        .min(
-                                Comparator.<Candidate>comparingInt(
-                                                each -> ModelRank.of(each.path, hasStudent))
-                                        .thenComparingInt(each -> place(each.path)))
+                        .min(order)
                         .orElseThrow(() -> absence(root, averaged));
         return new TorchWeights(chosen.arrays, notes(chosen, large));
     }
@@ -110,34 +109,26 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
                         .toList()
                         .toString();
         return new MalformedException(
-                averaged
-                        ? "it holds no averaged weights, such as state_dict_ema; its keys are "
-                                + keys
-                        : "it holds no tensors; its keys are " + keys);
+                "it holds no %s; its keys are %s",
+                averaged ? "averaged weights, such as state_dict_ema" : "tensors", keys);
     }
 
     private static List<String> notes(Candidate chosen, List<Candidate> large) {
         List<String> notes = new ArrayList<>();
-        Optional<Candidate> averages =
-                large.stream()
-                        .filter(each -> !each.path.equals(chosen.path) && each.isAveraged())
-                        .findFirst();
-        List<Candidate> others =
-                large.stream()
-                        .filter(each -> !each.path.equals(chosen.path) && !each.isAveraged())
-                        .toList();
         if (!chosen.path.isEmpty() && !USUAL.contains(chosen.path)) {
             notes.add("weights in the file: " + chosen);
         }
+        List<Candidate> unused =
+                large.stream().filter(each -> !each.path.equals(chosen.path)).toList();
+        List<Candidate> others = unused.stream().filter(each -> !each.isAveraged()).toList();
         if (!others.isEmpty()) {
             notes.add("weights in the file that are not used: " + others);
         }
-        averages.ifPresent(
-                each ->
-                        notes.add(
-                                "averaged weights in the file: "
-                                        + each
-                                        + "; not used, but convert can write them"));
+        String hint = "; not used, but convert can write them";
+        unused.stream()
+                .filter(Candidate::isAveraged)
+                .findFirst()
+                .ifPresent(each -> notes.add("averaged weights in the file: " + each + hint));
         return notes;
     }
 }

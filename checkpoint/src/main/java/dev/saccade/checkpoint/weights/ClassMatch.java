@@ -1,10 +1,13 @@
 package dev.saccade.checkpoint.weights;
 
+import com.google.common.collect.Comparators;
+
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 
 import java.text.Normalizer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -17,33 +20,25 @@ import java.util.stream.IntStream;
 /**
  * Classes of a model matched by name with the classes of a checkpoint. Names that differ only in
  * case, spaces, hyphens or underscores match where this is unambiguous.
+ *
+ * @param places index of each class in the checkpoint; -1 if it has none
  */
-final class ClassMatch {
+record ClassMatch(List<String> classes, List<String> theirs, List<Integer> places) {
 
     private static final int MAX_NAMES = 10;
-
-    private final List<String> classes;
-    private final List<String> theirs;
-    private final int[] places;
-
-    private ClassMatch(List<String> classes, List<String> theirs, int[] places) {
-        this.classes = classes;
-        this.theirs = theirs;
-        this.places = places;
-    }
 
     static ClassMatch of(List<String> classes, List<String> theirs) {
         Map<String, Integer> exact = unique(theirs, name -> name);
         Map<String, Integer> similar = unique(theirs, ClassMatch::simplified);
         Map<String, Integer> own = unique(classes, ClassMatch::simplified);
-        int[] places = new int[classes.size()];
-        for (int i = 0; i < places.length; i++) {
-            String simple = simplified(classes.get(i));
-            Integer place = exact.get(classes.get(i));
+        List<Integer> places = new ArrayList<>();
+        for (String name : classes) {
+            String simple = simplified(name);
+            Integer place = exact.get(name);
             if (place == null && own.containsKey(simple)) {
                 place = similar.get(simple);
             }
-            places[i] = place == null ? -1 : place;
+            places.add(place == null ? -1 : place);
         }
         return new ClassMatch(classes, theirs, places);
     }
@@ -68,18 +63,18 @@ final class ClassMatch {
 
     /** Returns the place of a class in the checkpoint; -1 if it has no such class. */
     int place(int label) {
-        return places[label];
+        return places.get(label);
     }
 
     /** Returns whether both have the same classes in the same order. */
     boolean isIdentity() {
         return classes.size() == theirs.size()
-                && IntStream.range(0, places.length).allMatch(i -> places[i] == i);
+                && IntStream.range(0, places.size()).allMatch(i -> places.get(i) == i);
     }
 
     /** Returns whether no class matches. */
     boolean isNone() {
-        return IntStream.of(places).allMatch(place -> place < 0);
+        return places.stream().allMatch(place -> place < 0);
     }
 
     /** Returns lines for the load report; none if all names are equal and in order. */
@@ -87,20 +82,20 @@ final class ClassMatch {
         List<String> lines = new ArrayList<>();
         List<String> spelled = new ArrayList<>();
         List<String> absent = new ArrayList<>();
-        for (int i = 0; i < places.length; i++) {
+        for (int i = 0; i < places.size(); i++) {
             String name = classes.get(i);
-            if (places[i] < 0) {
+            if (places.get(i) < 0) {
                 absent.add(name);
-            } else if (!theirs.get(places[i]).equals(name)) {
-                spelled.add(name + " = " + theirs.get(places[i]));
+            } else if (!theirs.get(places.get(i)).equals(name)) {
+                spelled.add(name + " = " + theirs.get(places.get(i)));
             }
         }
         if (!isIdentity()) {
             lines.add(
                     Text.format(
                             "classes matched by name: %d of %d%s",
-                            places.length - absent.size(),
-                            places.length,
+                            places.size() - absent.size(),
+                            places.size(),
                             isInOrder() ? "" : ", in another order in the checkpoint"));
         }
         if (!spelled.isEmpty()) {
@@ -115,7 +110,7 @@ final class ClassMatch {
     }
 
     private boolean isInOrder() {
-        int[] found = IntStream.of(places).filter(place -> place >= 0).toArray();
-        return IntStream.range(1, found.length).allMatch(i -> found[i - 1] < found[i]);
+        return Comparators.isInStrictOrder(
+                places.stream().filter(place -> place >= 0).toList(), Comparator.naturalOrder());
     }
 }

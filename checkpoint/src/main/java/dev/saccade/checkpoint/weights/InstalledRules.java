@@ -8,13 +8,13 @@ import dev.saccade.core.parts.ModelPartConfig;
 import java.util.Arrays;
 import java.util.List;
 
-/** What the parts on the class path say of checkpoints of others. */
+/** Rules of the components on the class path for third-party checkpoints. */
 final class InstalledRules {
 
     private InstalledRules() {}
 
     /**
-     * Returns the rules of all parts; where several apply, the first holds.
+     * Returns the rules of all components; the first that applies wins.
      *
      * @throws SaccadeException of kind user that names it, if a part cannot be loaded
      */

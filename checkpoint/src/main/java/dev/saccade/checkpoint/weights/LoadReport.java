@@ -17,12 +17,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What came of a checkpoint in a module.
+ * Result of loading a checkpoint into a module.
  *
- * @param names the names that need no more words, by what came of them
- * @param resized those of the loaded ones whose table of positions was made for another grid
- * @param remade what has rows for classes other than those here, and starts anew
- * @param misshaped names that both have, in different shapes
+ * @param names the other names by result
+ * @param resized loaded position tables that were interpolated from another grid
+ * @param remade tensors with rows for other classes, which stay as initialized
+ * @param misshaped names that both have, with different shapes
  * @param notes further lines, such as how classes were matched
  */
 public record LoadReport(
@@ -33,24 +33,22 @@ public record LoadReport(
         List<String> notes)
         implements Printable.Lines {
 
-    /** What comes of a name. */
+    /** Result for a name. */
     public enum Fate {
-        /** It is of the module, and got its value. */
+        /** A parameter that got its value. */
         LOADED,
         /**
-         * It is of the module, and no such checkpoint has values for it, such as for the norms of
-         * the outputs, or for the neck and the head where the checkpoint is of a backbone.
+         * A parameter that such checkpoints never have, such as the norms of the outputs, or the
+         * neck and the head if the checkpoint is of a backbone.
          */
         FRESH,
-        /** It is of the module, and the checkpoint should have had values for it. */
+        /** A parameter that the checkpoint should have. */
         MISSING,
-        /** It is of the checkpoint, and the module has no place for it. */
+        /** A tensor without a parameter in the module. */
         UNEXPECTED,
-        /**
-         * It is of the checkpoint, and needs no place, such as the classifier of a pre-training.
-         */
+        /** A tensor that needs no parameter, such as the classifier of a pre-training. */
         IGNORED,
-        /** It is of the checkpoint, and computed where it is needed, such as an index table. */
+        /** A tensor that is computed when needed, such as an index table. */
         COMPUTED
     }
 
@@ -126,12 +124,8 @@ public record LoadReport(
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
-        int all =
-                loaded().size()
-                        + remade.size()
-                        + fresh().size()
-                        + missing().size()
-                        + misshaped.size();
+        int others = remade.size() + fresh().size() + missing().size() + misshaped.size();
+        int all = loaded().size() + others;
         lines.add(Text.format("loaded %d of %d parameters", loaded().size(), all));
         lines.addAll(notes);
         section(
@@ -189,11 +183,10 @@ public record LoadReport(
             lines.add(title + ": " + count);
             List<String> rendered = new ArrayList<>();
             boolean isExpected = fates[0] == Fate.FRESH;
-            groups.forEach(
-                    (beginning, members) ->
-                            rendered.add(
-                                    line(beginning, members)
-                                            + (isExpected ? "" : example(beginning, members))));
+            for (Map.Entry<String, List<String>> group : groups.entrySet()) {
+                String line = line(group.getKey(), group.getValue());
+                rendered.add(isExpected ? line : line + example(group.getKey(), group.getValue()));
+            }
             addFirst(lines, rendered);
         }
     }
@@ -221,7 +214,7 @@ public record LoadReport(
         }
     }
 
-    /** What is computed is alike everywhere, so of that only the last part is told. */
+    /** Returns the last part of a name; computed tensors are grouped by it. */
     private static String end(String name) {
         return name.substring(name.lastIndexOf('.'));
     }

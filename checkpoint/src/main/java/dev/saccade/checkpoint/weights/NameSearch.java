@@ -65,7 +65,12 @@ final class NameSearch {
     }
 
     /** A mapping and how well it fits. */
-    private record Candidate(Mapping mapping, long score) {}
+    private record Candidate(Mapping mapping, long score) {
+
+        int rank(boolean hasStudent) {
+            return ModelRank.of(mapping.removed, hasStudent);
+        }
+    }
 
     private final Map<String, Tensor> tensors;
     private final Map<String, Shape> known;
@@ -134,18 +139,12 @@ final class NameSearch {
                         .toList();
         boolean hasStudent =
                 good.stream().anyMatch(each -> ModelRank.isOf(each.mapping.removed, "student"));
-        Mapping chosen =
-                good.stream()
-                        .min(
-                                Comparator.<Candidate>comparingInt(
-                                                each ->
-                                                        ModelRank.of(
-                                                                each.mapping.removed, hasStudent))
-                                        .thenComparingLong(each -> -each.score)
-                                        .thenComparingInt(each -> each.mapping.removed.length())
-                                        .thenComparingInt(each -> each.mapping.added.length()))
-                        .orElseThrow()
-                        .mapping;
+        Comparator<Candidate> order =
+                Comparator.<Candidate>comparingInt(each -> each.rank(hasStudent))
+                        .thenComparingLong(each -> -each.score)
+                        .thenComparingInt(each -> each.mapping.removed.length())
+                        .thenComparingInt(each -> each.mapping.added.length());
+        Mapping chosen = good.stream().min(order).orElseThrow().mapping;
         describe(chosen, good);
         return chosen;
     }

@@ -19,10 +19,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Whose names the tensors of a checkpoint have.
+ * Naming scheme of the tensors of a checkpoint.
  *
- * <p>Saccade's, the official ones, are those of the official code of each backbone, and those of
- * mmdetection for the parts around it. What other libraries call them, the parts say themselves.
+ * <p>Saccade uses the names of the official code of each backbone and mmdetection's names for the
+ * other components. The components define the names of other libraries.
  */
 public final class Naming {
 
@@ -40,7 +40,7 @@ public final class Naming {
     }
 
     /**
-     * Returns the names of a library, one of {@link #libraries()} in letters of any case.
+     * Returns the names of a library, one of {@link #libraries()} in any case.
      *
      * @throws SaccadeException of kind user, if no part has names of it
      */
@@ -61,7 +61,7 @@ public final class Naming {
     }
 
     /**
-     * Returns a checkpoint under Saccade's names, whichever it has now.
+     * Returns a checkpoint with Saccade's names.
      *
      * @throws SaccadeException of kind user, if two tensors would have one name
      */
@@ -92,7 +92,7 @@ public final class Naming {
     }
 
     /**
-     * Returns a checkpoint of Saccade's names under these, with the index tables that the Python
+     * Converts a checkpoint from Saccade's names to these, with the index tables that Python
      * classes store beside their weights.
      *
      * @throws SaccadeException of kind user, if this naming knows no such model

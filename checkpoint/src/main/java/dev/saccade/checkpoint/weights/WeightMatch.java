@@ -25,7 +25,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.memory.MemoryFormat;
 
 import java.nio.FloatBuffer;
 import java.util.ArrayList;

@@ -95,13 +95,13 @@ public final class TinyBackbone extends Backbone {
         }
 
         @Override
-        public NDArray forward(NDArray x) {
-            return fc.forward(x);
+        protected NDArray forward(NDArray x) {
+            return fc.apply(x);
         }
     }
 
     @Override
-    public FeaturePyramid forward(NDArray images) {
+    protected FeaturePyramid forward(NDArray images) {
         throw new UnsupportedOperationException();
     }
 

@@ -7,16 +7,16 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The value of a setting where a config says nothing of it.
+ * Default value of a setting.
  *
- * <p>A setting without one is empty if it is an {@link java.util.Optional}, has the defaults of its
- * own settings if it is a record, and is required otherwise.
+ * <p>Without it, an {@link java.util.Optional} is empty, a record has the defaults of its own
+ * settings, and any other setting is required.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
 public @interface Default {
 
-    /** The value as YAML has it, such as {@code [2, 2, 6, 2]}. */
+    /** The value in YAML, such as {@code [2, 2, 6, 2]}. */
     String value();
 }

@@ -19,24 +19,24 @@ import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /**
- * Tells a fault in code that others have brought from a bug in Saccade: code that lies where one of
- * their {@link PartProvider}s does, and that the error came through.
+ * Distinguishes errors in custom components from bugs in Saccade: the stack trace contains code
+ * from the folder or jar of a third-party {@link PartProvider}.
  */
 public final class PartFailure {
 
     private static final String SACCADE = "dev.saccade.";
 
-    /** What TorchScript begins the last line of a traceback with. */
+    /** Start of the last line of a TorchScript traceback. */
     private static final String TORCH_ERROR = "RuntimeError: ";
 
     private PartFailure() {}
 
     /**
-     * Returns what is to be told of an error that came out of a part from outside: the part, the
-     * line of its source and the reason; nothing, if it came from elsewhere or is told already.
+     * Returns an error that names the custom component, its source line and the reason; empty if
+     * the error came from elsewhere or is already reported.
      */
     public static Optional<SaccadeException> of(Throwable error) {
-        if (isTold(error) || OutOfMemory.ELSEWHERE.of(error).isPresent()) {
+        if (isReported(error) || OutOfMemory.ELSEWHERE.of(error).isPresent()) {
             return Optional.empty();
         }
         List<Throwable> fromRoot = Lists.reverse(Throwables.getCausalChain(error));
@@ -58,12 +58,12 @@ public final class PartFailure {
                         reason(fromRoot)));
     }
 
-    private static boolean isTold(Throwable error) {
+    private static boolean isReported(Throwable error) {
         return error instanceof SaccadeException known
                 && known.kind() != SaccadeException.Kind.INTERNAL;
     }
 
-    /** Returns the folders and jars that others bring parts in. */
+    /** Returns the folders and jars of third-party components. */
     private static ImmutableSet<String> outside() {
         try {
             return ServiceLoader.load(PartProvider.class).stream()
@@ -97,7 +97,7 @@ public final class PartFailure {
                 .stream();
     }
 
-    /** Returns the name of the part that was called, or else of the class. */
+    /** Returns the name of the component, or else of the class. */
     private static String name(List<StackTraceElement> frames) {
         return frames.stream()
                 .flatMap(PartFailure::classOf)
@@ -107,7 +107,7 @@ public final class PartFailure {
                 .orElseGet(() -> frames.get(0).getClassName());
     }
 
-    /** Returns what a class is called: by itself, or by the one record of its settings. */
+    /** Returns the annotation of a class or of the only record of settings in it. */
     private static Stream<Part> parts(Class<?> type) {
         List<Part> named =
                 Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses()))
@@ -119,7 +119,7 @@ public final class PartFailure {
         return named.size() == 1 ? named.stream() : Stream.empty();
     }
 
-    /** Returns why, in one line: with the place, if Saccade has added it, else the root's words. */
+    /** Returns the reason in one line: with the place, if Saccade added it, else the root cause. */
     private static String reason(List<Throwable> fromRoot) {
         return Lists.reverse(fromRoot).stream()
                 .filter(SaccadeException.class::isInstance)

@@ -6,10 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/**
- * Settings that several components share: the keys of this record stand in the config beside those
- * of the record around it.
- */
+/** Settings shared by several components: their keys are at the level of the enclosing record. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)

@@ -8,9 +8,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A published member of a family: what it has otherwise than the {@link Default}s. The smallest
- * stands first. Where the settings have a key {@code variant}, that selects the member, which goes
- * by the names of the part and of the variant, such as {@code swin_tiny}.
+ * A published variant of a component: its settings that differ from the {@link Default}s. List the
+ * smallest first. A key {@code variant} selects it; its full name is then that of the component and
+ * the variant, such as {@code swin_tiny}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -18,19 +18,19 @@ import java.lang.annotation.Target;
 @Repeatable(Variant.All.class)
 public @interface Variant {
 
-    /** The name, such as {@code tiny}; where no key selects it the whole, {@code resnet50}. */
+    /** The name, such as {@code tiny}; the full name, {@code resnet50}, if no key selects it. */
     String name();
 
-    /** The settings, each as YAML has it, such as {@code depths: [2, 2, 18, 2]}. */
+    /** The settings in YAML, such as {@code depths: [2, 2, 18, 2]}. */
     String[] settings() default {};
 
-    /** The members of a family. */
+    /** All variants of a component. */
     @Documented
     @Retention(RetentionPolicy.RUNTIME)
     @Target(ElementType.TYPE)
     @interface All {
 
-        /** The members, the smallest first. */
+        /** The variants, the smallest first. */
         Variant[] value();
     }
 }

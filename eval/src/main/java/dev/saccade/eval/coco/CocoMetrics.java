@@ -121,12 +121,13 @@ public final class CocoMetrics {
     public List<SummaryRow> summary() {
         List<Integer> limits = parameters.maxDetections();
         ImmutableList.Builder<SummaryRow> rows = ImmutableList.builder();
-        rows.add(precisionRow("AP", "0.50:0.95", ANY_IOU, AreaRange.ALL));
-        rows.add(precisionRow("AP50", "0.50", IOU_50, AreaRange.ALL));
-        rows.add(precisionRow("AP75", "0.75", IOU_75, AreaRange.ALL));
-        rows.add(precisionRow("APs", "0.50:0.95", ANY_IOU, AreaRange.SMALL));
-        rows.add(precisionRow("APm", "0.50:0.95", ANY_IOU, AreaRange.MEDIUM));
-        rows.add(precisionRow("APl", "0.50:0.95", ANY_IOU, AreaRange.LARGE));
+        rows.add(
+                precisionRow("AP", "0.50:0.95", ANY_IOU, AreaRange.ALL),
+                precisionRow("AP50", "0.50", IOU_50, AreaRange.ALL),
+                precisionRow("AP75", "0.75", IOU_75, AreaRange.ALL),
+                precisionRow("APs", "0.50:0.95", ANY_IOU, AreaRange.SMALL),
+                precisionRow("APm", "0.50:0.95", ANY_IOU, AreaRange.MEDIUM),
+                precisionRow("APl", "0.50:0.95", ANY_IOU, AreaRange.LARGE));
         for (int m = 0; m < limits.size(); m++) {
             rows.add(recallRow("AR@" + limits.get(m), AreaRange.ALL, m));
         }
@@ -137,7 +138,7 @@ public final class CocoMetrics {
     }
 
     private SummaryRow precisionRow(String name, String iou, Range thresholds, AreaRange area) {
-        double value = ap(thresholds, area, largest);
+        double value = ap(thresholds, precision.all(2), area);
         return new SummaryRow(name, iou, area, parameters.mostDetections(), value);
     }
 
@@ -147,13 +148,9 @@ public final class CocoMetrics {
         return new SummaryRow(name, "0.50:0.95", area, parameters.maxDetections().get(m), value);
     }
 
-    private double ap(Range thresholds, AreaRange area, int m) {
-        return ap(thresholds, precision.all(2), area, m);
-    }
-
-    private double ap(Range thresholds, Range labels, AreaRange area, int m) {
+    private double ap(Range thresholds, Range labels, AreaRange area) {
         Range size = Range.only(area.index());
-        return precision.mean(thresholds, precision.all(1), labels, size, Range.only(m));
+        return precision.mean(thresholds, precision.all(1), labels, size, Range.only(largest));
     }
 
     /**
@@ -173,11 +170,11 @@ public final class CocoMetrics {
      * Returns average precision over the classes.
      *
      * @param t which of {@link CocoParameters#IOU_THRESHOLDS}
-     * @param area the objects that are looked at
+     * @param area size range of the objects
      * @return at the largest limit on detections, -1 if there is no object to find
      */
     public double ap(int t, AreaRange area) {
-        return ap(Range.only(t), area, largest);
+        return ap(Range.only(t), precision.all(2), area);
     }
 
     /** Returns the average precision of each class, at the largest limit on detections. */
@@ -191,12 +188,12 @@ public final class CocoMetrics {
                 classes.get(k),
                 matches.countObjects(k, AreaRange.ALL),
                 new AveragePrecision(
-                        ap(ANY_IOU, label, AreaRange.ALL, largest),
-                        ap(IOU_50, label, AreaRange.ALL, largest),
-                        ap(IOU_75, label, AreaRange.ALL, largest),
-                        ap(ANY_IOU, label, AreaRange.SMALL, largest),
-                        ap(ANY_IOU, label, AreaRange.MEDIUM, largest),
-                        ap(ANY_IOU, label, AreaRange.LARGE, largest)));
+                        ap(ANY_IOU, label, AreaRange.ALL),
+                        ap(IOU_50, label, AreaRange.ALL),
+                        ap(IOU_75, label, AreaRange.ALL),
+                        ap(ANY_IOU, label, AreaRange.SMALL),
+                        ap(ANY_IOU, label, AreaRange.MEDIUM),
+                        ap(ANY_IOU, label, AreaRange.LARGE)));
     }
 
     /**
@@ -205,17 +202,16 @@ public final class CocoMetrics {
      * @param t which of {@link CocoParameters#IOU_THRESHOLDS}; 0 is IoU .50, 5 is IoU .75
      */
     public List<PrecisionRecallCurve> curves(int t) {
-        double iou = CocoParameters.IOU_THRESHOLDS.get(t);
         return IntStream.range(0, classes.size())
                 .filter(k -> matches.countObjects(k, AreaRange.ALL) > 0)
-                .mapToObj(
-                        k ->
-                                new PrecisionRecallCurve(
-                                        classes.get(k),
-                                        iou,
-                                        overRecall(precision, t, k),
-                                        overRecall(scores, t, k)))
+                .mapToObj(k -> curve(t, k))
                 .toList();
+    }
+
+    private PrecisionRecallCurve curve(int t, int k) {
+        double iou = CocoParameters.IOU_THRESHOLDS.get(t);
+        return new PrecisionRecallCurve(
+                classes.get(k), iou, overRecall(precision, t, k), overRecall(scores, t, k));
     }
 
     private ImmutableDoubleArray overRecall(MetricArray values, int t, int k) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What is measured; COCO's thresholds and area ranges are fixed.
+ * Evaluation parameters; COCO's thresholds and area ranges are fixed.
  *
  * @param iouType what overlap is measured on
  * @param areaOf what the size of a detection is taken from; COCO's evaluation of masks takes it

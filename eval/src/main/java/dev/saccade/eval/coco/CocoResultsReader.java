@@ -30,12 +30,15 @@ import java.io.InputStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 
 /** Reads one result file; see {@link CocoResults}. */
 final class CocoResultsReader {
@@ -44,9 +47,6 @@ final class CocoResultsReader {
     private static final int MOST_PROBLEMS = 20;
 
     private static final Rle NO_MASK = Rle.fromCounts(new Size(0, 0));
-
-    /** Of a detection whose segmentation is empty or null, as that of boxes may be. */
-    private static final Outline NO_OUTLINE = image -> NO_MASK;
 
     private static final int LONGEST_SHOWN = 40;
 
@@ -93,7 +93,13 @@ final class CocoResultsReader {
     Detections read() {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
-            readFile(parser);
+            try {
+                readArray(parser);
+            } catch (JsonProcessingException e) {
+                throw SaccadeException.user(
+                        "%s: no valid JSON at %s: %s",
+                        file, place(Json.place(e, parser)), e.getOriginalMessage());
+            }
         } catch (NoSuchFileException e) {
             throw SaccadeException.user("%s: no such result file", file);
         } catch (IOException e) {
@@ -101,16 +107,6 @@ final class CocoResultsReader {
         }
         problems.throwIfAny(file.toString());
         return detections.build();
-    }
-
-    private void readFile(JsonParser parser) throws IOException {
-        try {
-            readArray(parser);
-        } catch (JsonProcessingException e) {
-            throw SaccadeException.user(
-                    "%s: no valid JSON at %s: %s",
-                    file, place(Json.place(e, parser)), e.getOriginalMessage());
-        }
     }
 
     private static String place(JsonLocation location) {
@@ -145,8 +141,8 @@ final class CocoResultsReader {
         long imageId = 0;
         long categoryId = 0;
         double score = 0;
-        ImmutableDoubleArray box = ImmutableDoubleArray.of();
-        Outline outline = NO_OUTLINE;
+        Optional<Detections.Bbox> box = Optional.empty();
+        Optional<Function<Size, Rle>> outline = Optional.empty();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
             parser.nextToken();
@@ -162,16 +158,21 @@ final class CocoResultsReader {
                 default -> outline = outline(parser);
             }
         }
-        if (outline.equals(NO_OUTLINE)) {
+        if (outline.isEmpty()) {
             unread.add("segmentation");
         }
         decideBy(unread);
         Set<String> missing = Sets.intersection(required, unread);
         if (!missing.isEmpty()) {
             fail("lacks " + String.join(", ", Sets.newTreeSet(missing)));
+        } else if (!images.containsKey(imageId)) {
+            fail(Text.format("image_id %d is not in the data set", imageId));
+        } else if (!labels.containsKey(categoryId)) {
+            Set<Long> known = Sets.newTreeSet(labels.keySet());
+            fail(Text.format("category_id %d is not one of the data set's: %s", categoryId, known));
         }
         if (fault.isEmpty()) {
-            add(imageId, categoryId, score, box, outline);
+            add(imageId, labels.get(categoryId), score, box, outline);
         }
     }
 
@@ -186,35 +187,20 @@ final class CocoResultsReader {
 
     private void add(
             long imageId,
-            long categoryId,
+            int label,
             double score,
-            ImmutableDoubleArray corners,
-            Outline outline) {
-        if (!images.containsKey(imageId)) {
-            fail(Text.format("image_id %d is not in the data set", imageId));
-            return;
-        }
-        if (!labels.containsKey(categoryId)) {
-            fail(
-                    Text.format(
-                            "category_id %d is not one of the data set's: %s",
-                            categoryId, Sets.newTreeSet(labels.keySet())));
-            return;
-        }
-        int label = labels.get(categoryId);
+            Optional<Detections.Bbox> box,
+            Optional<Function<Size, Rle>> outline) {
         try {
-            boolean masked = required.contains("segmentation");
-            if (corners.isEmpty()) {
-                detections.add(imageId, label, outline.mask(images.get(imageId)), score);
+            if (!required.contains("segmentation")) {
+                detections.add(imageId, label, box.orElseThrow(), score);
                 return;
             }
-            Detections.Bbox box =
-                    new Detections.Bbox(
-                            corners.get(0), corners.get(1), corners.get(2), corners.get(3));
-            if (masked) {
-                detections.add(imageId, label, box, outline.mask(images.get(imageId)), score);
+            Rle mask = outline.orElseThrow().apply(images.get(imageId));
+            if (box.isPresent()) {
+                detections.add(imageId, label, box.get(), mask, score);
             } else {
-                detections.add(imageId, label, box, score);
+                detections.add(imageId, label, mask, score);
             }
         } catch (SaccadeException e) {
             fail(e.getMessage());
@@ -278,82 +264,81 @@ final class CocoResultsReader {
         return 0;
     }
 
-    private ImmutableDoubleArray box(JsonParser parser) throws IOException {
-        ImmutableDoubleArray box = numbers("bbox", parser);
-        if (box.length() != 4) {
-            fail("expected bbox to be [x, y, width, height], got " + box);
+    private Optional<Detections.Bbox> box(JsonParser parser) throws IOException {
+        double[] box = numbers("bbox", parser);
+        if (box.length != 4) {
+            fail("expected bbox to be [x, y, width, height], got " + Arrays.toString(box));
+            return Optional.empty();
         }
-        return box;
+        return Optional.of(new Detections.Bbox(box[0], box[1], box[2], box[3]));
     }
 
-    private ImmutableDoubleArray numbers(String name, JsonParser parser) throws IOException {
+    private double[] numbers(String name, JsonParser parser) throws IOException {
         ImmutableDoubleArray.Builder numbers = ImmutableDoubleArray.builder();
-        if (parser.currentToken() == JsonToken.START_ARRAY) {
+        if (isArray(name, parser)) {
             while (parser.nextToken() != JsonToken.END_ARRAY) {
                 numbers.add(number(name, parser));
             }
-        } else {
-            expected(name + " to be an array", parser);
         }
-        return numbers.build();
+        return numbers.build().toArray();
     }
 
     private ImmutableIntArray integers(String name, JsonParser parser) throws IOException {
         ImmutableIntArray.Builder integers = ImmutableIntArray.builder();
-        if (parser.currentToken() == JsonToken.START_ARRAY) {
+        if (isArray(name, parser)) {
             while (parser.nextToken() != JsonToken.END_ARRAY) {
                 // Clamped numbers are still too large for any mask.
                 integers.add(Ints.saturatedCast(integer(name, parser)));
             }
-        } else {
-            expected(name + " to be an array", parser);
         }
         return integers.build();
     }
 
-    /** A mask, which polygons need the size of the image for. */
-    private interface Outline {
-
-        /** Returns the mask, or throws if there is no such mask. */
-        Rle mask(Size image);
+    private boolean isArray(String name, JsonParser parser) throws IOException {
+        boolean isArray = parser.currentToken() == JsonToken.START_ARRAY;
+        if (!isArray) {
+            expected(name + " to be an array", parser);
+        }
+        return isArray;
     }
 
-    private Outline outline(JsonParser parser) throws IOException {
+    /** Returns the mask for an image size, which polygons need; empty if there is no outline. */
+    private Optional<Function<Size, Rle>> outline(JsonParser parser) throws IOException {
+        if (parser.currentToken() == JsonToken.VALUE_NULL) {
+            return Optional.empty();
+        }
         if (parser.currentToken() == JsonToken.START_ARRAY) {
             List<double[]> rings = new ArrayList<>();
             while (parser.nextToken() != JsonToken.END_ARRAY) {
-                rings.add(numbers("segmentation", parser).toArray());
+                rings.add(numbers("segmentation", parser));
             }
-            return rings.isEmpty() ? NO_OUTLINE : image -> Rle.fromPolygons(image, rings);
-        }
-        if (parser.currentToken() == JsonToken.VALUE_NULL) {
-            return NO_OUTLINE;
+            return rings.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(image -> Rle.fromPolygons(image, rings));
         }
         Rle mask = mask(parser);
-        return image -> mask;
+        return Optional.of(image -> mask);
     }
 
     private Rle mask(JsonParser parser) throws IOException {
-        ImmutableIntArray sides = ImmutableIntArray.of();
-        ImmutableIntArray counts = ImmutableIntArray.of();
-        String string = "";
         if (parser.currentToken() != JsonToken.START_OBJECT) {
             expected("segmentation to be run lengths with size and counts, or polygons", parser);
             return NO_MASK;
         }
+        ImmutableIntArray sides = ImmutableIntArray.of();
+        ImmutableIntArray counts = ImmutableIntArray.of();
+        String string = "";
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
-            JsonToken value = parser.nextToken();
-            switch (name) {
-                case "size" -> sides = integers(name, parser);
-                case "counts" -> {
-                    if (value == JsonToken.VALUE_STRING) {
-                        string = parser.getText();
-                    } else {
-                        counts = integers(name, parser);
-                    }
-                }
-                default -> parser.skipChildren();
+            boolean isText = parser.nextToken() == JsonToken.VALUE_STRING;
+            if (name.equals("size")) {
+                sides = integers(name, parser);
+            } else if (name.equals("counts") && isText) {
+                string = parser.getText();
+            } else if (name.equals("counts")) {
+                counts = integers(name, parser);
+            } else {
+                parser.skipChildren();
             }
         }
         if (sides.length() != 2) {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a detector found, in columns and in double precision.
+ * Detections in columns, in double precision.
  *
  * <p>The order counts: of detections with the same score the earlier one is matched first, as in
  * pycocotools.
@@ -137,7 +137,6 @@ public final class Detections {
             return this;
         }
 
-        /** Gives the detection that was added last a mask. */
         private Builder masked(Rle mask) {
             masks.add(mask);
             maskAreas.add(mask.area());

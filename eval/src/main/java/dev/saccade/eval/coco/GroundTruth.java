@@ -59,16 +59,15 @@ public final class GroundTruth {
         ImmutableDoubleArray.Builder areaOf = ImmutableDoubleArray.builder();
         ImmutableList.Builder<Rle> maskOf = ImmutableList.builder();
         int count = 0;
+        int labels = dataset.classes().size();
         for (int i = 0; i < dataset.size(); i++) {
+            ImageFile photo = dataset.image(i);
             for (Annotation object : objects(dataset, i)) {
-                if (object.label() >= dataset.classes().size()) {
+                if (object.label() >= labels) {
                     faults.accept(
                             Text.format(
                                     "%s: annotation %d: label %d of %d classes",
-                                    dataset.image(i).file(),
-                                    object.id(),
-                                    object.label(),
-                                    dataset.classes().size()));
+                                    photo.file(), object.id(), object.label(), labels));
                 }
                 imageOf.add(i);
                 labelOf.add(object.label());
@@ -77,19 +76,17 @@ public final class GroundTruth {
                 areaOf.add(object.area());
                 crowds.set(count++, object.crowd());
                 if (iouType == IouType.MASK) {
-                    maskOf.add(mask(object, dataset.image(i), faults));
+                    maskOf.add(mask(object, photo, faults));
                 }
             }
         }
         this.classes = ImmutableList.copyOf(dataset.classes());
-        this.categoryIds =
-                ImmutableLongArray.copyOf(
-                        IntStream.range(0, classes.size()).mapToLong(dataset::categoryId));
-        this.imageIds =
-                ImmutableLongArray.copyOf(
-                        IntStream.range(0, dataset.size()).mapToLong(i -> dataset.image(i).id()));
-        this.imageSizes =
-                IntStream.range(0, dataset.size()).mapToObj(i -> dataset.image(i).size()).toList();
+        IntStream classIndices = IntStream.range(0, labels);
+        this.categoryIds = ImmutableLongArray.copyOf(classIndices.mapToLong(dataset::categoryId));
+        List<ImageFile> photos =
+                IntStream.range(0, dataset.size()).mapToObj(dataset::image).toList();
+        this.imageIds = ImmutableLongArray.copyOf(photos.stream().mapToLong(ImageFile::id));
+        this.imageSizes = photos.stream().map(ImageFile::size).toList();
         this.images = imageOf.build();
         this.labels = labelOf.build();
         this.boxes = boxOf.build();

@@ -1,6 +1,6 @@
 package dev.saccade.eval.coco;
 
-/** What the overlap of a detection and an object is measured on. */
+/** Geometry for the IoU of a detection and an object. */
 public enum IouType {
     /** Boxes, in continuous coordinates. */
     BOX(""),

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /**
  * Which detections are right, at every IoU threshold and in every area range.
  *
- * <p>ClassImageIndex are matched by several threads; each writes only what belongs to its own cell.
+ * <p>Cells are matched by several threads; each writes only what belongs to its own cell.
  */
 final class Matches {
 

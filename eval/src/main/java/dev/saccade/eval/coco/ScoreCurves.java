@@ -7,6 +7,7 @@ import com.google.common.primitives.ImmutableIntArray;
 import dev.saccade.eval.coco.ScoreCurve.Point;
 import dev.saccade.models.ScoreThresholds;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
@@ -49,16 +50,13 @@ public record ScoreCurves(List<ScoreCurve> classes) {
                 case IGNORED -> {}
             }
         }
-        return new ScoreCurves(
-                IntStream.range(0, names.size())
-                        .mapToObj(
-                                k ->
-                                        new ScoreCurve(
-                                                names.get(k),
-                                                objects[k],
-                                                fromAbove(right[k]),
-                                                fromAbove(wrong[k])))
-                        .toList());
+        List<ScoreCurve> curves = new ArrayList<>();
+        for (int k = 0; k < names.size(); k++) {
+            curves.add(
+                    new ScoreCurve(
+                            names.get(k), objects[k], fromAbove(right[k]), fromAbove(wrong[k])));
+        }
+        return new ScoreCurves(curves);
     }
 
     /** Returns the last step whose score is not above a detection's. */

@@ -1,11 +1,11 @@
 package dev.saccade.eval.coco;
 
 /**
- * One of the numbers by which detectors are compared.
+ * A metric of COCO's summary.
  *
  * @param name such as {@code AP}, {@code AP50}, {@code APs} or {@code AR@10}
  * @param iou the IoU threshold, or the range over which is averaged
- * @param area the objects that are looked at
+ * @param area size range of the objects
  * @param maxDetections the limit on the detections of an image and class
  * @param value from 0 to 1, or -1 if there is no object to find
  */

@@ -1,11 +1,11 @@
 package dev.saccade.eval.coco;
 
-/** What has become of a detection. */
+/** Result of matching a detection. */
 public enum Verdict {
-    /** It covers an object of its class that no surer detection covers. */
+    /** It matches an object of its class that no detection with a higher score matches. */
     TRUE_POSITIVE,
-    /** It covers no such object. */
+    /** It matches no such object. */
     FALSE_POSITIVE,
-    /** It counts neither way: it lies in a crowd, or is of a size that is not looked at. */
+    /** It does not count: it lies in a crowd, or its size is not evaluated. */
     IGNORED
 }

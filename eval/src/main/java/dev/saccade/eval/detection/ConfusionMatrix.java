@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * Which class is taken for which.
+ * Confusion matrix of detections.
  *
  * <p>In descending order of score, each detection takes the free object of its class that it
  * overlaps most, if by an IoU of .5; those left over then take what objects of other classes are

@@ -138,16 +138,12 @@ public record DetectionEvaluation(
 
     /** Returns the errors of boxes and, if evaluated, of masks. */
     public List<ErrorBreakdown> errors() {
-        return metrics.stream()
-                .map(CocoMetrics::parameters)
-                .map(
-                        parameters ->
-                                ErrorBreakdown.compute(
-                                        groundTruth,
-                                        detections,
-                                        parameters.iouType(),
-                                        parameters.mostDetections()))
-                .toList();
+        return metrics.stream().map(CocoMetrics::parameters).map(this::errors).toList();
+    }
+
+    private ErrorBreakdown errors(CocoParameters parameters) {
+        return ErrorBreakdown.compute(
+                groundTruth, detections, parameters.iouType(), parameters.mostDetections());
     }
 
     /**

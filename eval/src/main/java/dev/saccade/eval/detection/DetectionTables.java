@@ -24,7 +24,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** How a detector did, as aligned text. */
+/** Detection metrics as text tables. */
 public final class DetectionTables {
 
     private DetectionTables() {}
@@ -66,14 +66,14 @@ public final class DetectionTables {
         for (CocoMetrics measured : metrics) {
             List<AveragePrecision> classes =
                     measured.perClass().stream().map(ClassMetrics::precision).toList();
-            String prefix = measured.parameters().iouType().prefix();
+            String head = measured.parameters().iouType().prefix() + "AP";
             table =
-                    table.with(prefix + "AP", classes.stream().map(AveragePrecision::ap))
-                            .with(prefix + "AP50", classes.stream().map(AveragePrecision::ap50))
-                            .with(prefix + "AP75", classes.stream().map(AveragePrecision::ap75))
-                            .with(prefix + "APs", classes.stream().map(AveragePrecision::apSmall))
-                            .with(prefix + "APm", classes.stream().map(AveragePrecision::apMedium))
-                            .with(prefix + "APl", classes.stream().map(AveragePrecision::apLarge));
+                    table.with(head, classes.stream().map(AveragePrecision::ap))
+                            .with(head + "50", classes.stream().map(AveragePrecision::ap50))
+                            .with(head + "75", classes.stream().map(AveragePrecision::ap75))
+                            .with(head + "s", classes.stream().map(AveragePrecision::apSmall))
+                            .with(head + "m", classes.stream().map(AveragePrecision::apMedium))
+                            .with(head + "l", classes.stream().map(AveragePrecision::apLarge));
         }
         return table;
     }
@@ -92,16 +92,14 @@ public final class DetectionTables {
             best.add(curve.best());
         }
         return new MetricTable(List.of("class"), rows)
-                .withText(
-                        "score",
-                        best.stream()
-                                .map(
-                                        point ->
-                                                point.map(p -> Text.format("%.2f", p.score()))
-                                                        .orElse("n/a")))
+                .withText("score", best.stream().map(DetectionTables::score))
                 .with("precision", values(best, ScoreCurve.Point::precision))
                 .with("recall", values(best, ScoreCurve.Point::recall))
                 .with("F1", values(best, ScoreCurve.Point::f1));
+    }
+
+    private static String score(Optional<ScoreCurve.Point> best) {
+        return best.map(point -> Text.format("%.2f", point.score())).orElse("n/a");
     }
 
     private static Stream<Double> values(
@@ -124,11 +122,8 @@ public final class DetectionTables {
         for (CocoMetrics measured : metrics) {
             for (AreaRange area : AreaRange.values()) {
                 String head = measured.parameters().iouType().prefix() + "AP" + area.suffix();
-                table =
-                        table.with(
-                                head,
-                                IntStream.range(0, rows.size())
-                                        .mapToObj(t -> measured.ap(t, area)));
+                IntStream thresholds = IntStream.range(0, rows.size());
+                table = table.with(head, thresholds.mapToObj(t -> measured.ap(t, area)));
             }
         }
         return table;

@@ -12,7 +12,7 @@ import dev.saccade.core.structures.Size;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one rank has found in its photographs, as bytes for another; all numbers are exact. */
+/** Serializes the predictions of a rank for another rank, exactly. */
 final class PredictedInstances {
 
     /** Ends the list of photographs, which have positions from 0. */

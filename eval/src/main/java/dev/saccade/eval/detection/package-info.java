@@ -1,2 +1,2 @@
-/** How a detector did on a data set. */
+/** Detection metrics of a data set. */
 package dev.saccade.eval.detection;

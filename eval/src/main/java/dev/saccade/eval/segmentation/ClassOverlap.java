@@ -1,7 +1,7 @@
 package dev.saccade.eval.segmentation;
 
 /**
- * How well the pixels of one class are found; -1 stands for a number without a pixel to divide by.
+ * Pixel metrics of a class; -1 where they are undefined.
  *
  * @param name the name of the class
  * @param pixels of the class in the ground truth

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How a segmenter did on a data set.
+ * Segmentation metrics of a data set.
  *
  * @param metrics how its label maps agree with the ground truth
  * @param confusion which class was taken for which

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
@@ -65,20 +66,14 @@ public record SegmentationMetrics(List<ClassOverlap> perClass, double pixelAccur
      * boundary_mIoU}; those without a class to average are left out.
      */
     public Map<String, Double> values() {
-        ImmutableMap.Builder<String, Double> values = ImmutableMap.builder();
-        put(values, "mIoU", mean(ClassOverlap::iou));
-        put(values, "mAcc", mean(ClassOverlap::accuracy));
-        put(values, "aAcc", pixelAccuracy);
-        put(values, "mDice", mean(ClassOverlap::dice));
-        put(values, "boundary_mIoU", mean(ClassOverlap::boundaryIou));
-        return values.buildOrThrow();
-    }
-
-    private static void put(
-            ImmutableMap.Builder<String, Double> values, String name, double value) {
-        if (value >= 0) {
-            values.put(name, value);
-        }
+        Map<String, Double> values = new LinkedHashMap<>();
+        values.put("mIoU", mean(ClassOverlap::iou));
+        values.put("mAcc", mean(ClassOverlap::accuracy));
+        values.put("aAcc", pixelAccuracy);
+        values.put("mDice", mean(ClassOverlap::dice));
+        values.put("boundary_mIoU", mean(ClassOverlap::boundaryIou));
+        values.values().removeIf(value -> value < 0);
+        return ImmutableMap.copyOf(values);
     }
 
     private double mean(ToDoubleFunction<ClassOverlap> measure) {

@@ -6,7 +6,7 @@ import dev.saccade.eval.segmentation.SegmentationEvaluation.Confusion;
 import java.util.List;
 import java.util.Map;
 
-/** How a segmenter did, as aligned text. */
+/** Segmentation metrics as text tables. */
 public final class SegmentationTables {
 
     private SegmentationTables() {}

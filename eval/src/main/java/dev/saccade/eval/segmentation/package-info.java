@@ -1,2 +1,2 @@
-/** How a segmenter did on a data set. */
+/** Segmentation metrics of a data set. */
 package dev.saccade.eval.segmentation;

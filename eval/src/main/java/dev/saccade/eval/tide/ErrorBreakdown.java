@@ -8,6 +8,7 @@ import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.StableSort;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -15,8 +16,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Why a detector is not better: how many errors of each kind it makes, and how much average
- * precision at IoU .50 it would gain if all errors of one kind were mended.
+ * Errors of a detector by type, and the average precision at IoU .50 that it would gain if all
+ * errors of one type were fixed.
  *
  * <p>These are the kinds and the numbers of TIDE (Bolya et al., "TIDE: A General Toolbox for
  * Identifying Object Detection Errors", 2020), at an IoU of .5 for foreground and .1 for
@@ -60,18 +61,11 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
                         detections,
                         new ErrorFinder(groundTruth, detections, iouType, mostDetections));
         double ap = mending.averagePrecision(Optional.empty());
-        List<Row> rows =
-                Arrays.stream(DetectionError.values())
-                        .map(
-                                error ->
-                                        new Row(
-                                                error,
-                                                mending.count(error),
-                                                Math.max(
-                                                        0,
-                                                        mending.averagePrecision(Optional.of(error))
-                                                                - ap)))
-                        .toList();
+        List<Row> rows = new ArrayList<>();
+        for (DetectionError error : DetectionError.values()) {
+            double gain = mending.averagePrecision(Optional.of(error)) - ap;
+            rows.add(new Row(error, mending.count(error), Math.max(0, gain)));
+        }
         return new ErrorBreakdown(iouType, ap, rows);
     }
 

@@ -1,2 +1,2 @@
-/** Why a detector is not better: TIDE's breakdown of errors. */
+/** TIDE's breakdown of detection errors. */
 package dev.saccade.eval.tide;

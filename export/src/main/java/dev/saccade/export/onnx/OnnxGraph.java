@@ -2,11 +2,13 @@ package dev.saccade.export.onnx;
 
 import ai.djl.ndarray.types.Shape;
 import ai.onnx.proto.OnnxMl.AttributeProto;
+import ai.onnx.proto.OnnxMl.AttributeProto.AttributeType;
 import ai.onnx.proto.OnnxMl.GraphProto;
 import ai.onnx.proto.OnnxMl.NodeProto;
 import ai.onnx.proto.OnnxMl.TensorProto;
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
+import com.google.common.primitives.Longs;
 import com.google.protobuf.ByteString;
 
 import dev.saccade.checkpoint.ElementType;
@@ -86,16 +88,17 @@ final class OnnxGraph {
 
     /** Adds a weight. */
     String weight(String name, Tensor tensor) {
-        TensorProto.Builder proto =
+        add(name, type(tensor), ByteString.copyFrom(tensor.data()), tensor.shape());
+        return name;
+    }
+
+    private void add(String name, DataType type, ByteString content, Shape shape) {
+        graph.addInitializer(
                 TensorProto.newBuilder()
                         .setName(name)
-                        .setDataType(type(tensor).getNumber())
-                        .setRawData(ByteString.copyFrom(tensor.data()));
-        for (long size : tensor.shape().getShape()) {
-            proto.addDims(size);
-        }
-        graph.addInitializer(proto);
-        return name;
+                        .setDataType(type.getNumber())
+                        .setRawData(content)
+                        .addAllDims(Longs.asList(shape.getShape())));
     }
 
     private static DataType type(Tensor tensor) {
@@ -147,48 +150,29 @@ final class OnnxGraph {
         return constants.computeIfAbsent(
                 key,
                 unknown -> {
-                    TensorProto.Builder proto =
-                            TensorProto.newBuilder()
-                                    .setName("number." + constants.size())
-                                    .setDataType(type.getNumber())
-                                    .setRawData(content);
-                    for (long size : shape.getShape()) {
-                        proto.addDims(size);
-                    }
-                    graph.addInitializer(proto);
-                    return proto.getName();
+                    String name = "number." + constants.size();
+                    add(name, type, content, shape);
+                    return name;
                 });
     }
 
     static AttributeProto attribute(String name, long value) {
-        return AttributeProto.newBuilder()
-                .setName(name)
-                .setType(AttributeProto.AttributeType.INT)
-                .setI(value)
-                .build();
+        return attribute(name, AttributeType.INT).setI(value).build();
     }
 
     static AttributeProto attribute(String name, float value) {
-        return AttributeProto.newBuilder()
-                .setName(name)
-                .setType(AttributeProto.AttributeType.FLOAT)
-                .setF(value)
-                .build();
+        return attribute(name, AttributeType.FLOAT).setF(value).build();
     }
 
     static AttributeProto attribute(String name, String value) {
-        return AttributeProto.newBuilder()
-                .setName(name)
-                .setType(AttributeProto.AttributeType.STRING)
-                .setS(ByteString.copyFromUtf8(value))
-                .build();
+        return attribute(name, AttributeType.STRING).setS(ByteString.copyFromUtf8(value)).build();
     }
 
     static AttributeProto attribute(String name, List<Long> values) {
-        return AttributeProto.newBuilder()
-                .setName(name)
-                .setType(AttributeProto.AttributeType.INTS)
-                .addAllInts(values)
-                .build();
+        return attribute(name, AttributeType.INTS).addAllInts(values).build();
+    }
+
+    private static AttributeProto.Builder attribute(String name, AttributeType type) {
+        return AttributeProto.newBuilder().setName(name).setType(type);
     }
 }

@@ -10,6 +10,7 @@ import ai.onnx.proto.OnnxMl.ValueInfoProto;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Range;
 
+import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Problems;
 import dev.saccade.core.Version;
 import dev.saccade.export.Graph;
@@ -22,7 +23,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/** Writes a graph of libtorch's operators in those of ONNX. */
+/** Converts a graph of libtorch operators to ONNX. */
 public final class OnnxWriter {
 
     /**
@@ -36,9 +37,9 @@ public final class OnnxWriter {
 
     private static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
-                    .putAll(Arithmetic.CONVERTERS)
-                    .putAll(Layers.CONVERTERS)
-                    .putAll(Shapes.CONVERTERS)
+                    .putAll(ElementwiseOperators.CONVERTERS)
+                    .putAll(LayerOperators.CONVERTERS)
+                    .putAll(ShapeOperators.CONVERTERS)
                     .buildOrThrow();
 
     private final Map<Value, String> names = new HashMap<>();
@@ -58,7 +59,7 @@ public final class OnnxWriter {
         TreeSet<String> unknown = new TreeSet<>();
         graph.nodes().stream()
                 .filter(node -> !isList(node) && !CONVERTERS.containsKey(node.name()))
-                .filter(node -> !Selection.CONVERTERS.containsKey(node.name()))
+                .filter(node -> !DetectionOperators.CONVERTERS.containsKey(node.name()))
                 .forEach(node -> unknown.add(node.operator()));
         Problems problems = new Problems();
         unknown.forEach(operator -> problems.add("%s", operator));
@@ -89,18 +90,17 @@ public final class OnnxWriter {
             names.put(input, inputs.get(i));
             proto.addInput(info(inputs.get(i), input));
         }
-        source.weightNames()
-                .forEach(
-                        (value, name) ->
-                                names.put(
-                                        value,
-                                        graph.weight(name, source.weights().get(value).tensor())));
+        for (Map.Entry<Value, String> weight : source.weightNames().entrySet()) {
+            Tensor tensor = source.weights().get(weight.getKey()).tensor();
+            names.put(weight.getKey(), graph.weight(weight.getValue(), tensor));
+        }
         for (Node node : source.nodes()) {
             Operator operator = new Operator(this, graph, node);
             if (isList(node)) {
                 list(operator);
-            } else if (Selection.CONVERTERS.containsKey(node.name())) {
-                List<String> results = Selection.CONVERTERS.get(node.name()).convert(operator);
+            } else if (DetectionOperators.CONVERTERS.containsKey(node.name())) {
+                List<String> results =
+                        DetectionOperators.CONVERTERS.get(node.name()).convert(operator);
                 for (int r = 0; r < results.size(); r++) {
                     names.put(node.results().get(r), results.get(r));
                 }
@@ -123,7 +123,8 @@ public final class OnnxWriter {
     }
 
     private static boolean isList(Node node) {
-        return node.operator().equals("prim::ListUnpack") || Shapes.LISTS.containsKey(node.name());
+        return node.operator().equals("prim::ListUnpack")
+                || ShapeOperators.LISTS.containsKey(node.name());
     }
 
     private void list(Operator operator) {
@@ -141,7 +142,7 @@ public final class OnnxWriter {
                         .mapToInt(other -> other.results().size())
                         .max()
                         .orElse(0);
-        lists.put(node.result(), Shapes.LISTS.get(node.name()).convert(operator, parts));
+        lists.put(node.result(), ShapeOperators.LISTS.get(node.name()).convert(operator, parts));
     }
 
     String name(Value value) {
@@ -168,14 +169,13 @@ public final class OnnxWriter {
             long known = value.sizes().get(a);
             shape.addDim(known < 0 ? size.setDimParam(axis(name, a)) : size.setDimValue(known));
         }
+        TypeProto.Tensor.Builder tensor =
+                TypeProto.Tensor.newBuilder()
+                        .setElemType(OnnxTypes.of(value).getNumber())
+                        .setShape(shape);
         return ValueInfoProto.newBuilder()
                 .setName(name)
-                .setType(
-                        TypeProto.newBuilder()
-                                .setTensorType(
-                                        TypeProto.Tensor.newBuilder()
-                                                .setElemType(OnnxTypes.of(value).getNumber())
-                                                .setShape(shape)))
+                .setType(TypeProto.newBuilder().setTensorType(tensor))
                 .build();
     }
 }

@@ -16,31 +16,12 @@ import java.util.Optional;
  * An operator of libtorch that is being written in ONNX: what it is given, under the names that
  * values have there.
  */
-final class Operator {
+record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
 
-    /** How one is written. */
+    /** Writes an operator and returns the name of its result. */
     interface Converter {
 
-        /** Writes it, and returns the name of its result. */
         String convert(Operator operator);
-    }
-
-    private final OnnxWriter writer;
-    private final OnnxGraph graph;
-    private final Node node;
-
-    Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
-        this.writer = writer;
-        this.graph = graph;
-        this.node = node;
-    }
-
-    Node node() {
-        return node;
-    }
-
-    OnnxGraph graph() {
-        return graph;
     }
 
     String add(String type, String... inputs) {
@@ -49,6 +30,47 @@ final class Operator {
 
     String add(String type, List<String> inputs, AttributeProto... attributes) {
         return graph.add(type, inputs, attributes);
+    }
+
+    /** Returns a constant list, {@code [N]} int64. */
+    String ints(long... values) {
+        return graph.integers(values);
+    }
+
+    /** Returns a constant, {@code []} of a type. */
+    String scalarOf(Number value, DataType of) {
+        return graph.scalar(value, of);
+    }
+
+    /** Returns a constant, {@code []} of the type of the result. */
+    String constant(Number value) {
+        return graph.scalar(value, type());
+    }
+
+    /** Returns a constant, {@code []} int64. */
+    String index(long value) {
+        return graph.scalar(value, DataType.INT64);
+    }
+
+    String unsqueeze(String tensor, long axis) {
+        return add("Unsqueeze", tensor, ints(axis));
+    }
+
+    String reshape(String tensor, long... shape) {
+        return add("Reshape", tensor, ints(shape));
+    }
+
+    String gather(String tensor, String indices, long axis) {
+        return add("Gather", List.of(tensor, indices), OnnxGraph.attribute("axis", axis));
+    }
+
+    String transpose(String tensor, List<Long> order) {
+        return add("Transpose", List.of(tensor), OnnxGraph.attribute("perm", order));
+    }
+
+    /** Returns the integers from 0 to an exclusive end, {@code []} int64. */
+    String range(String end) {
+        return add("Range", index(0), end, index(1));
     }
 
     /** Returns the tensor that is given in a place. */

@@ -1,2 +1,2 @@
-/** Operators of libtorch in those of ONNX. */
+/** Converts operators of libtorch to ONNX. */
 package dev.saccade.export.onnx;

@@ -9,12 +9,12 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * How what a model predicts reaches who asks DJL: as arrays, exactly, which leave its block, and
- * then as one of DJL's own types.
+ * Response type of a model in DJL. The block returns exact arrays, which are then converted to one
+ * of DJL's types.
  */
-interface Answers<P> {
+interface ResponseFormat<P> {
 
-    /** Returns what a model is called that answers so. */
+    /** Returns the name of the model type for messages. */
     String model();
 
     /** Returns DJL's type. */
@@ -28,6 +28,6 @@ interface Answers<P> {
      */
     NDList arrays(P predicted, Size photo, NDManager manager);
 
-    /** Returns the answer that is in arrays. */
-    JsonSerializable answer(NDList arrays, List<String> classes);
+    /** Converts arrays to the response. */
+    JsonSerializable response(NDList arrays, List<String> classes);
 }

@@ -3,6 +3,7 @@ package dev.saccade.export;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.export.Graph.Value;
 
@@ -15,16 +16,16 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-class ExtentsTest {
+class SymbolicShapeTest {
 
     private static final long[] HEIGHTS = {214, 97, 131, 180, 333};
     private static final long[] WIDTHS = {149, 236, 85, 301, 77};
 
     private final Value images = new Value(0, "Float", ImmutableList.of(1L, 3L, -1L, -1L));
-    private final Extents extents = new Extents(HEIGHTS.length);
+    private final SymbolicShape shapes = new SymbolicShape(HEIGHTS.length);
 
-    ExtentsTest() {
-        extents.define(
+    SymbolicShapeTest() {
+        shapes.define(
                 images,
                 IntStream.range(0, HEIGHTS.length)
                         .mapToObj(i -> ImmutableList.of(1L, 3L, HEIGHTS[i], WIDTHS[i]))
@@ -36,7 +37,7 @@ class ExtentsTest {
     }
 
     private Optional<Extent> find(long... numbers) {
-        return extents.find(numbers, List.of());
+        return shapes.find(ImmutableLongArray.copyOf(numbers), List.of());
     }
 
     @Test
@@ -60,7 +61,7 @@ class ExtentsTest {
     void prefersWhatLeavesNothingOver() {
         // A sixth, rounded down, holds for these, too.
         Value windows = new Value(1, "Float", ImmutableList.of(-1L));
-        extents.define(
+        shapes.define(
                 windows,
                 LongStream.of(7, 14, 21, 14, 7).mapToObj(size -> ImmutableList.of(size)).toList());
         assertEquals(

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** Decodes photographs, one by one, for a {@link PredictionBlock}, and reads its answers. */
-final class PhotoTranslator<I, O> implements Translator<I, O> {
+/** Decodes photographs, one by one, for a {@link PredictionBlock}, and reads its format. */
+final class ImageTranslator<I, O> implements Translator<I, O> {
 
     private static final String REFUSAL = "refusal";
 
@@ -35,7 +35,7 @@ final class PhotoTranslator<I, O> implements Translator<I, O> {
      * @param answer arrays of the block to outputs
      * @param refusal what is answered for a photograph that cannot be used
      */
-    PhotoTranslator(
+    ImageTranslator(
             List<List<Transform>> views,
             Function<I, ImageSource> photo,
             Function<NDList, O> answer,

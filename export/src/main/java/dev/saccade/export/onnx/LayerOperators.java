@@ -7,39 +7,38 @@ import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.export.Graph.Argument;
-
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** Products, convolutions, normalizations, pooling and interpolation. */
-final class Layers {
+final class LayerOperators {
 
     static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
-                    .put("aten::conv2d", Layers::convolution)
-                    .put("aten::conv_transpose2d", Layers::transposedConvolution)
-                    .put("aten::linear", Layers::linear)
+                    .put("aten::conv2d", LayerOperators::convolution)
+                    .put("aten::conv_transpose2d", LayerOperators::transposedConvolution)
+                    .put("aten::linear", LayerOperators::linear)
                     .put("aten::matmul", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
                     .put("aten::bmm", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
                     .put("aten::mm", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
-                    .put("aten::baddbmm", Layers::baddbmm)
-                    .put("aten::scaled_dot_product_attention", Layers::attention)
-                    .put("aten::batch_norm", Layers::batchNorm)
-                    .put("aten::layer_norm", Layers::layerNorm)
-                    .put("aten::group_norm", Layers::groupNorm)
+                    .put("aten::baddbmm", LayerOperators::baddbmm)
+                    .put("aten::scaled_dot_product_attention", LayerOperators::attention)
+                    .put("aten::batch_norm", LayerOperators::batchNorm)
+                    .put("aten::layer_norm", LayerOperators::layerNorm)
+                    .put("aten::group_norm", LayerOperators::groupNorm)
                     .put("aten::softmax", op -> softmax(op, op.tensor(0), axis(op)))
                     .put("aten::max_pool2d", op -> pool(op, "MaxPool"))
                     .put("aten::avg_pool2d", op -> pool(op, "AveragePool"))
-                    .put("aten::adaptive_avg_pool2d", Layers::adaptivePool)
-                    .put("aten::pixel_shuffle", Layers::pixelShuffle)
-                    .put("aten::upsample_nearest2d", Layers::nearest)
+                    .put("aten::adaptive_avg_pool2d", LayerOperators::adaptivePool)
+                    .put("aten::pixel_shuffle", LayerOperators::pixelShuffle)
+                    .put("aten::upsample_nearest2d", LayerOperators::nearest)
                     .put("aten::upsample_bilinear2d", op -> interpolated(op, "linear"))
                     .put("aten::upsample_bicubic2d", op -> interpolated(op, "cubic"))
                     .buildOrThrow();
 
-    private Layers() {}
+    private LayerOperators() {}
 
     private static int axis(Operator op) {
         return op.axis(1, op.axes(0));
@@ -80,12 +79,9 @@ final class Layers {
     }
 
     private static String transposed(Operator op, String matrix, int axes) {
-        List<Long> order = new ArrayList<>();
-        for (long a = 0; a < axes; a++) {
-            order.add(a);
-        }
+        List<Long> order = new ArrayList<>(LongStream.range(0, axes).boxed().toList());
         Collections.swap(order, axes - 2, axes - 1);
-        return op.add("Transpose", List.of(matrix), attribute("perm", order));
+        return op.transpose(matrix, order);
     }
 
     private static String linear(Operator op) {
@@ -100,7 +96,7 @@ final class Layers {
     private static String attention(Operator op) {
         int axes = op.axes(0);
         long depth = op.node().value(0).sizes().get(axes - 1);
-        String scale = op.graph().scalar(1 / Math.sqrt((double) depth), op.type());
+        String scale = op.scalarOf(1 / Math.sqrt((double) depth), op.type());
         String queries = op.add("Mul", op.tensor(0), scale);
         String keys = transposed(op, op.tensor(1), axes);
         String weights = softmax(op, op.add("MatMul", queries, keys), axes - 1);
@@ -141,23 +137,19 @@ final class Layers {
 
     /** Groups are the channels of an instance normalization, which has no weights of its own. */
     private static String groupNorm(Operator op) {
-        int groups = (int) op.integer(1);
+        long groups = op.integer(1);
         String shape = op.size(op.tensor(0), 0, op.axes(0));
-        String grouped =
-                op.add("Reshape", op.tensor(0, DataType.FLOAT), op.graph().integers(0, groups, -1));
-        String one =
-                op.add("Expand", op.graph().scalar(1, DataType.FLOAT), op.graph().integers(groups));
-        String none =
-                op.add("Expand", op.graph().scalar(0, DataType.FLOAT), op.graph().integers(groups));
+        String grouped = op.reshape(op.tensor(0, DataType.FLOAT), 0, groups, -1);
+        String one = op.add("Expand", op.scalarOf(1, DataType.FLOAT), op.ints(groups));
+        String none = op.add("Expand", op.scalarOf(0, DataType.FLOAT), op.ints(groups));
         String normal =
                 op.add(
                         "InstanceNormalization",
                         List.of(grouped, one, none),
                         attribute("epsilon", (float) op.real(4)));
         String map = op.add("Reshape", normal, shape);
-        String columns = op.graph().integers(-1, 1, 1);
-        String scaled = op.add("Mul", map, op.add("Reshape", op.tensor(2), columns));
-        String all = op.add("Add", scaled, op.add("Reshape", op.tensor(3), columns));
+        String scaled = op.add("Mul", map, op.reshape(op.tensor(2), -1, 1, 1));
+        String all = op.add("Add", scaled, op.reshape(op.tensor(3), -1, 1, 1));
         return op.cast(all, DataType.FLOAT, op.type());
     }
 
@@ -195,30 +187,16 @@ final class Layers {
      * {@code [parts, size]}: part i is from floor(i size / parts) to ceil((i + 1) size / parts).
      */
     private static String means(Operator op, int axis, long parts) {
-        OnnxGraph graph = op.graph();
         String size = op.size(op.tensor(0), axis, axis + 1);
-        String zero = graph.scalar(0, DataType.INT64);
-        String one = graph.scalar(1, DataType.INT64);
-        String cells = op.add("Range", zero, op.squeezed(size), one);
-        String part =
-                op.add(
-                        "Unsqueeze",
-                        op.add("Range", zero, graph.scalar(parts, DataType.INT64), one),
-                        graph.integers(1));
-        String count = graph.integers(parts);
-        String first = op.add("Div", op.add("Mul", part, size), count);
-        String scaled = op.add("Mul", op.add("Add", part, one), size);
-        String end = op.add("Div", op.add("Add", scaled, graph.integers(parts - 1)), count);
-        String inside =
-                op.cast(
-                        op.add(
-                                "And",
-                                op.add("GreaterOrEqual", cells, first),
-                                op.add("Less", cells, end)),
-                        DataType.BOOL,
-                        op.type());
-        String sum = op.add("ReduceSum", List.of(inside, graph.integers(1)));
-        return op.add("Div", inside, sum);
+        String cells = op.range(op.squeezed(size));
+        String part = op.unsqueeze(op.range(op.index(parts)), 1);
+        String first = op.add("Div", op.add("Mul", part, size), op.ints(parts));
+        String scaled = op.add("Mul", op.add("Add", part, op.index(1)), size);
+        String end = op.add("Div", op.add("Add", scaled, op.ints(parts - 1)), op.ints(parts));
+        String isAfter = op.add("GreaterOrEqual", cells, first);
+        String isInside = op.add("And", isAfter, op.add("Less", cells, end));
+        String inside = op.cast(isInside, DataType.BOOL, op.type());
+        return op.add("Div", inside, op.add("ReduceSum", inside, op.ints(1)));
     }
 
     private static String pixelShuffle(Operator op) {
@@ -230,11 +208,8 @@ final class Layers {
     }
 
     private static String resized(Operator op, AttributeProto... attributes) {
-        List<String> sizes = new ArrayList<>();
-        sizes.add(op.size(op.tensor(0), 0, 2));
-        for (Argument size : op.items(1)) {
-            sizes.add(op.number(size));
-        }
+        List<String> sizes = new ArrayList<>(List.of(op.size(op.tensor(0), 0, 2)));
+        op.items(1).forEach(size -> sizes.add(op.number(size)));
         return op.add("Resize", List.of(op.tensor(0), "", "", op.concat(sizes, 0)), attributes);
     }
 

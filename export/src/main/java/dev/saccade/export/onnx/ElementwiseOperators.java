@@ -3,17 +3,30 @@ package dev.saccade.export.onnx;
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 
-import java.util.List;
+/** Element-wise operators. */
+final class ElementwiseOperators {
 
-/** Operators that look at each element by itself. */
-final class Arithmetic {
+    private static final ImmutableMap<String, String> UNARY =
+            ImmutableMap.<String, String>builder()
+                    .put("aten::neg", "Neg")
+                    .put("aten::exp", "Exp")
+                    .put("aten::log", "Log")
+                    .put("aten::abs", "Abs")
+                    .put("aten::sqrt", "Sqrt")
+                    .put("aten::floor", "Floor")
+                    .put("aten::ceil", "Ceil")
+                    .put("aten::relu", "Relu")
+                    .put("aten::tanh", "Tanh")
+                    .buildOrThrow();
 
     static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
+                    .putAll(Maps.transformValues(UNARY, type -> op -> op.add(type, op.tensor(0))))
                     .put("aten::add", op -> sum(op, "Add"))
                     .put("aten::sub", op -> sum(op, "Sub"))
                     .put("aten::mul", op -> op.add("Mul", op.tensor(0, op.type()), other(op)))
@@ -21,25 +34,16 @@ final class Arithmetic {
                     .put("aten::pow", op -> op.add("Pow", op.tensor(0, op.type()), other(op)))
                     .put("aten::minimum", op -> op.add("Min", op.tensor(0), op.tensor(1)))
                     .put("aten::maximum", op -> op.add("Max", op.tensor(0), op.tensor(1)))
-                    .put("aten::neg", op -> op.add("Neg", op.tensor(0)))
-                    .put("aten::exp", op -> op.add("Exp", op.tensor(0)))
-                    .put("aten::log", op -> op.add("Log", op.tensor(0)))
-                    .put("aten::log2", Arithmetic::log2)
-                    .put("aten::nan_to_num", Arithmetic::nanToNum)
-                    .put("aten::addcmul", Arithmetic::addcmul)
-                    .put("aten::abs", op -> op.add("Abs", op.tensor(0)))
-                    .put("aten::sqrt", op -> op.add("Sqrt", op.tensor(0)))
+                    .put("aten::log2", ElementwiseOperators::log2)
+                    .put("aten::nan_to_num", ElementwiseOperators::nanToNum)
+                    .put("aten::addcmul", ElementwiseOperators::addcmul)
                     .put("aten::rsqrt", op -> op.add("Reciprocal", op.add("Sqrt", op.tensor(0))))
-                    .put("aten::floor", op -> op.add("Floor", op.tensor(0)))
-                    .put("aten::ceil", op -> op.add("Ceil", op.tensor(0)))
-                    .put("aten::relu", op -> op.add("Relu", op.tensor(0)))
-                    .put("aten::sigmoid", Arithmetic::sigmoid)
-                    .put("aten::tanh", op -> op.add("Tanh", op.tensor(0)))
-                    .put("aten::gelu", Arithmetic::gelu)
-                    .put("aten::clamp", Arithmetic::clamp)
-                    .put("aten::logaddexp", Arithmetic::logaddexp)
-                    .put("aten::remainder", Arithmetic::remainder)
-                    .put("aten::floor_divide", Arithmetic::floorDivide)
+                    .put("aten::sigmoid", ElementwiseOperators::sigmoid)
+                    .put("aten::gelu", ElementwiseOperators::gelu)
+                    .put("aten::clamp", ElementwiseOperators::clamp)
+                    .put("aten::logaddexp", ElementwiseOperators::logaddexp)
+                    .put("aten::remainder", ElementwiseOperators::remainder)
+                    .put("aten::floor_divide", ElementwiseOperators::floorDivide)
                     .put("aten::eq", op -> compared(op, "Equal"))
                     .put("aten::ne", op -> op.add("Not", compared(op, "Equal")))
                     .put("aten::gt", op -> compared(op, "Greater"))
@@ -49,17 +53,25 @@ final class Arithmetic {
                     .put("aten::logical_and", op -> logical(op, "And"))
                     .put("aten::logical_or", op -> logical(op, "Or"))
                     .put("aten::logical_not", op -> op.add("Not", op.tensor(0, DataType.BOOL)))
-                    .put("aten::where", Arithmetic::where)
-                    .put("aten::masked_fill", Arithmetic::maskedFill)
+                    .put(
+                            "aten::where",
+                            op -> op.add("Where", op.tensor(0), value(op, 1), value(op, 2)))
+                    .put(
+                            "aten::masked_fill",
+                            op -> op.add("Where", op.tensor(1), value(op, 2), op.tensor(0)))
                     .put("aten::type_as", op -> op.tensor(0, op.type()))
                     .put("aten::to", op -> op.tensor(0, op.type()))
                     .buildOrThrow();
 
-    private Arithmetic() {}
+    private ElementwiseOperators() {}
 
-    /** The second operand, a tensor or a number, of the type of the result. */
     private static String other(Operator op) {
-        return op.optional(1).map(tensor -> op.tensor(1, op.type())).orElseGet(() -> op.scalar(1));
+        return value(op, 1);
+    }
+
+    /** Returns an operand, a tensor or a number, in the type of the result. */
+    private static String value(Operator op, int place) {
+        return op.optional(place).isPresent() ? op.tensor(place, op.type()) : op.scalar(place);
     }
 
     private static String sum(Operator op, String type) {
@@ -68,7 +80,7 @@ final class Arithmetic {
         Argument factor = node.keywords().getOrDefault("alpha", alpha(node));
         Number alpha = (Number) ((Argument.Literal) factor).value();
         if (alpha.doubleValue() != 1) {
-            second = op.add("Mul", second, op.graph().scalar(alpha, op.type()));
+            second = op.add("Mul", second, op.constant(alpha));
         }
         return op.add(type, op.tensor(0, op.type()), second);
     }
@@ -80,9 +92,9 @@ final class Arithmetic {
 
     private static String gelu(Operator op) {
         String x = op.tensor(0);
-        String scaled = op.add("Div", x, op.graph().scalar(Math.sqrt(2), op.type()));
-        String share = op.add("Add", op.add("Erf", scaled), op.graph().scalar(1, op.type()));
-        return op.add("Mul", op.add("Mul", x, share), op.graph().scalar(0.5, op.type()));
+        String scaled = op.add("Div", x, op.constant(Math.sqrt(2)));
+        String share = op.add("Add", op.add("Erf", scaled), op.constant(1));
+        return op.add("Mul", op.add("Mul", x, share), op.constant(0.5));
     }
 
     /**
@@ -91,13 +103,13 @@ final class Arithmetic {
      */
     private static String sigmoid(Operator op) {
         String inverse = op.add("Exp", op.add("Neg", op.tensor(0, DataType.FLOAT)));
-        String sum = op.add("Add", inverse, op.graph().scalar(1, DataType.FLOAT));
+        String sum = op.add("Add", inverse, op.scalarOf(1, DataType.FLOAT));
         return op.cast(op.add("Reciprocal", sum), DataType.FLOAT, op.type());
     }
 
     private static String log2(Operator op) {
         String log = op.add("Log", op.tensor(0));
-        return op.add("Div", log, op.graph().scalar(Math.log(2), op.type()));
+        return op.add("Div", log, op.constant(Math.log(2)));
     }
 
     private static String nanToNum(Operator op) {
@@ -122,7 +134,7 @@ final class Arithmetic {
         String a = op.tensor(0);
         String b = op.tensor(1);
         String apart = op.add("Neg", op.add("Abs", op.add("Sub", a, b)));
-        String more = op.add("Add", op.add("Exp", apart), op.graph().scalar(1, op.type()));
+        String more = op.add("Add", op.add("Exp", apart), op.constant(1));
         return op.add("Add", op.add("Max", a, b), op.add("Log", more));
     }
 
@@ -153,22 +165,5 @@ final class Arithmetic {
 
     private static String logical(Operator op, String type) {
         return op.add(type, op.tensor(0, DataType.BOOL), op.tensor(1, DataType.BOOL));
-    }
-
-    private static String where(Operator op) {
-        List<String> cases =
-                List.of(1, 2).stream()
-                        .map(
-                                k ->
-                                        op.optional(k).isPresent()
-                                                ? op.tensor(k, op.type())
-                                                : op.scalar(k))
-                        .toList();
-        return op.add("Where", op.tensor(0), cases.get(0), cases.get(1));
-    }
-
-    private static String maskedFill(Operator op) {
-        String value = op.optional(2).isPresent() ? op.tensor(2, op.type()) : op.scalar(2);
-        return op.add("Where", op.tensor(1), value, op.tensor(0));
     }
 }

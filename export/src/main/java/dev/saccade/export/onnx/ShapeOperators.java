@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** Operators that move, choose, sum or make elements. */
-final class Shapes {
+/** Operators that move, select, reduce or create elements. */
+final class ShapeOperators {
 
     /** How a list of tensors is written of which so many are taken. */
     interface ListConverter {
@@ -24,37 +24,37 @@ final class Shapes {
 
     static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
-                    .put("aten::reshape", Shapes::reshaped)
-                    .put("aten::view", Shapes::reshaped)
-                    .put("aten::flatten", Shapes::flattened)
+                    .put("aten::reshape", ShapeOperators::reshaped)
+                    .put("aten::view", ShapeOperators::reshaped)
+                    .put("aten::flatten", ShapeOperators::flattened)
                     .put("aten::permute", op -> permuted(op, op.integers(1)))
-                    .put("aten::transpose", Shapes::transposed)
+                    .put("aten::transpose", ShapeOperators::transposed)
                     .put("aten::t", op -> permuted(op, List.of(1L, 0L)))
-                    .put("aten::unsqueeze", Shapes::unsqueezed)
-                    .put("aten::squeeze", Shapes::squeezed)
-                    .put("aten::expand", Shapes::expanded)
-                    .put("aten::slice", Shapes::sliced)
-                    .put("aten::select", Shapes::selected)
+                    .put("aten::unsqueeze", ShapeOperators::unsqueezed)
+                    .put("aten::squeeze", ShapeOperators::squeezed)
+                    .put("aten::expand", ShapeOperators::expanded)
+                    .put("aten::slice", ShapeOperators::sliced)
+                    .put("aten::select", ShapeOperators::selected)
                     .put("aten::index_select", op -> chosen(op, op.tensor(2), axis(op)))
-                    .put("aten::gather", Shapes::gathered)
-                    .put("aten::embedding", Shapes::embedded)
+                    .put("aten::gather", ShapeOperators::gathered)
+                    .put("aten::embedding", ShapeOperators::embedded)
                     .put("aten::cat", op -> op.concat(op.tensors(0), listAxis(op)))
-                    .put("aten::stack", Shapes::stacked)
-                    .put("aten::pad", Shapes::padded)
-                    .put("aten::constant_pad_nd", Shapes::padded)
-                    .put("aten::roll", Shapes::rolled)
-                    .put("aten::flip", Shapes::flipped)
-                    .put("aten::unfold", Shapes::unfolded)
-                    .put("aten::sum", Shapes::summed)
-                    .put("aten::mean", Shapes::mean)
-                    .put("aten::amax", Shapes::largest)
-                    .put("aten::argmax", Shapes::placeOfLargest)
-                    .put("aten::index_copy", Shapes::written)
+                    .put("aten::stack", ShapeOperators::stacked)
+                    .put("aten::pad", ShapeOperators::padded)
+                    .put("aten::constant_pad_nd", ShapeOperators::padded)
+                    .put("aten::roll", ShapeOperators::rolled)
+                    .put("aten::flip", ShapeOperators::flipped)
+                    .put("aten::unfold", ShapeOperators::unfolded)
+                    .put("aten::sum", ShapeOperators::summed)
+                    .put("aten::mean", ShapeOperators::mean)
+                    .put("aten::amax", ShapeOperators::largest)
+                    .put("aten::argmax", ShapeOperators::placeOfLargest)
+                    .put("aten::index_copy", ShapeOperators::written)
                     .put(
                             "aten::full",
                             op -> op.add("Expand", op.scalar(1), op.numbers(op.items(0))))
                     .put("aten::full_like", op -> op.add("Expand", op.scalar(1), shape(op)))
-                    .put("aten::arange", Shapes::range)
+                    .put("aten::arange", ShapeOperators::range)
                     .put("aten::zeros", op -> filled(op, op.numbers(op.items(0)), 0))
                     .put("aten::ones", op -> filled(op, op.numbers(op.items(0)), 1))
                     .put("aten::new_zeros", op -> filled(op, op.numbers(op.items(1)), 0))
@@ -64,11 +64,13 @@ final class Shapes {
 
     static final ImmutableMap<String, ListConverter> LISTS =
             ImmutableMap.of(
-                    "aten::split", Shapes::split,
+                    "aten::split", ShapeOperators::split,
                     "aten::split_with_sizes", (op, parts) -> splitWithSizes(op),
-                    "aten::unbind", Shapes::unbound);
+                    "aten::unbind", ShapeOperators::unbound);
 
-    private Shapes() {}
+    private static final Argument KEPT = new Argument.Literal(-1L);
+
+    private ShapeOperators() {}
 
     private static int axis(Operator op) {
         return op.axis(1, op.axes(0));
@@ -90,7 +92,7 @@ final class Shapes {
         if (from > 0) {
             sizes.add(op.size(op.tensor(0), 0, from));
         }
-        sizes.add(op.graph().integers(-1));
+        sizes.add(op.ints(-1));
         if (to + 1 < axes) {
             sizes.add(op.size(op.tensor(0), to + 1, axes));
         }
@@ -99,7 +101,7 @@ final class Shapes {
 
     private static String permuted(Operator op, List<Long> order) {
         List<Long> axes = order.stream().map(a -> Math.floorMod(a, (long) order.size())).toList();
-        return op.add("Transpose", List.of(op.tensor(0)), attribute("perm", axes));
+        return op.transpose(op.tensor(0), axes);
     }
 
     private static String transposed(Operator op) {
@@ -111,29 +113,23 @@ final class Shapes {
 
     private static String unsqueezed(Operator op) {
         int axis = op.axis(1, op.axes(0) + 1);
-        return op.add("Unsqueeze", op.tensor(0), op.graph().integers(axis));
+        return op.unsqueeze(op.tensor(0), axis);
     }
 
     private static String squeezed(Operator op) {
-        return op.add("Squeeze", op.tensor(0), op.graph().integers(axis(op)));
+        return op.add("Squeeze", op.tensor(0), op.ints(axis(op)));
     }
 
     /** Where libtorch keeps a size, by -1, ONNX does by 1. */
     private static String expanded(Operator op) {
-        List<Argument> sizes =
-                op.items(1).stream()
-                        .map(
-                                size ->
-                                        size.equals(new Argument.Literal(-1L))
-                                                ? (Argument) new Argument.Literal(1L)
-                                                : size)
-                        .toList();
+        List<Argument> sizes = new ArrayList<>(op.items(1));
+        sizes.replaceAll(size -> size.equals(KEPT) ? new Argument.Literal(1L) : size);
         return op.add("Expand", op.tensor(0), op.numbers(sizes));
     }
 
     private static String sliced(Operator op) {
-        String from = op.isNone(2) ? op.graph().integers(0) : op.number(2);
-        String to = op.isNone(3) ? op.graph().integers(Long.MAX_VALUE) : op.number(3);
+        String from = op.isNone(2) ? op.ints(0) : op.number(2);
+        String to = op.isNone(3) ? op.ints(Long.MAX_VALUE) : op.number(3);
         return op.slice(op.tensor(0), axis(op), from, to, op.integer(4));
     }
 
@@ -143,7 +139,7 @@ final class Shapes {
     }
 
     private static String chosen(Operator op, String indices, int axis) {
-        return op.add("Gather", List.of(op.tensor(0), indices), attribute("axis", axis));
+        return op.gather(op.tensor(0), indices, axis);
     }
 
     private static String gathered(Operator op) {
@@ -162,10 +158,8 @@ final class Shapes {
 
     private static String stacked(Operator op) {
         int axis = listAxis(op);
-        String axes = op.graph().integers(axis);
-        List<String> parts =
-                op.tensors(0).stream().map(part -> op.add("Unsqueeze", part, axes)).toList();
-        return op.concat(parts, axis);
+        return op.concat(
+                op.tensors(0).stream().map(part -> op.unsqueeze(part, axis)).toList(), axis);
     }
 
     /** libtorch counts from the last axis, before and behind; ONNX has all before, then behind. */
@@ -182,7 +176,7 @@ final class Shapes {
         boolean hasMode = op.node().name().equals("aten::pad");
         int value = hasMode ? 3 : 2;
         boolean isZero = op.node().arguments().size() <= value || op.isNone(value);
-        String filler = isZero ? op.graph().scalar(0, op.type()) : op.scalar(value);
+        String filler = isZero ? op.constant(0) : op.scalar(value);
         return op.add("Pad", op.tensor(0), op.numbers(List.of(both)), filler);
     }
 
@@ -193,15 +187,10 @@ final class Shapes {
         for (int i = 0; i < axes.size(); i++) {
             int axis = Math.toIntExact(Math.floorMod(axes.get(i), (long) op.axes(0)));
             if (shifts.get(i) != 0) {
-                String cut = op.graph().integers(-shifts.get(i));
-                String first = op.graph().integers(0);
-                String end = op.graph().integers(Long.MAX_VALUE);
-                rolled =
-                        op.concat(
-                                List.of(
-                                        op.slice(rolled, axis, cut, end, 1),
-                                        op.slice(rolled, axis, first, cut, 1)),
-                                axis);
+                String cut = op.ints(-shifts.get(i));
+                String last = op.slice(rolled, axis, cut, op.ints(Long.MAX_VALUE), 1);
+                String first = op.slice(rolled, axis, op.ints(0), cut, 1);
+                rolled = op.concat(List.of(last, first), axis);
             }
         }
         return rolled;
@@ -210,8 +199,8 @@ final class Shapes {
     private static String flipped(Operator op) {
         String flipped = op.tensor(0);
         for (long axis : op.integers(1)) {
-            String last = op.graph().integers(-1);
-            String end = op.graph().integers(Long.MIN_VALUE);
+            String last = op.ints(-1);
+            String end = op.ints(Long.MIN_VALUE);
             int from = Math.toIntExact(Math.floorMod(axis, (long) op.axes(0)));
             flipped = op.slice(flipped, from, last, end, -1);
         }
@@ -220,34 +209,25 @@ final class Shapes {
 
     /** Windows along an axis, whose elements come last. */
     private static String unfolded(Operator op) {
-        OnnxGraph graph = op.graph();
         int axis = axis(op);
         long size = op.integer(2);
         long step = op.integer(3);
         String lengths = op.size(op.tensor(0), axis, axis + 1);
-        String room = op.add("Sub", lengths, graph.integers(size - step));
-        String count = op.squeezed(op.add("Div", room, graph.integers(step)));
-        String zero = graph.scalar(0, DataType.INT64);
-        String one = graph.scalar(1, DataType.INT64);
-        String starts =
-                op.add(
-                        "Mul",
-                        op.add("Range", zero, count, one),
-                        graph.scalar(step, DataType.INT64));
-        String places = graph.integers(LongStream.range(0, size).toArray());
-        String windows = op.add("Add", op.add("Unsqueeze", starts, graph.integers(1)), places);
-        String cut = chosen(op, windows, axis);
-        int axes = op.axes(0) + 1;
-        List<Long> order = new ArrayList<>(LongStream.range(0, axes).boxed().toList());
+        String room = op.add("Sub", lengths, op.ints(size - step));
+        String count = op.squeezed(op.add("Div", room, op.ints(step)));
+        String starts = op.add("Mul", op.range(count), op.index(step));
+        String places = op.ints(LongStream.range(0, size).toArray());
+        String cut = chosen(op, op.add("Add", op.unsqueeze(starts, 1), places), axis);
+        List<Long> order = new ArrayList<>(LongStream.rangeClosed(0, op.axes(0)).boxed().toList());
         order.add(order.remove(axis + 1));
-        return op.add("Transpose", List.of(cut), attribute("perm", order));
+        return op.transpose(cut, order);
     }
 
     private static String summed(Operator op) {
         long[] axes = op.integers(1).stream().mapToLong(Long::longValue).toArray();
         return op.add(
                 "ReduceSum",
-                List.of(op.tensor(0, op.type()), op.graph().integers(axes)),
+                List.of(op.tensor(0, op.type()), op.ints(axes)),
                 attribute("keepdims", op.flag(2) ? 1 : 0));
     }
 
@@ -269,36 +249,31 @@ final class Shapes {
 
     /** Rows of one tensor at places of another. */
     private static String written(Operator op) {
-        String places = op.add("Unsqueeze", op.tensor(2), op.graph().integers(1));
-        return op.add("ScatterND", op.tensor(0), places, op.tensor(3));
+        return op.add("ScatterND", op.tensor(0), op.unsqueeze(op.tensor(2), 1), op.tensor(3));
     }
 
     private static String range(Operator op) {
         DataType type = op.type();
         int numbers = op.node().arguments().size();
-        String from = numbers > 1 ? op.scalar(0) : op.graph().scalar(0, type);
+        String from = numbers > 1 ? op.scalar(0) : op.scalarOf(0, type);
         String to = op.scalar(numbers > 1 ? 1 : 0);
-        String step = numbers > 2 ? op.scalar(2) : op.graph().scalar(1, type);
+        String step = numbers > 2 ? op.scalar(2) : op.scalarOf(1, type);
         return op.add("Range", from, to, step);
     }
 
     private static String filled(Operator op, String shape, int value) {
-        return op.add("Expand", op.graph().scalar(value, op.type()), shape);
+        return op.add("Expand", op.constant(value), shape);
     }
 
     private static List<String> split(Operator op, int parts) {
         long size = op.integer(1);
         int axis = op.axis(2, op.axes(0));
-        return IntStream.range(0, parts)
-                .mapToObj(
-                        i ->
-                                op.slice(
-                                        op.tensor(0),
-                                        axis,
-                                        op.graph().integers(i * size),
-                                        op.graph().integers((i + 1) * size),
-                                        1))
-                .toList();
+        List<String> slices = new ArrayList<>();
+        for (long i = 0; i < parts; i++) {
+            String end = op.ints((i + 1) * size);
+            slices.add(op.slice(op.tensor(0), axis, op.ints(i * size), end, 1));
+        }
+        return slices;
     }
 
     private static List<String> splitWithSizes(Operator op) {
@@ -313,8 +288,6 @@ final class Shapes {
 
     private static List<String> unbound(Operator op, int parts) {
         int axis = op.axis(1, op.axes(0));
-        return IntStream.range(0, parts)
-                .mapToObj(i -> chosen(op, op.graph().scalar(i, DataType.INT64), axis))
-                .toList();
+        return IntStream.range(0, parts).mapToObj(i -> chosen(op, op.index(i), axis)).toList();
     }
 }

@@ -31,14 +31,14 @@ import java.util.List;
  * pixels that its box touches: from {@code floor(x1), floor(y1)} to {@code ceil(x2), ceil(y2)}, 1
  * in the foreground and 0 elsewhere.
  */
-final class DetectionAnswers implements Answers<Instances> {
+final class DetectionResponse implements ResponseFormat<Instances> {
 
     private static final int WITH_MASKS = 6;
 
     private final ScoreThresholds thresholds;
     private final List<String> classes;
 
-    DetectionAnswers(ScoreThresholds thresholds, List<String> classes) {
+    DetectionResponse(ScoreThresholds thresholds, List<String> classes) {
         this.thresholds = thresholds;
         this.classes = classes;
     }
@@ -76,10 +76,10 @@ final class DetectionAnswers implements Answers<Instances> {
     }
 
     @Override
-    public DetectedObjects answer(NDList arrays, List<String> classes) {
+    public DetectedObjects response(NDList arrays, List<String> classes) {
         int[] size = arrays.get(0).toIntArray();
         Size photo = new Size(size[0], size[1]);
-        return answer(objects(arrays, photo), photo, classes);
+        return response(objects(arrays, photo), photo, classes);
     }
 
     private static Instances objects(NDList arrays, Size photo) {
@@ -102,7 +102,7 @@ final class DetectionAnswers implements Answers<Instances> {
         return masks;
     }
 
-    private static DetectedObjects answer(Instances objects, Size photo, List<String> classes) {
+    private static DetectedObjects response(Instances objects, Size photo, List<String> classes) {
         List<String> names = new ArrayList<>();
         List<Double> scores = new ArrayList<>();
         List<BoundingBox> boxes = new ArrayList<>();

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** Label maps; as an array {@code [H, W]} int32. */
-final class SegmentationAnswers implements Answers<LabelMap> {
+final class SegmentationResponse implements ResponseFormat<LabelMap> {
 
     @Override
     public String model() {
@@ -36,7 +36,7 @@ final class SegmentationAnswers implements Answers<LabelMap> {
     }
 
     @Override
-    public CategoryMask answer(NDList arrays, List<String> classes) {
+    public CategoryMask response(NDList arrays, List<String> classes) {
         Shape shape = arrays.singletonOrThrow().getShape();
         int[] labels = arrays.singletonOrThrow().toIntArray();
         int width = Math.toIntExact(shape.get(1));

@@ -1,0 +1,224 @@
+package dev.saccade.export;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.export.Graph.Argument;
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+import dev.saccade.export.Graph.Weight;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+/**
+ * Merges recordings of a model at several sizes into one graph for all sizes.
+ *
+ * <p>Operators must be the same in all recordings. Numbers that differ are expressed by the sizes
+ * of tensors before them, see {@link SymbolicShape}. Since examples prove nothing, compare the
+ * result with the model at other sizes.
+ */
+final class ShapeInference {
+
+    private static final Argument OPEN = new Argument.Literal(-1L);
+
+    private final List<Graph> graphs;
+    private final SymbolicShape shapes;
+
+    /** For each further graph, its values for those of the first. */
+    private final List<Map<Value, Value>> others = new ArrayList<>();
+
+    /** The inputs of the current operator, in each graph. */
+    private final List<List<Value>> near = new ArrayList<>();
+
+    private ShapeInference(List<Graph> graphs) {
+        this.graphs = graphs;
+        this.shapes = new SymbolicShape(graphs.size());
+        graphs.forEach(graph -> others.add(new HashMap<>()));
+    }
+
+    /**
+     * Returns the graph.
+     *
+     * @param graphs of the same model, at sizes of which no two have much in common
+     * @throws SaccadeException of kind user, if they are not alike
+     */
+    static Graph of(List<Graph> graphs) {
+        return graphs.size() == 1 ? graphs.get(0) : new ShapeInference(graphs).general();
+    }
+
+    private Graph general() {
+        Graph first = graphs.get(0);
+        ImmutableList<Value> inputs =
+                indexed(first.inputs(), i -> define(each(graph -> graph.inputs().get(i))));
+        weights();
+        ImmutableList<Node> nodes = indexed(first.nodes(), this::node);
+        requireAlike(each(graph -> graph.nodes().size()), "the end");
+        return new Graph(
+                inputs,
+                first.weights(),
+                nodes,
+                ImmutableList.copyOf(all(first.outputs(), others.get(0)::get)));
+    }
+
+    /** Returns the results of a function of the indices of a list. */
+    private static <T> ImmutableList<T> indexed(List<?> list, IntFunction<T> function) {
+        return IntStream.range(0, list.size())
+                .mapToObj(function)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private void weights() {
+        Map<String, Value> names = new LinkedHashMap<>();
+        ImmutableMap<Value, Weight> first = graphs.get(0).weights();
+        first.forEach((value, weight) -> names.put(weight.name(), value));
+        for (int g = 0; g < graphs.size(); g++) {
+            for (Map.Entry<Value, Weight> entry : graphs.get(g).weights().entrySet()) {
+                Weight weight = entry.getValue();
+                Value value = names.get(weight.name());
+                Weight expected = first.get(value);
+                if (expected == null || !expected.tensor().equals(weight.tensor())) {
+                    throw SaccadeException.user(
+                                    "%s: the constant depends on the image size: %s or %s; export"
+                                            + " with a fixed size",
+                                    weight.name(),
+                                    weight.tensor(),
+                                    expected == null ? "none" : expected.tensor())
+                            .withSettings("size");
+                }
+                others.get(g).put(entry.getKey(), value);
+            }
+        }
+    }
+
+    private <T> List<T> each(Function<Graph, T> part) {
+        return graphs.stream().map(part).toList();
+    }
+
+    /** Collects one part of each item. */
+    private static <S, T> List<T> all(List<S> items, Function<S, T> part) {
+        return items.stream().map(part).toList();
+    }
+
+    /** Returns the merged value of one of each graph. */
+    private Value define(List<Value> each) {
+        List<ImmutableList<Long>> sizes = all(each, Value::sizes);
+        ImmutableList<Long> general =
+                indexed(
+                        sizes.get(0),
+                        axis -> {
+                            List<Long> along = all(sizes, of -> of.get(axis));
+                            return isSame(along) ? along.get(0) : -1L;
+                        });
+        Value value = new Value(each.get(0).id(), each.get(0).type(), general);
+        for (int g = 0; g < each.size(); g++) {
+            others.get(g).put(each.get(g), value);
+        }
+        shapes.define(value, sizes);
+        return value;
+    }
+
+    private Node node(int index) {
+        List<Node> same =
+                each(graph -> graph.nodes().get(index < graph.nodes().size() ? index : 0));
+        Node first = same.get(0);
+        String place = Text.format("operator %d, %s", index, first.operator());
+        requireAlike(all(same, Node::operator), place);
+        List<List<Value>> taken = all(same, node -> node.taken().toList());
+        near.clear();
+        near.addAll(indexed(taken.get(0), v -> all(taken, values -> values.get(v))));
+        ImmutableList<Argument> arguments =
+                indexed(
+                        first.arguments(),
+                        a -> {
+                            List<Argument> given = all(same, node -> node.arguments().get(a));
+                            return isShape(first, a) ? shape(given, place) : argument(given, place);
+                        });
+        ImmutableMap.Builder<String, Argument> keywords = ImmutableMap.builder();
+        for (String name : first.keywords().keySet()) {
+            keywords.put(name, argument(all(same, node -> node.keywords().get(name)), place));
+        }
+        ImmutableList<Value> results =
+                indexed(first.results(), r -> define(all(same, node -> node.results().get(r))));
+        return new Node(first.operator(), arguments, keywords.buildOrThrow(), results);
+    }
+
+    private static boolean isShape(Node node, int place) {
+        return place == 1
+                && (node.name().equals("aten::reshape") || node.name().equals("aten::view"));
+    }
+
+    /** Leaves the size open where only one size of a shape differs. */
+    private Argument shape(List<Argument> given, String place) {
+        List<ImmutableList<Argument>> lists = items(given);
+        requireAlike(all(lists, List::size), place);
+        List<Argument> shape = new ArrayList<>(lists.get(0));
+        int[] varying =
+                IntStream.range(0, shape.size())
+                        .filter(axis -> !isSame(all(lists, list -> list.get(axis))))
+                        .toArray();
+        if (varying.length != 1 || shape.contains(OPEN)) {
+            return argument(given, place);
+        }
+        shape.set(varying[0], OPEN);
+        return new Argument.Items(ImmutableList.copyOf(shape));
+    }
+
+    private static List<ImmutableList<Argument>> items(List<Argument> given) {
+        return all(given, argument -> ((Argument.Items) argument).items());
+    }
+
+    private Argument argument(List<Argument> given, String place) {
+        Argument first = given.get(0);
+        requireAlike(all(given, Argument::getClass), place);
+        if (first instanceof Argument.Of) {
+            List<Value> values =
+                    indexed(given, g -> others.get(g).get(((Argument.Of) given.get(g)).value()));
+            requireAlike(values, place);
+            return new Argument.Of(values.get(0));
+        } else if (first instanceof Argument.Items) {
+            List<ImmutableList<Argument>> lists = items(given);
+            requireAlike(all(lists, List::size), place);
+            return new Argument.Items(
+                    indexed(lists.get(0), i -> argument(all(lists, list -> list.get(i)), place)));
+        }
+        List<Object> literals = all(given, argument -> ((Argument.Literal) argument).value());
+        if (isSame(literals)) {
+            return first;
+        }
+        if (!literals.stream().allMatch(Long.class::isInstance)) {
+            throw unlike(literals, place);
+        }
+        ImmutableLongArray numbers =
+                ImmutableLongArray.copyOf(literals.stream().mapToLong(Long.class::cast));
+        return shapes.find(numbers, near)
+                .map(Argument.Size::new)
+                .orElseThrow(() -> unlike(literals, place));
+    }
+
+    private static boolean isSame(List<?> list) {
+        return list.stream().distinct().count() <= 1;
+    }
+
+    private void requireAlike(List<?> given, String place) {
+        if (!isSame(given)) {
+            throw unlike(given, place);
+        }
+    }
+
+    private SaccadeException unlike(List<?> given, String place) {
+        return SaccadeException.user(
+                        "%s: differs between image sizes: %s at %s; export with a fixed size",
+                        place, given, each(graph -> graph.inputs().get(0).sizes()))
+                .withSettings("size");
+    }
+}

@@ -1,0 +1,144 @@
+package dev.saccade.export.onnx;
+
+import static dev.saccade.export.onnx.OnnxGraph.attribute;
+
+import ai.onnx.proto.OnnxMl.TensorProto.DataType;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.export.Detecting;
+import dev.saccade.export.Graph.Argument;
+
+import java.util.List;
+import java.util.stream.LongStream;
+
+/** Operators of detectors: the best elements, non-maximum suppression, and pooling of regions. */
+final class DetectionOperators {
+
+    /** How an operator of several results is written. */
+    interface Converter {
+
+        /** Writes it, and returns the names of its results. */
+        List<String> convert(Operator operator);
+    }
+
+    static final ImmutableMap<String, Converter> CONVERTERS =
+            ImmutableMap.of(
+                    "aten::topk",
+                    DetectionOperators::top,
+                    Detecting.NMS,
+                    DetectionOperators::nms,
+                    Detecting.ROI_ALIGN,
+                    op -> List.of(roiAlign(op)));
+
+    private DetectionOperators() {}
+
+    private static List<String> top(Operator op) {
+        return op.graph()
+                .add(
+                        "TopK",
+                        List.of(op.tensor(0), op.number(1)),
+                        2,
+                        attribute("axis", op.axis(2, op.axes(0))),
+                        attribute("largest", op.flag(3) ? 1 : 0),
+                        attribute("sorted", 1));
+    }
+
+    /**
+     * All boxes are of one class, but those of different groups lie apart, as in {@link
+     * dev.saccade.core.ops.vision.Nms}. What ONNX selects is a list over all images, which is laid
+     * out in so many places for each.
+     */
+    private static List<String> nms(Operator op) {
+        List<Long> sizes = op.node().value(1).sizes();
+        long classes = sizes.get(2);
+        boolean ofRow = op.node().value(0).sizes().get(1) < sizes.get(1) * classes;
+        String zero = op.scalarOf(0, DataType.FLOAT);
+        String scores = op.reshape(op.tensor(1), 0, -1);
+        String least = op.scalarOf(op.real(4), DataType.FLOAT);
+        String there = op.add("Greater", scores, least);
+        String boxes = op.tensor(0);
+        if (ofRow && classes > 1) {
+            String each = op.add("Expand", op.unsqueeze(boxes, 2), op.ints(1, 1, classes, 1));
+            boxes = op.reshape(each, 0, -1, 4);
+        }
+        String known = op.add("Where", op.unsqueeze(there, 2), boxes, zero);
+        String farthest = op.graph().reduce("ReduceMax", known, List.of(1L, 2L), true);
+        String apart = op.add("Add", op.add("Max", farthest, zero), op.scalarOf(1, DataType.FLOAT));
+        String shifted = op.add("Add", known, op.add("Mul", apart, groups(op, classes)));
+        String found =
+                op.add(
+                        "NonMaxSuppression",
+                        shifted,
+                        op.unsqueeze(op.add("Where", there, scores, least), 1),
+                        op.number(5),
+                        op.reshape(op.scalarOf(op.real(3), DataType.FLOAT), 1),
+                        op.reshape(least, 1));
+        return laidOut(op, found);
+    }
+
+    /** {@code [1, R * C, 1]}: the group of each pair of a box and a class. */
+    private static String groups(Operator op, long classes) {
+        String first = op.unsqueeze(op.add("Mul", op.tensor(2), op.index(classes)), 1);
+        String all = op.add("Add", first, op.ints(LongStream.range(0, classes).toArray()));
+        return op.cast(op.reshape(all, 1, -1, 1), DataType.INT64, DataType.FLOAT);
+    }
+
+    /**
+     * Returns the positions {@code [N, most]} and counts {@code [N]} of rows of image, class and
+     * position, image after image.
+     */
+    private static List<String> laidOut(Operator op, String rows) {
+        String images = op.size(op.tensor(1), 0, 1);
+        String image = op.gather(rows, op.index(0), 1);
+        String position = op.gather(rows, op.index(2), 1);
+        String same = op.add("Equal", op.unsqueeze(op.range(op.squeezed(images)), 1), image);
+        String counts =
+                op.add(
+                        "ReduceSum",
+                        List.of(op.cast(same, DataType.BOOL, DataType.INT64), op.ints(1)),
+                        attribute("keepdims", 0));
+        String starts = op.add("CumSum", List.of(counts, op.index(0)), attribute("exclusive", 1));
+        String selected = op.range(op.squeezed(op.size(rows, 0, 1)));
+        String place = op.add("Sub", selected, op.add("Gather", starts, image));
+        String indices = op.concat(List.of(op.unsqueeze(image, 1), op.unsqueeze(place, 1)), 1);
+        String none = op.add("Expand", op.index(0), op.concat(List.of(images, op.number(5)), 0));
+        return List.of(op.add("ScatterND", none, indices, position), counts);
+    }
+
+    /** Each region is pooled from its level, and the results of all levels go to their rows. */
+    private static String roiAlign(Operator op) {
+        List<String> maps = op.tensors(0);
+        List<Argument> scales = op.items(3);
+        List<Long> size = op.integers(4);
+        String rois = op.tensor(1);
+        String channels = op.size(maps.get(0), 1, 2);
+        String window = op.ints(size.get(0), size.get(1));
+        String shape = op.concat(List.of(op.size(rois, 0, 1), channels, window), 0);
+        String pooled = op.add("Expand", op.constant(0), shape);
+        DataType type = OnnxTypes.of(((Argument.Of) op.items(0).get(0)).value());
+        for (int l = 0; l < maps.size(); l++) {
+            String here = op.add("Equal", op.tensor(2), op.index(l));
+            String rows = op.transpose(op.add("NonZero", here), List.of(1L, 0L));
+            String members = op.add("GatherND", rois, rows);
+            String image =
+                    op.cast(op.gather(members, op.index(0), 1), DataType.FLOAT, DataType.INT64);
+            String boxes = op.slice(members, 1, op.ints(1), op.ints(5), 1);
+            double scale = ((Number) ((Argument.Literal) scales.get(l)).value()).doubleValue();
+            String part =
+                    op.add(
+                            "RoiAlign",
+                            // Of coordinates, too, which 16 bits are too few for.
+                            List.of(op.cast(maps.get(l), type, DataType.FLOAT), boxes, image),
+                            attribute("output_height", size.get(0)),
+                            attribute("output_width", size.get(1)),
+                            attribute("sampling_ratio", op.integer(5)),
+                            attribute("spatial_scale", (float) scale),
+                            attribute(
+                                    "coordinate_transformation_mode",
+                                    op.flag(6) ? "half_pixel" : "output_half_pixel"));
+            pooled = op.add("ScatterND", pooled, rows, op.cast(part, DataType.FLOAT, op.type()));
+        }
+        return pooled;
+    }
+}
