@@ -9,8 +9,8 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoResults;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -63,7 +63,7 @@ record ResultsEvaluation(
         // Images are not read, so their files may be anywhere.
         Path anywhere = annotations.toAbsolutePath().getRoot();
         Dataset dataset = CocoDataset.open(annotations, anywhere, List.of());
-        Detections found = CocoResults.read(results, dataset);
+        CocoDetections found = CocoResults.read(results, dataset);
         ImmutableList.Builder<String> notes = ImmutableList.builder();
         noteMissing(notes, dataset, found);
         boolean masks = found.size() > 0 && found.hasMasks();
@@ -80,7 +80,7 @@ record ResultsEvaluation(
     }
 
     private static void noteMissing(
-            ImmutableList.Builder<String> notes, Dataset dataset, Detections found) {
+            ImmutableList.Builder<String> notes, Dataset dataset, CocoDetections found) {
         Set<Long> missing = new TreeSet<>();
         dataset.images().forEach(image -> missing.add(image.id()));
         IntStream.range(0, found.size()).forEach(i -> missing.remove(found.imageId(i)));
@@ -98,7 +98,7 @@ record ResultsEvaluation(
 
     /** Corners in place of width and height make most boxes leave their images. */
     private static void noteOutside(
-            ImmutableList.Builder<String> notes, Dataset dataset, Detections found) {
+            ImmutableList.Builder<String> notes, Dataset dataset, CocoDetections found) {
         Map<Long, Integer> widths = new HashMap<>();
         dataset.images().forEach(image -> widths.put(image.id(), image.size().width()));
         long outside =
@@ -117,7 +117,7 @@ record ResultsEvaluation(
         }
     }
 
-    private static void noteUnits(ImmutableList.Builder<String> notes, Detections found) {
+    private static void noteUnits(ImmutableList.Builder<String> notes, CocoDetections found) {
         boolean areFractions =
                 IntStream.range(0, found.size())
                         .allMatch(

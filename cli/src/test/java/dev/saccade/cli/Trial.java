@@ -29,7 +29,7 @@ import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.NamedViews;
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.heads.box.Assigner;
@@ -124,8 +124,10 @@ final class Trial {
 
     private static void evaluate(DetectionEvaluator.Config evaluator) {
         CocoDataset data = CocoDataset.open(ONE_OBJECT, Path.of("images"), List.of());
-        Detections found =
-                new Detections.Builder().add(1, 0, new Detections.Bbox(1, 1, 4, 4), 0.5).build();
+        CocoDetections found =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(1, 1, 4, 4), 0.5)
+                        .build();
         DetectionEvaluation.compute(data, found, evaluator, false, 1);
     }
 

@@ -1,6 +1,6 @@
 package dev.saccade.eval;
 
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 
 /**
  * Three images with 240 objects each, 200 of the first class, and 1083 detections; from the
@@ -11,7 +11,7 @@ public final class DenseScene {
     public static final int OBJECTS_PER_IMAGE = 240;
 
     public final MemoryDataset dataset = new MemoryDataset("a", "b");
-    public final Detections.Builder boxes = new Detections.Builder();
+    public final CocoDetections.Builder boxes = new CocoDetections.Builder();
     private long state = 1;
 
     public DenseScene() {
@@ -31,7 +31,7 @@ public final class DenseScene {
         for (int d = 0; d < found; d++) {
             int left = x + next(3);
             int top = y + next(3);
-            Detections.Bbox box = new Detections.Bbox(left, top, width, height);
+            CocoDetections.Bbox box = new CocoDetections.Bbox(left, top, width, height);
             boxes.add(imageId, label, box, next(50) / 50.0);
         }
     }

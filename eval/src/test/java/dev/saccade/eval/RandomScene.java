@@ -1,7 +1,7 @@
 package dev.saccade.eval;
 
 import dev.saccade.core.structures.Rle;
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 
 /**
  * Objects and detections from a generator that is easily written down in other languages: 30
@@ -11,8 +11,8 @@ import dev.saccade.eval.coco.Detections;
 public final class RandomScene {
 
     public final MemoryDataset dataset = new MemoryDataset("a", "b", "c", "d", "e");
-    public final Detections.Builder boxes = new Detections.Builder();
-    public final Detections.Builder masks = new Detections.Builder();
+    public final CocoDetections.Builder boxes = new CocoDetections.Builder();
+    public final CocoDetections.Builder masks = new CocoDetections.Builder();
     private long state = 1;
 
     public RandomScene() {
@@ -61,7 +61,7 @@ public final class RandomScene {
 
     private void detect(long imageId, int label, int x, int y, int width, int height) {
         double score = next(20) / 20.0;
-        boxes.add(imageId, label, new Detections.Bbox(x, y, width, height), score);
+        boxes.add(imageId, label, new CocoDetections.Bbox(x, y, width, height), score);
         masks.add(imageId, label, Rle.fromBox(MemoryDataset.SIZE, x, y, width, height), score);
     }
 }

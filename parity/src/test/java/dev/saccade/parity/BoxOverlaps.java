@@ -5,7 +5,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Segmentation;
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.PairwiseIou;
@@ -24,13 +24,14 @@ final class BoxOverlaps {
     /** Returns the overlaps row by row, one row a detection. */
     static NumpyArray of(
             List<List<Double>> found, List<List<Double>> objects, List<Integer> crowd) {
-        Detections.Builder detections = new Detections.Builder();
+        CocoDetections.Builder detections = new CocoDetections.Builder();
         found.forEach(
                 box ->
                         detections.add(
                                 1,
                                 0,
-                                new Detections.Bbox(box.get(0), box.get(1), box.get(2), box.get(3)),
+                                new CocoDetections.Bbox(
+                                        box.get(0), box.get(1), box.get(2), box.get(3)),
                                 1));
         List<Annotation> annotations = new ArrayList<>();
         for (int i = 0; i < objects.size(); i++) {

@@ -6,10 +6,10 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.eval.coco.AreaRange;
 import dev.saccade.eval.coco.ClassMetrics;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.CocoResults;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.MetricArray;
@@ -50,7 +50,7 @@ final class CocoEvalKind implements Kind {
     private static void evaluate(
             Case recorded, Dataset dataset, int[] order, IouType iouType, String type) {
         GroundTruth groundTruth = GroundTruth.collect(dataset, iouType);
-        Detections detections =
+        CocoDetections detections =
                 CocoResults.read(recorded.file(type + "_results.json"), dataset, iouType);
         assertEquals(recorded.settings().integer("detections"), detections.size());
 

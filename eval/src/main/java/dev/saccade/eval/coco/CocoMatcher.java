@@ -17,7 +17,7 @@ final class CocoMatcher {
 
     private final Matches matches;
     private final GroundTruth groundTruth;
-    private final Detections detections;
+    private final CocoDetections detections;
     private final PairwiseIou overlap;
 
     /** Number of objects of the cell, and where they begin among the slots. */

@@ -56,7 +56,7 @@ public final class CocoMetrics {
      */
     public static CocoMetrics compute(
             GroundTruth groundTruth,
-            Detections detections,
+            CocoDetections detections,
             CocoParameters parameters,
             int threads) {
         groundTruth.checkKnows(detections);
@@ -230,7 +230,7 @@ public final class CocoMetrics {
 
     /** Returns which detections are right at IoU .50, over the score from which one counts. */
     public ScoreCurves scoreCurves() {
-        Detections detections = matches.detections();
+        CocoDetections detections = matches.detections();
         return ScoreCurves.count(
                 IntStream.range(0, detections.size())
                         .map(d -> parameters.useClasses() ? detections.label(d) : 0)

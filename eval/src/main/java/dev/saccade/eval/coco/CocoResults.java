@@ -35,7 +35,7 @@ public final class CocoResults {
      * @throws SaccadeException of kind {@code USER} if there is no such file or it is faulty, with
      *     the lines of the first faults
      */
-    public static Detections read(Path file, Dataset dataset, IouType iouType) {
+    public static CocoDetections read(Path file, Dataset dataset, IouType iouType) {
         return new CocoResultsReader(file, dataset, iouType).read();
     }
 
@@ -50,7 +50,7 @@ public final class CocoResults {
      * @throws SaccadeException of kind {@code USER} if there is no such file or it is faulty, with
      *     the index and line of the first faults
      */
-    public static Detections read(Path file, Dataset dataset) {
+    public static CocoDetections read(Path file, Dataset dataset) {
         return new CocoResultsReader(file, dataset).read();
     }
 
@@ -61,7 +61,8 @@ public final class CocoResults {
      * @param iouType whether boxes or masks are written
      * @throws SaccadeException of kind {@code IO} if the file cannot be written
      */
-    public static void write(Path file, Dataset dataset, Detections detections, IouType iouType) {
+    public static void write(
+            Path file, Dataset dataset, CocoDetections detections, IouType iouType) {
         try (OutputStream stream = new BufferedOutputStream(Files.newOutputStream(file));
                 JsonGenerator json = new JsonFactory().createGenerator(stream, JsonEncoding.UTF8)) {
             json.writeStartArray();
@@ -82,7 +83,7 @@ public final class CocoResults {
         }
     }
 
-    private static void writeBox(JsonGenerator json, Detections.Bbox box) throws IOException {
+    private static void writeBox(JsonGenerator json, CocoDetections.Bbox box) throws IOException {
         json.writeFieldName("bbox");
         json.writeArray(new double[] {box.x(), box.y(), box.width(), box.height()}, 0, 4);
     }

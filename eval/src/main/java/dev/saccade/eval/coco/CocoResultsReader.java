@@ -57,7 +57,7 @@ final class CocoResultsReader {
     private final Map<Long, Size> images = new HashMap<>();
     private final SetMultimap<String, Long> imagesByName = HashMultimap.create();
     private final Map<Long, Integer> labels = new HashMap<>();
-    private final Detections.Builder detections = new Detections.Builder();
+    private final CocoDetections.Builder detections = new CocoDetections.Builder();
     private final Problems problems = new Problems();
 
     /** The fields that are read; empty until the first detection decides whether it has masks. */
@@ -90,7 +90,7 @@ final class CocoResultsReader {
         }
     }
 
-    Detections read() {
+    CocoDetections read() {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
             try {
@@ -141,7 +141,7 @@ final class CocoResultsReader {
         long imageId = 0;
         long categoryId = 0;
         double score = 0;
-        Optional<Detections.Bbox> box = Optional.empty();
+        Optional<CocoDetections.Bbox> box = Optional.empty();
         Optional<Function<Size, Rle>> outline = Optional.empty();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
@@ -189,7 +189,7 @@ final class CocoResultsReader {
             long imageId,
             int label,
             double score,
-            Optional<Detections.Bbox> box,
+            Optional<CocoDetections.Bbox> box,
             Optional<Function<Size, Rle>> outline) {
         try {
             if (!required.contains("segmentation")) {
@@ -264,13 +264,13 @@ final class CocoResultsReader {
         return 0;
     }
 
-    private Optional<Detections.Bbox> box(JsonParser parser) throws IOException {
+    private Optional<CocoDetections.Bbox> box(JsonParser parser) throws IOException {
         double[] box = numbers("bbox", parser);
         if (box.length != 4) {
             fail("expected bbox to be [x, y, width, height], got " + Arrays.toString(box));
             return Optional.empty();
         }
-        return Optional.of(new Detections.Bbox(box[0], box[1], box[2], box[3]));
+        return Optional.of(new CocoDetections.Bbox(box[0], box[1], box[2], box[3]));
     }
 
     private double[] numbers(String name, JsonParser parser) throws IOException {

@@ -132,7 +132,7 @@ public final class GroundTruth {
     }
 
     /** Throws if there are no classes, or detections that do not belong to these images. */
-    public void checkKnows(Detections detections) {
+    public void checkKnows(CocoDetections detections) {
         if (classes.isEmpty()) {
             throw SaccadeException.user("the data set has no classes, nothing can be measured");
         }

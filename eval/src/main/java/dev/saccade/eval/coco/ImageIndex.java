@@ -12,7 +12,7 @@ public final class ImageIndex {
     private final int[][] detections;
 
     /** Sorts by image. */
-    public ImageIndex(GroundTruth groundTruth, Detections detections) {
+    public ImageIndex(GroundTruth groundTruth, CocoDetections detections) {
         int images = groundTruth.imageIds().length();
         Map<Long, Integer> indices = new HashMap<>();
         for (int i = 0; i < images; i++) {

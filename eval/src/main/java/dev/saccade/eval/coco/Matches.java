@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 final class Matches {
 
     private final GroundTruth groundTruth;
-    private final Detections detections;
+    private final CocoDetections detections;
     private final CocoParameters parameters;
     private final long[] sortedImageIds;
     private final ClassImageIndex objectCells;
@@ -31,7 +31,7 @@ final class Matches {
     /** Which objects are found at the lowest threshold, whatever their size. */
     private final boolean[] found;
 
-    private Matches(GroundTruth groundTruth, Detections detections, CocoParameters parameters) {
+    private Matches(GroundTruth groundTruth, CocoDetections detections, CocoParameters parameters) {
         this.groundTruth = groundTruth;
         this.detections = detections;
         this.parameters = parameters;
@@ -65,7 +65,7 @@ final class Matches {
     /** Pairs the detections of all cells. */
     static Matches match(
             GroundTruth groundTruth,
-            Detections detections,
+            CocoDetections detections,
             CocoParameters parameters,
             Workers workers) {
         Matches matches = new Matches(groundTruth, detections, parameters);
@@ -87,7 +87,7 @@ final class Matches {
         return groundTruth;
     }
 
-    Detections detections() {
+    CocoDetections detections() {
         return detections;
     }
 

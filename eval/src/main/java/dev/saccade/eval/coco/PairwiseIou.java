@@ -15,14 +15,14 @@ public interface PairwiseIou {
     double iou(int detection, int object);
 
     /** Returns the overlap of boxes or masks. */
-    static PairwiseIou of(IouType iouType, GroundTruth groundTruth, Detections detections) {
+    static PairwiseIou of(IouType iouType, GroundTruth groundTruth, CocoDetections detections) {
         return switch (iouType) {
             case BOX -> boxes(groundTruth, detections);
             case MASK -> masks(groundTruth, detections);
         };
     }
 
-    private static PairwiseIou boxes(GroundTruth groundTruth, Detections detections) {
+    private static PairwiseIou boxes(GroundTruth groundTruth, CocoDetections detections) {
         ImmutableDoubleArray found = detections.boxes();
         ImmutableDoubleArray wanted = groundTruth.boxes();
         return (detection, object) -> {
@@ -46,7 +46,7 @@ public interface PairwiseIou {
         };
     }
 
-    private static PairwiseIou masks(GroundTruth groundTruth, Detections detections) {
+    private static PairwiseIou masks(GroundTruth groundTruth, CocoDetections detections) {
         if (detections.masks().isEmpty() && detections.size() > 0) {
             throw SaccadeException.user("mask AP needs detections with masks, got boxes");
         }

@@ -2,7 +2,7 @@ package dev.saccade.eval.detection;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
@@ -55,7 +55,7 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
      * @param score from which a detection counts
      */
     public static ConfusionMatrix compute(
-            GroundTruth groundTruth, Detections detections, IouType iouType, double score) {
+            GroundTruth groundTruth, CocoDetections detections, IouType iouType, double score) {
         groundTruth.checkKnows(detections);
         return new Counter(groundTruth, detections, iouType).count(score);
     }
@@ -91,13 +91,13 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
         private static final int NONE = -1;
 
         private final GroundTruth groundTruth;
-        private final Detections detections;
+        private final CocoDetections detections;
         private final PairwiseIou overlap;
         private final int background;
         private final int[][] counts;
         private final boolean[] taken;
 
-        Counter(GroundTruth groundTruth, Detections detections, IouType iouType) {
+        Counter(GroundTruth groundTruth, CocoDetections detections, IouType iouType) {
             this.groundTruth = groundTruth;
             this.detections = detections;
             this.overlap = PairwiseIou.of(iouType, groundTruth, detections);

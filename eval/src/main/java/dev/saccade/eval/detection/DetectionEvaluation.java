@@ -8,10 +8,10 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.CocoResults;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
@@ -41,7 +41,7 @@ public record DetectionEvaluation(
         List<List<Verdict>> verdicts,
         List<List<Annotation>> missed,
         GroundTruth groundTruth,
-        Detections detections,
+        CocoDetections detections,
         List<CocoMetrics> metrics)
         implements Evaluation {
 
@@ -65,7 +65,7 @@ public record DetectionEvaluation(
      */
     public static DetectionEvaluation compute(
             Dataset dataset,
-            Detections detections,
+            CocoDetections detections,
             DetectionEvaluator.Config config,
             boolean masks,
             int threads) {
@@ -77,7 +77,7 @@ public record DetectionEvaluation(
     static DetectionEvaluation compute(
             Dataset dataset,
             GroundTruth groundTruth,
-            Detections detections,
+            CocoDetections detections,
             List<CocoParameters> parameters,
             int threads) {
         List<CocoMetrics> metrics =

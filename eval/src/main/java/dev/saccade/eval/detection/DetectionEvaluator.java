@@ -14,9 +14,9 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.models.Detector;
@@ -127,7 +127,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     /** Returns the names of the metrics; those without an object to find are left out. */
     @Override
     public Set<String> metrics() {
-        Detections none = new Detections.Builder().build();
+        CocoDetections none = new CocoDetections.Builder().build();
         return measured.stream()
                 .map(parameters -> CocoMetrics.compute(groundTruth, none, parameters, 1))
                 .flatMap(metrics -> metrics.values().keySet().stream())
@@ -162,7 +162,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
      */
     @Override
     public DetectionEvaluation evaluate() {
-        Detections.Builder builder = new Detections.Builder();
+        CocoDetections.Builder builder = new CocoDetections.Builder();
         for (int i = 0; i < predictions.length; i++) {
             checkState(predictions[i] != null, "no predictions for photograph %s", i);
             builder.add(dataset.image(i).id(), predictions[i]);

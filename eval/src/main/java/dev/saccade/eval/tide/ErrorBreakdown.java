@@ -2,8 +2,8 @@ package dev.saccade.eval.tide;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoParameters;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.StableSort;
@@ -54,7 +54,10 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
      * @param mostDetections limit on the detections of an image, of all classes; 100 in TIDE
      */
     public static ErrorBreakdown compute(
-            GroundTruth groundTruth, Detections detections, IouType iouType, int mostDetections) {
+            GroundTruth groundTruth,
+            CocoDetections detections,
+            IouType iouType,
+            int mostDetections) {
         Mending mending =
                 new Mending(
                         groundTruth,
@@ -78,11 +81,11 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
     private static final class Mending {
 
         private final GroundTruth groundTruth;
-        private final Detections detections;
+        private final CocoDetections detections;
         private final ErrorFinder finder;
         private final int[] bySureness;
 
-        Mending(GroundTruth groundTruth, Detections detections, ErrorFinder finder) {
+        Mending(GroundTruth groundTruth, CocoDetections detections, ErrorFinder finder) {
             this.groundTruth = groundTruth;
             this.detections = detections;
             this.finder = finder;

@@ -1,6 +1,6 @@
 package dev.saccade.eval.tide;
 
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
@@ -26,7 +26,7 @@ final class ErrorFinder {
     private static final int NONE = -1;
 
     private final GroundTruth groundTruth;
-    private final Detections detections;
+    private final CocoDetections detections;
     private final PairwiseIou overlap;
 
     private final BitSet counted = new BitSet();
@@ -42,7 +42,10 @@ final class ErrorFinder {
     private final int[] menders;
 
     ErrorFinder(
-            GroundTruth groundTruth, Detections detections, IouType iouType, int mostDetections) {
+            GroundTruth groundTruth,
+            CocoDetections detections,
+            IouType iouType,
+            int mostDetections) {
         groundTruth.checkKnows(detections);
         this.groundTruth = groundTruth;
         this.detections = detections;

@@ -43,7 +43,7 @@ final class CocoMetricsBench {
     }
 
     private void evaluate(CocoDataset dataset, Path results, IouType iouType, int threads) {
-        Detections detections = CocoResults.read(results, dataset, iouType);
+        CocoDetections detections = CocoResults.read(results, dataset, iouType);
         took("results_s");
         GroundTruth groundTruth = GroundTruth.collect(dataset, iouType);
         took("ground_truth_s");

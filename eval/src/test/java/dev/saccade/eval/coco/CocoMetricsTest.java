@@ -26,12 +26,12 @@ class CocoMetricsTest {
 
     private static final CocoParameters OFFICIAL = CocoParameters.official(IouType.BOX);
 
-    private static CocoMetrics metrics(MemoryDataset dataset, Detections.Builder detections) {
+    private static CocoMetrics metrics(MemoryDataset dataset, CocoDetections.Builder detections) {
         return metrics(dataset, detections, OFFICIAL);
     }
 
     private static CocoMetrics metrics(
-            MemoryDataset dataset, Detections.Builder detections, CocoParameters parameters) {
+            MemoryDataset dataset, CocoDetections.Builder detections, CocoParameters parameters) {
         GroundTruth groundTruth = GroundTruth.collect(dataset, parameters.iouType());
         return CocoMetrics.compute(groundTruth, detections.build(), parameters, 2);
     }
@@ -191,7 +191,7 @@ class CocoMetricsTest {
     void numberOfThreadsDoesNotMatter() {
         RandomScene scene = new RandomScene();
         GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.BOX);
-        Detections detections = scene.boxes.build();
+        CocoDetections detections = scene.boxes.build();
         CocoMetrics one = CocoMetrics.compute(groundTruth, detections, OFFICIAL, 1);
         CocoMetrics many = CocoMetrics.compute(groundTruth, detections, OFFICIAL, 5);
         assertArrayEquals(one.precision().toArray(), many.precision().toArray());
@@ -208,10 +208,10 @@ class CocoMetricsTest {
                         .addImage(1)
                         .object(0, 0, 0, 40, 40, 1600)
                         .object(0, 50, 50, 40, 40, 1600);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(1, 0, new Detections.Bbox(0, 0, 40, 32), .9)
-                        .add(1, 0, new Detections.Bbox(60, 0, 10, 10), .8);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 40, 32), .9)
+                        .add(1, 0, new CocoDetections.Bbox(60, 0, 10, 10), .8);
         CocoMetrics metrics = metrics(dataset, detections);
         double ap = 51 / 101.0;
         double[] expected = {.7 * ap, ap, ap, -1, .7 * ap, -1, .35, .35, .35, -1, .35, -1};
@@ -224,7 +224,7 @@ class CocoMetricsTest {
     @Test
     void predictingTheGroundTruthIsPerfect() {
         RandomScene scene = new RandomScene();
-        Detections.Builder detections = new Detections.Builder();
+        CocoDetections.Builder detections = new CocoDetections.Builder();
         for (int i = 0; i < scene.dataset.size(); i++) {
             long image = scene.dataset.image(i).id();
             scene.dataset
@@ -234,7 +234,7 @@ class CocoMetricsTest {
                                     detections.add(
                                             image,
                                             a.label(),
-                                            new Detections.Bbox(
+                                            new CocoDetections.Bbox(
                                                     a.box().x(),
                                                     a.box().y(),
                                                     a.box().width(),
@@ -255,12 +255,12 @@ class CocoMetricsTest {
                         .addImage(1)
                         .crowd(0, 0, 0, 100, 100)
                         .object(0, 150, 150, 50, 50, 2500);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(1, 0, new Detections.Bbox(10, 10, 20, 20), .9)
-                        .add(1, 0, new Detections.Bbox(40, 40, 20, 20), .8)
-                        .add(1, 0, new Detections.Bbox(150, 150, 50, 50), .7)
-                        .add(1, 0, new Detections.Bbox(151, 150, 50, 50), .6);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(10, 10, 20, 20), .9)
+                        .add(1, 0, new CocoDetections.Bbox(40, 40, 20, 20), .8)
+                        .add(1, 0, new CocoDetections.Bbox(150, 150, 50, 50), .7)
+                        .add(1, 0, new CocoDetections.Bbox(151, 150, 50, 50), .6);
         CocoMetrics metrics = metrics(dataset, detections);
         assertEquals(
                 List.of(
@@ -278,11 +278,11 @@ class CocoMetricsTest {
     void earlierOfEqualScoresIsMatchedFirst() {
         MemoryDataset dataset =
                 new MemoryDataset("a").addImage(1).object(0, 0, 0, 50, 50, 2500).addImage(2);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(2, 0, new Detections.Bbox(0, 0, 50, 50), .5)
-                        .add(1, 0, new Detections.Bbox(0, 0, 50, 48), .5)
-                        .add(1, 0, new Detections.Bbox(0, 0, 50, 50), .5);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(2, 0, new CocoDetections.Bbox(0, 0, 50, 50), .5)
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 50, 48), .5)
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 50, 50), .5);
         CocoMetrics metrics = metrics(dataset, detections);
         assertEquals(
                 List.of(Verdict.FALSE_POSITIVE, Verdict.TRUE_POSITIVE, Verdict.FALSE_POSITIVE),
@@ -294,10 +294,10 @@ class CocoMetricsTest {
     @Test
     void nothingDetectedAndNothingToFind() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 50, 50, 2500);
-        assertEquals(0, metrics(dataset, new Detections.Builder()).values().get("AP"));
+        assertEquals(0, metrics(dataset, new CocoDetections.Builder()).values().get("AP"));
         MemoryDataset empty = new MemoryDataset("a").addImage(1);
-        Detections.Builder stray =
-                new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), 1);
+        CocoDetections.Builder stray =
+                new CocoDetections.Builder().add(1, 0, new CocoDetections.Bbox(0, 0, 9, 9), 1);
         CocoMetrics undefined = metrics(empty, stray);
         assertTrue(IntStream.range(0, 12).allMatch(i -> values(undefined)[i] == -1));
         assertTrue(undefined.values().isEmpty());
@@ -311,10 +311,10 @@ class CocoMetricsTest {
                         .addImage(1)
                         .object(0, 0, 0, 50, 50, 2500)
                         .object(0, 100, 0, 50, 50, 2500);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(1, 0, new Detections.Bbox(0, 100, 50, 50), .9)
-                        .add(1, 0, new Detections.Bbox(0, 0, 50, 50), .8);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(0, 100, 50, 50), .9)
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 50, 50), .8);
         List<PrecisionRecallCurve> curves = metrics(dataset, detections).curves(5);
         assertEquals(1, curves.size(), "a class without objects has no curve");
         PrecisionRecallCurve curve = curves.get(0);
@@ -327,10 +327,10 @@ class CocoMetricsTest {
     @Test
     void strangeImagesAndLabelsAreNamedTogether() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(77, 0, new Detections.Bbox(0, 0, 9, 9), 1)
-                        .add(1, 3, new Detections.Bbox(0, 0, 9, 9), 1);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(77, 0, new CocoDetections.Bbox(0, 0, 9, 9), 1)
+                        .add(1, 3, new CocoDetections.Bbox(0, 0, 9, 9), 1);
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> metrics(dataset, detections));
         assertEquals(SaccadeException.Kind.USER, error.kind());
@@ -342,7 +342,7 @@ class CocoMetricsTest {
     void masksOfAnotherSizeAreNamed() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(8).object(0, 0, 0, 9, 9, 81);
         Rle mask = Rle.fromBox(new Size(20, 20), 0, 0, 9, 9);
-        Detections.Builder detections = new Detections.Builder().add(8, 0, mask, 1);
+        CocoDetections.Builder detections = new CocoDetections.Builder().add(8, 0, mask, 1);
         CocoParameters masks = CocoParameters.official(IouType.MASK);
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> metrics(dataset, detections, masks));
@@ -364,16 +364,16 @@ class CocoMetricsTest {
         assertThrows(
                 SaccadeException.class,
                 () ->
-                        new Detections.Builder()
-                                .add(1, 0, new Detections.Bbox(0, 0, Double.NaN, 9), 1));
+                        new CocoDetections.Builder()
+                                .add(1, 0, new CocoDetections.Bbox(0, 0, Double.NaN, 9), 1));
         MemoryDataset none = new MemoryDataset().addImage(1);
-        assertThrows(SaccadeException.class, () -> metrics(none, new Detections.Builder()));
+        assertThrows(SaccadeException.class, () -> metrics(none, new CocoDetections.Builder()));
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new CocoParameters(IouType.BOX, IouType.BOX, List.of(10, 1, 100), true));
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 9, 9, 81);
-        Detections.Builder boxes =
-                new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), 1);
+        CocoDetections.Builder boxes =
+                new CocoDetections.Builder().add(1, 0, new CocoDetections.Bbox(0, 0, 9, 9), 1);
         CocoParameters masks = CocoParameters.official(IouType.MASK);
         assertThrows(SaccadeException.class, () -> metrics(dataset, boxes, masks));
     }

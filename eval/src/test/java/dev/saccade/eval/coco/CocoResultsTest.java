@@ -30,7 +30,7 @@ class CocoResultsTest {
 
     @TempDir Path folder;
 
-    private Detections read(String json, IouType iouType) throws IOException {
+    private CocoDetections read(String json, IouType iouType) throws IOException {
         return CocoResults.read(
                 Files.writeString(folder.resolve("results.json"), json), DATASET, iouType);
     }
@@ -47,9 +47,9 @@ class CocoResultsTest {
         RandomScene scene = new RandomScene();
         Path file = folder.resolve("results.json");
         for (IouType iouType : IouType.values()) {
-            Detections written = (iouType == IouType.BOX ? scene.boxes : scene.masks).build();
+            CocoDetections written = (iouType == IouType.BOX ? scene.boxes : scene.masks).build();
             CocoResults.write(file, scene.dataset, written, iouType);
-            Detections read = CocoResults.read(file, scene.dataset, iouType);
+            CocoDetections read = CocoResults.read(file, scene.dataset, iouType);
             assertEquals(written.size(), read.size());
             for (int i = 0; i < read.size(); i++) {
                 assertEquals(written.imageId(i), read.imageId(i));
@@ -63,9 +63,9 @@ class CocoResultsTest {
 
     @Test
     void writesCocoFormat() throws IOException {
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(7, 1, new Detections.Bbox(1.5, 2, 30, 40.25), (double) .1f);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(7, 1, new CocoDetections.Bbox(1.5, 2, 30, 40.25), (double) .1f);
         Path file = folder.resolve("results.json");
         CocoResults.write(file, DATASET, detections.build(), IouType.BOX);
         assertEquals(
@@ -89,14 +89,14 @@ class CocoResultsTest {
     @Test
     void idsAreExactUpToTheLastOf64Bits() throws IOException {
         MemoryDataset dataset = new MemoryDataset("a").addImage(Long.MAX_VALUE).addImage(12);
-        Detections.Builder written =
-                new Detections.Builder()
-                        .add(Long.MAX_VALUE, 0, new Detections.Bbox(1, 2, 3, 4), .5)
-                        .add(12, 0, new Detections.Bbox(1, 2, 3, 4), .5);
+        CocoDetections.Builder written =
+                new CocoDetections.Builder()
+                        .add(Long.MAX_VALUE, 0, new CocoDetections.Bbox(1, 2, 3, 4), .5)
+                        .add(12, 0, new CocoDetections.Bbox(1, 2, 3, 4), .5);
         Path file = folder.resolve("results.json");
         CocoResults.write(file, dataset, written.build(), IouType.BOX);
         String json = Files.readString(file).replace("\"image_id\":12", "\"image_id\":12.0");
-        Detections read = CocoResults.read(Files.writeString(file, json), dataset, IouType.BOX);
+        CocoDetections read = CocoResults.read(Files.writeString(file, json), dataset, IouType.BOX);
         assertEquals(Long.MAX_VALUE, read.imageId(0));
         assertEquals(12, read.imageId(1));
     }
@@ -174,15 +174,15 @@ class CocoResultsTest {
                             String.format(
                                     Locale.ROOT, record, encoding, ", \"bbox\": [1, 1, 4, 4]"),
                             String.format(Locale.ROOT, record, encoding, ""));
-            Detections read = read(json);
+            CocoDetections read = read(json);
             assertEquals(
                     Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3), read.mask(0).orElseThrow(), json);
-            assertEquals(new Detections.Bbox(1, 1, 4, 4), read.box(0));
-            assertEquals(new Detections.Bbox(2, 1, 2, 3), read.box(1), "bounds of the mask");
+            assertEquals(new CocoDetections.Bbox(1, 1, 4, 4), read.box(0));
+            assertEquals(new CocoDetections.Bbox(2, 1, 2, 3), read.box(1), "bounds of the mask");
         }
     }
 
-    private Detections read(String json) throws IOException {
+    private CocoDetections read(String json) throws IOException {
         return CocoResults.read(Files.writeString(folder.resolve("any.json"), json), DATASET);
     }
 
@@ -221,7 +221,7 @@ class CocoResultsTest {
     void imagesMayBeNamedByTheirFiles() throws IOException {
         String json =
                 "[{\"image_id\": \"%s\", \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3,"
-                    + " 4]}]";
+                        + " 4]}]";
         for (String name : List.of("7", "7.png")) {
             assertEquals(7, read(String.format(Locale.ROOT, json, name)).imageId(0));
         }

@@ -23,10 +23,10 @@ class ScoreCurvesTest {
 
     private final RandomScene scene = new RandomScene();
     private final GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.BOX);
-    private final Detections detections = scene.masks.build();
+    private final CocoDetections detections = scene.masks.build();
     private final ScoreCurves curves = curves(groundTruth, detections);
 
-    private static ScoreCurves curves(GroundTruth groundTruth, Detections detections) {
+    private static ScoreCurves curves(GroundTruth groundTruth, CocoDetections detections) {
         return CocoMetrics.compute(groundTruth, detections, CocoParameters.official(IouType.BOX), 1)
                 .scoreCurves();
     }
@@ -93,12 +93,12 @@ class ScoreCurvesTest {
         ScoreCurves measured =
                 curves(
                         GroundTruth.collect(dataset, IouType.BOX),
-                        new Detections.Builder()
-                                .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .909)
-                                .add(1, 0, new Detections.Bbox(200, 0, 100, 100), .30)
-                                .add(1, 0, new Detections.Bbox(0, 300, 100, 100), .30)
-                                .add(1, 1, new Detections.Bbox(200, 200, 100, 100), .8)
-                                .add(1, 2, new Detections.Bbox(0, 0, 100, 100), .7)
+                        new CocoDetections.Builder()
+                                .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .909)
+                                .add(1, 0, new CocoDetections.Bbox(200, 0, 100, 100), .30)
+                                .add(1, 0, new CocoDetections.Bbox(0, 300, 100, 100), .30)
+                                .add(1, 1, new CocoDetections.Bbox(200, 200, 100, 100), .8)
+                                .add(1, 2, new CocoDetections.Bbox(0, 0, 100, 100), .7)
                                 .build());
         // Both of the same score count together: 2 * 2 / (3 + 2) beats 2 * 1 / (1 + 2).
         assertEquals(Optional.of(new Point(.30, 2 / 3.0, 1, .8)), measured.classes().get(0).best());
@@ -127,7 +127,7 @@ class ScoreCurvesTest {
 
     @Test
     void nothingIsRecommendedWhereNothingIsFound() {
-        ScoreCurves none = curves(groundTruth, new Detections.Builder().build());
+        ScoreCurves none = curves(groundTruth, new CocoDetections.Builder().build());
         assertTrue(none.common().isEmpty());
         assertTrue(none.thresholds().isEmpty());
         assertTrue(none.classes().stream().allMatch(curve -> curve.best().isEmpty()));

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 import dev.saccade.eval.coco.ClassMetrics;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.Verdict;
@@ -28,7 +28,7 @@ class ConfusionMatrixTest {
                     .addImage(2)
                     .object(1, 0, 0, 50, 50, 2500);
 
-    private static ConfusionMatrix matrix(Detections.Builder detections) {
+    private static ConfusionMatrix matrix(CocoDetections.Builder detections) {
         return ConfusionMatrix.compute(
                 GroundTruth.collect(DATASET, IouType.BOX), detections.build(), IouType.BOX, .5);
     }
@@ -37,12 +37,12 @@ class ConfusionMatrixTest {
     void countsWhatWasTakenForWhat() {
         ConfusionMatrix matrix =
                 matrix(
-                        new Detections.Builder()
-                                .add(1, 0, new Detections.Bbox(0, 0, 100, 90), .9)
-                                .add(1, 0, new Detections.Bbox(150, 0, 100, 90), .8)
-                                .add(1, 0, new Detections.Bbox(10, 150, 50, 50), .7)
-                                .add(1, 1, new Detections.Bbox(10, 150, 50, 50), .6)
-                                .add(2, 1, new Detections.Bbox(0, 0, 50, 50), .4));
+                        new CocoDetections.Builder()
+                                .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 90), .9)
+                                .add(1, 0, new CocoDetections.Bbox(150, 0, 100, 90), .8)
+                                .add(1, 0, new CocoDetections.Bbox(10, 150, 50, 50), .7)
+                                .add(1, 1, new CocoDetections.Bbox(10, 150, 50, 50), .6)
+                                .add(2, 1, new CocoDetections.Bbox(0, 0, 50, 50), .4));
         assertEquals(
                 List.of(List.of(1, 0, 0), List.of(1, 0, 1), List.of(1, 0, 0)), matrix.counts());
         assertEquals(List.of(new Confusion("b", "a", 1)), matrix.confusions());
@@ -53,9 +53,9 @@ class ConfusionMatrixTest {
     void anObjectGoesToItsClassFirst() {
         ConfusionMatrix matrix =
                 matrix(
-                        new Detections.Builder()
-                                .add(2, 0, new Detections.Bbox(0, 0, 50, 50), .9)
-                                .add(2, 1, new Detections.Bbox(0, 0, 50, 40), .8));
+                        new CocoDetections.Builder()
+                                .add(2, 0, new CocoDetections.Bbox(0, 0, 50, 50), .9)
+                                .add(2, 1, new CocoDetections.Bbox(0, 0, 50, 40), .8));
         assertEquals(
                 List.of(List.of(0, 0, 1), List.of(0, 1, 1), List.of(1, 0, 0)), matrix.counts());
     }
@@ -64,7 +64,7 @@ class ConfusionMatrixTest {
     void theDiagonalHoldsTruePositives() {
         RandomScene scene = new RandomScene();
         GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.MASK);
-        Detections detections = scene.masks.build();
+        CocoDetections detections = scene.masks.build();
         for (IouType iouType : IouType.values()) {
             ConfusionMatrix matrix = ConfusionMatrix.compute(groundTruth, detections, iouType, 0);
             CocoMetrics metrics =

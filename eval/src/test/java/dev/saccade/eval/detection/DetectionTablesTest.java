@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.MetricTable;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
-import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.tide.ErrorBreakdown;
@@ -24,8 +24,8 @@ class DetectionTablesTest {
                                     .addImage(1)
                                     .object(0, 0, 0, 50, 50, 2500),
                             IouType.BOX),
-                    new Detections.Builder()
-                            .add(1, 0, new Detections.Bbox(0, 0, 50, 50), 1)
+                    new CocoDetections.Builder()
+                            .add(1, 0, new CocoDetections.Bbox(0, 0, 50, 50), 1)
                             .build(),
                     CocoParameters.official(IouType.BOX),
                     1);
@@ -67,8 +67,10 @@ class DetectionTablesTest {
                                 .addImage(1)
                                 .object(0, 0, 0, 50, 50, 2500),
                         IouType.BOX);
-        Detections detections =
-                new Detections.Builder().add(1, 1, new Detections.Bbox(0, 0, 50, 50), 1).build();
+        CocoDetections detections =
+                new CocoDetections.Builder()
+                        .add(1, 1, new CocoDetections.Bbox(0, 0, 50, 50), 1)
+                        .build();
         assertEquals(
                 """
                 error           count  +AP50

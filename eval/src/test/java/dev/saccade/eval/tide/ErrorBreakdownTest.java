@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
-import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
 
@@ -18,7 +18,8 @@ class ErrorBreakdownTest {
 
     private static final double HALF = 51 / 101.0;
 
-    private static ErrorBreakdown breakdown(MemoryDataset dataset, Detections.Builder detections) {
+    private static ErrorBreakdown breakdown(
+            MemoryDataset dataset, CocoDetections.Builder detections) {
         GroundTruth groundTruth = GroundTruth.collect(dataset, IouType.BOX);
         return ErrorBreakdown.compute(groundTruth, detections.build(), IouType.BOX, 100);
     }
@@ -38,8 +39,8 @@ class ErrorBreakdownTest {
     @EnumSource
     void equalsTide(IouType iouType) {
         RandomScene scene = new RandomScene();
-        Detections tied = scene.masks.build();
-        Detections.Builder distinct = new Detections.Builder();
+        CocoDetections tied = scene.masks.build();
+        CocoDetections.Builder distinct = new CocoDetections.Builder();
         for (int i = 0; i < tied.size(); i++) {
             distinct.add(
                     tied.imageId(i),
@@ -68,14 +69,14 @@ class ErrorBreakdownTest {
                         .object(1, 150, 0, 100, 100, 1e4)
                         .addImage(2)
                         .object(0, 0, 0, 50, 50, 2500);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .9)
-                        .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .8)
-                        .add(1, 0, new Detections.Bbox(150, 0, 100, 100), .7)
-                        .add(1, 1, new Detections.Bbox(200, 0, 100, 100), .6)
-                        .add(1, 0, new Detections.Bbox(0, 150, 50, 50), .5)
-                        .add(1, 0, new Detections.Bbox(200, 0, 100, 100), .4);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .9)
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .8)
+                        .add(1, 0, new CocoDetections.Bbox(150, 0, 100, 100), .7)
+                        .add(1, 1, new CocoDetections.Bbox(200, 0, 100, 100), .6)
+                        .add(1, 0, new CocoDetections.Bbox(0, 150, 50, 50), .5)
+                        .add(1, 0, new CocoDetections.Bbox(200, 0, 100, 100), .4);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(HALF / 2, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 1, .5);
@@ -93,12 +94,12 @@ class ErrorBreakdownTest {
                         .addImage(1)
                         .object(0, 0, 0, 100, 100, 1e4)
                         .object(0, 150, 0, 100, 100, 1e4);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .9)
-                        .add(1, 0, new Detections.Bbox(5, 0, 100, 100), .8)
-                        .add(1, 0, new Detections.Bbox(200, 150, 100, 100), .7)
-                        .add(1, 0, new Detections.Bbox(150, 0, 100, 100), .6);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .9)
+                        .add(1, 0, new CocoDetections.Bbox(5, 0, 100, 100), .8)
+                        .add(1, 0, new CocoDetections.Bbox(200, 150, 100, 100), .7)
+                        .add(1, 0, new CocoDetections.Bbox(150, 0, 100, 100), .6);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         double rest = 50 / 101.0;
         assertEquals(HALF + rest / 2, breakdown.ap(), 1e-9);
@@ -109,10 +110,10 @@ class ErrorBreakdownTest {
     @Test
     void theSurestMisplacedDetectionIsMended() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 100, 100, 1e4);
-        Detections.Builder detections =
-                new Detections.Builder()
-                        .add(1, 0, new Detections.Bbox(60, 0, 100, 100), .9)
-                        .add(1, 0, new Detections.Bbox(50, 0, 100, 100), .8);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder()
+                        .add(1, 0, new CocoDetections.Bbox(60, 0, 100, 100), .9)
+                        .add(1, 0, new CocoDetections.Bbox(50, 0, 100, 100), .8);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
         check(breakdown, DetectionError.LOCALIZATION, 2, 1);
@@ -122,8 +123,8 @@ class ErrorBreakdownTest {
     @Test
     void nothingToFindIsNoError() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1);
-        Detections.Builder detections =
-                new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), .9);
+        CocoDetections.Builder detections =
+                new CocoDetections.Builder().add(1, 0, new CocoDetections.Bbox(0, 0, 9, 9), .9);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
         check(breakdown, DetectionError.BACKGROUND, 1, 0);

@@ -22,7 +22,7 @@ import java.util.Optional;
  * <p>The order counts: of detections with the same score the earlier one is matched first, as in
  * pycocotools.
  */
-public final class Detections {
+public final class CocoDetections {
 
     private final ImmutableLongArray imageIds;
     private final ImmutableIntArray labels;
@@ -52,7 +52,7 @@ public final class Detections {
         }
     }
 
-    private Detections(Builder builder) {
+    private CocoDetections(Builder builder) {
         this.imageIds = builder.imageIds.build();
         this.labels = builder.labels.build();
         this.boxes = builder.boxes.build();
@@ -145,9 +145,9 @@ public final class Detections {
         }
 
         /** Returns what was added. */
-        public Detections build() {
+        public CocoDetections build() {
             checkState(masked == 0 || masked == size, "%s of %s have masks", masked, size);
-            return new Detections(this);
+            return new CocoDetections(this);
         }
     }
 
