@@ -2,10 +2,13 @@ package dev.saccade.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
 
 class ForeignWordsTest {
 
@@ -54,5 +57,20 @@ class ForeignWordsTest {
     @CsvSource({"fp16, ; in Saccade it is float16", "16, ; in Saccade it is float16", "bf16, ''"})
     void aValueOfOthersIsToldWhereOursIsKnown(String value, String expected) {
         assertEquals(expected, ForeignWords.ofValue(value, List.of("float32", "float16")));
+    }
+
+    @Test
+    void everyWordIsInOneRow() {
+        ForeignWords table = ForeignWords.table();
+        Stream.of(table.commands(), table.options(), table.keys(), table.values())
+                .map(ForeignWordsTest::words)
+                .forEach(words -> assertEquals(words.stream().distinct().toList(), words));
+    }
+
+    private static List<String> words(List<ForeignWords.Word> rows) {
+        return rows.stream()
+                .flatMap(row -> row.words().stream())
+                .map(word -> word.toLowerCase(Locale.ROOT))
+                .toList();
     }
 }

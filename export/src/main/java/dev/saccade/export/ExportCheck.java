@@ -3,6 +3,7 @@ package dev.saccade.export;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
@@ -105,13 +106,13 @@ public final class ExportCheck implements AutoCloseable {
             NDList got = maps.run(inputs);
             got.attach(manager);
             for (int i = 0; i < expected.size(); i++) {
-                if (Deviation.hasNaN(expected.get(i))) {
+                if (hasNaN(expected.get(i))) {
                     throw SaccadeException.user(
                             "%s: the model computes what is no number (NaN), which nothing can be"
                                     + " held against",
                             batch.images().get(0).file());
                 }
-                largest = Math.max(largest, Deviation.relative(expected.get(i), got.get(i)));
+                largest = Math.max(largest, deviation(expected.get(i), got.get(i)));
             }
         }
         if (largest > limit) {
@@ -183,5 +184,44 @@ public final class ExportCheck implements AutoCloseable {
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be deleted", folder);
         }
+    }
+
+    /** Returns whether any element is NaN. */
+    private static boolean hasNaN(NDArray array) {
+        for (float value : array.toType(DataType.FLOAT32, false).toFloatArray()) {
+            if (Float.isNaN(value)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the largest difference of two elements over the largest magnitude of what is
+     * expected; infinite, if shapes differ, or one has a number where the other has none.
+     */
+    static double deviation(NDArray expected, NDArray got) {
+        if (!expected.getShape().equals(got.getShape())) {
+            return Double.POSITIVE_INFINITY;
+        }
+        float[] ours = expected.toType(DataType.FLOAT32, false).toFloatArray();
+        float[] theirs = got.toType(DataType.FLOAT32, false).toFloatArray();
+        double largest = 0;
+        double apart = 0;
+        for (int i = 0; i < ours.length; i++) {
+            if (Float.compare(ours[i], theirs[i]) == 0) {
+                // Both may be infinite.
+                continue;
+            }
+            double difference = Math.abs((double) ours[i] - theirs[i]);
+            if (!Double.isFinite(difference)) {
+                return Double.POSITIVE_INFINITY;
+            }
+            apart = Math.max(apart, difference);
+        }
+        for (float value : ours) {
+            largest = Float.isFinite(value) ? Math.max(largest, Math.abs(value)) : largest;
+        }
+        return apart == 0 ? 0 : apart / largest;
     }
 }

@@ -85,7 +85,7 @@ record LayerSearch(ModelExport export, ExportFormat format, Path file) {
             NDList got = program.run(inputs);
             got.attach(manager);
             for (int i = 0; i < ours.size(); i++) {
-                apart.add(Deviation.relative(expected.get(i), got.get(i)));
+                apart.add(ExportCheck.deviation(expected.get(i), got.get(i)));
             }
         }
         return apart;
