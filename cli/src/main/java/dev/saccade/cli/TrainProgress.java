@@ -36,9 +36,7 @@ final class TrainProgress implements Hook {
                 .note(
                         Text.format(
                                 "epoch %d loss %.3f, %.0f %% waiting for data",
-                                step.epoch() + 1,
-                                step.logVars().loss(),
-                                100 * step.time().dataShare()));
+                                step.epoch() + 1, step.loss(), 100 * step.dataFraction()));
     }
 
     @Override

@@ -93,6 +93,7 @@ class FloorsTest {
                     List.of("eval", "djl", "export", "serve"),
                     List.of("train"),
                     List.of("report", "configgen"),
+                    List.of("mlflow"),
                     List.of("cli", "spark"));
 
     @ArchTest static final ArchRule everyRoomImportsFromBelow = importsFromBelow();

@@ -15,37 +15,18 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Explains a loss or gradient that is not finite: where it happened, and what the likely cause is.
+ * Explains a loss or gradient that is not finite, with the likely cause.
+ *
+ * @param iteration optimizer steps, including this one
+ * @param normsBefore gradient norms of the step before, by parameter
  */
-final class Divergence {
+record Divergence(
+        long iteration, double learningRate, Map<String, Float> normsBefore, Precision precision) {
 
     private static final int BLOCKS_SHOWN = 5;
 
-    /** A norm of gradients this large says that learning was about to break. */
+    /** A gradient norm this large shows that training was about to diverge. */
     private static final float EXPLODED = 1e4f;
-
-    private final long iteration;
-    private final double learningRate;
-    private final Map<String, Float> normsBefore;
-    private final Precision precision;
-
-    /**
-     * Describes the step that is being taken.
-     *
-     * @param iteration optimizer steps, this one included
-     * @param normsBefore norms of the gradients of the step before, by parameter
-     * @param precision what was computed in
-     */
-    Divergence(
-            long iteration,
-            double learningRate,
-            Map<String, Float> normsBefore,
-            Precision precision) {
-        this.precision = precision;
-        this.iteration = iteration;
-        this.learningRate = learningRate;
-        this.normsBefore = normsBefore;
-    }
 
     /**
      * Returns what to throw for losses or gradients that are not finite.
@@ -53,8 +34,8 @@ final class Divergence {
      * @param read what the step has told
      * @param open the batch whose pixels are still there
      */
-    SaccadeException of(StepReadings.OfStep read, Batch open) {
-        for (StepReadings.OfBatch batch : read.batches()) {
+    SaccadeException of(StepMetrics.OfStep read, Batch open) {
+        for (StepMetrics.OfBatch batch : read.batches()) {
             if (!batch.isFinite()) {
                 return explain(what(batch), batch.batch(), batch.batch() == open);
             }
@@ -62,7 +43,7 @@ final class Divergence {
         return explain(ofGradients(read.norms()), open, true);
     }
 
-    private static String what(StepReadings.OfBatch batch) {
+    private static String what(StepMetrics.OfBatch batch) {
         return batch.hasFiniteLosses()
                 ? ofGradients(batch.norms())
                 : batch.losses().entrySet().stream()

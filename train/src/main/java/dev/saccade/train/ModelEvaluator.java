@@ -2,10 +2,6 @@ package dev.saccade.train;
 
 import ai.djl.ndarray.NDManager;
 
-import com.google.common.io.ByteArrayDataInput;
-import com.google.common.io.ByteArrayDataOutput;
-import com.google.common.io.ByteStreams;
-
 import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -22,36 +18,44 @@ import dev.saccade.train.config.RunConfig;
 import java.util.List;
 import java.util.Map;
 
-/** Measures the model of a run on the photographs that were held back. */
-final class ModelEvaluator<P> {
+/** Evaluates the model of a run on the validation set. */
+final class ModelEvaluator<P> implements Validation {
+
+    /** Metrics that rank 0 sends to the other ranks. */
+    private record Values(Map<String, Double> values) {}
 
     private final RunConfig config;
     private final Model<P> model;
     private final NDManager manager;
     private final ProcessGroup ranks;
+    private final Evaluators<P> evaluators;
+    private final DatasetInference inference;
 
     /**
-     * Measures a model.
+     * Prepares evaluations.
      *
-     * @param manager its owner
-     * @param ranks share the photographs
+     * @param manager of the model
+     * @param ranks share the images
+     * @throws SaccadeException of kind user, if the classes differ from those of the model, or the
+     *     evaluators lack the monitored metric or cannot evaluate on several ranks
      */
-    ModelEvaluator(RunConfig config, Model<P> model, NDManager manager, ProcessGroup ranks) {
+    ModelEvaluator(
+            RunConfig config,
+            Model<P> model,
+            NDManager manager,
+            ProcessGroup ranks,
+            Dataset dataset) {
         this.config = config;
         this.model = model;
         this.manager = manager;
         this.ranks = ranks;
-    }
-
-    /**
-     * Returns what measures on a data set.
-     *
-     * @throws SaccadeException of kind user, if it cannot give the metric that is monitored, or
-     *     cannot measure on several ranks
-     */
-    Validation on(Dataset dataset) {
+        if (!dataset.classes().equals(model.classes())) {
+            throw SaccadeException.user(
+                    "data.val is labeled with %s but data.train with %s; labels would be mixed up",
+                    dataset.classes(), model.classes());
+        }
         int workers = config.data().workers();
-        Evaluators<P> evaluators =
+        evaluators =
                 Evaluators.build(
                         config.evaluators(),
                         model.predictionType(),
@@ -68,36 +72,28 @@ final class ModelEvaluator<P> {
         if (ranks.worldSize() > 1) {
             evaluators.collected();
         }
+        inference = new DatasetInference(dataset, workers, ranks);
+    }
+
+    @Override
+    public Evaluation run(Runnable progress) {
         ViewReader reader = new ViewReader(List.of(config.data().valTransformsAtSize()));
-        DatasetInference inference = new DatasetInference(dataset, workers, ranks);
-        return progress -> {
-            inference.run(reader, this::predict, evaluators, done -> progress.run());
-            return ranks.rank() == 0 ? told(evaluators.evaluate()) : heard();
-        };
+        inference.run(reader, this::predict, evaluators, done -> progress.run());
+        if (ranks.rank() == 0) {
+            Evaluation evaluation = evaluators.evaluate();
+            RankMessages.broadcast(ranks, Values.class, new Values(evaluation.values()));
+            return evaluation;
+        }
+        Values first = RankMessages.broadcast(ranks, Values.class, new Values(Map.of()));
+        return first::values;
     }
 
-    /** Tells the other ranks what has been measured. */
-    private Evaluation told(Evaluation evaluation) {
-        ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        MapBytes.write(evaluation.values(), out, ByteArrayDataOutput::writeDouble);
-        ranks.broadcast(out.toByteArray(), 0);
-        return evaluation;
-    }
-
-    /** Returns what rank 0 has measured, without pictures. */
-    private Evaluation heard() {
-        byte[] told = ranks.broadcast(new byte[0], 0);
-        Map<String, Double> values =
-                MapBytes.read(ByteStreams.newDataInput(told), ByteArrayDataInput::readDouble);
-        return () -> values;
-    }
-
-    private P predict(ImageViews photo) {
+    private P predict(ImageViews image) {
         try (NDManager scratch = manager.newSubManager()) {
             return Autocast.call(
                     config.precision(),
                     manager.getDevice(),
-                    () -> model.predictViews(photo.on(scratch)));
+                    () -> model.predictViews(image.on(scratch)));
         }
     }
 }

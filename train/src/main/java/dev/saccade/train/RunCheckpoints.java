@@ -1,12 +1,17 @@
 package dev.saccade.train;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
+import com.google.common.io.BaseEncoding;
+import com.google.common.primitives.Longs;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.checkpoint.weights.Weights;
@@ -16,6 +21,7 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.schedules.RunLength;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -27,18 +33,20 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Saves a run so that whatever happens, a crash or a full disk included, a whole earlier state
- * stays, and brings it back.
+ * Saves and resumes a run. Whatever happens, including a crash or a full disk, a complete earlier
+ * state remains.
+ *
+ * @see Checkpointables
  */
 public final class RunCheckpoints {
 
     private static final String OPTIMIZER = "optimizer.";
     private static final String HOOKS = "hooks.";
 
-    /** The weights behind averages, which have the names of the weights. */
+    /** Prefix of the weights behind averages, which have the names of the weights. */
     private static final String TRAINED = "ema.trained.";
 
-    /** What tells a state from other files; that its values are right is told by its checksum. */
+    /** Distinguishes a state from other files; a checksum protects its values. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
 
         static Content of(Checkpoint checkpoint) {
@@ -47,7 +55,7 @@ public final class RunCheckpoints {
                     ImmutableSet.copyOf(checkpoint.tensors().keySet()));
         }
 
-        /** Returns that of a file, if it is whole. */
+        /** Reads a file, if it is complete. */
         static Optional<Content> read(Path file) {
             try {
                 return Optional.of(of(SafeTensors.read(file)));
@@ -58,24 +66,22 @@ public final class RunCheckpoints {
     }
 
     private final RunFolder folder;
-    private final Checkpointed content;
+    private final Checkpointables content;
     private final Map<String, String> identity;
     private final RunLayout layout;
     private final ProcessGroup ranks;
 
-    /** What {@link RunFolder#last} holds, once this process has saved it or resumed from it. */
+    /** Content of {@link RunFolder#last}, once this process has saved it or resumed from it. */
     private Optional<Content> last = Optional.empty();
 
     /**
-     * Saves to a folder, which rank 0 alone looks at.
+     * Saves to a folder, which only rank 0 accesses.
      *
-     * @param identity metadata that every checkpoint of the run carries and that tell it from other
-     *     runs
-     * @param layout of the run now
+     * @param identity metadata of every checkpoint that distinguishes the run from others
      */
     public RunCheckpoints(
             RunFolder folder,
-            Checkpointed content,
+            Checkpointables content,
             Map<String, String> identity,
             RunLayout layout,
             ProcessGroup ranks) {
@@ -86,15 +92,21 @@ public final class RunCheckpoints {
         this.ranks = ranks;
     }
 
-    /** Returns where the run keeps its files. */
     RunFolder folder() {
         return folder;
     }
 
+    Checkpointables content() {
+        return content;
+    }
+
+    ProcessGroup ranks() {
+        return ranks;
+    }
+
     /**
-     * Saves all that the run needs to go on; the state saved before is kept beside it. A file that
-     * was damaged or replaced meanwhile, or that could not be resumed from, never takes the place
-     * of a state that can.
+     * Saves the state to resume from, and keeps the one before. A file that was damaged or replaced
+     * meanwhile never takes the place of a usable state.
      */
     void saveLast(RunState state) {
         if (ranks.rank() > 0) {
@@ -102,7 +114,9 @@ public final class RunCheckpoints {
         }
         Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
         content.trained().forEach((name, array) -> tensors.put(TRAINED + name, Tensor.of(array)));
-        optimizerState().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
+        content.optimizer()
+                .state()
+                .forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
         content.hooks().state().forEach((name, tensor) -> tensors.put(HOOKS + name, tensor));
         Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
         if (last.isPresent() && last.equals(Content.read(folder.last()))) {
@@ -113,19 +127,17 @@ public final class RunCheckpoints {
         last = Optional.of(Content.of(checkpoint));
     }
 
-    /**
-     * Returns whether a state is what {@link #saveLast} has saved last, or what was resumed from.
-     */
+    /** Returns whether a state is the one saved last, or resumed from. */
     boolean isSaved(RunState state) {
         return last.filter(content -> content.metadata().equals(metadata(state))).isPresent();
     }
 
-    /** Saves the weights that did best in evaluation. */
+    /** Saves the weights of the best evaluation. */
     void saveBest(RunState state) {
         saveWeights(folder.bestWeights(), state);
     }
 
-    /** Saves weights that stay, of the end of an epoch or of a point within one. */
+    /** Saves weights that are kept, at the end of an epoch or within one. */
     void keepWeights(RunState state, RunLength length) {
         boolean isEndOfEpoch = state.iteration() % length.iterationsPerEpoch() == 0;
         saveWeights(
@@ -135,7 +147,7 @@ public final class RunCheckpoints {
                 state);
     }
 
-    /** Saves the weights alone. */
+    /** Saves weights only. */
     void saveWeights(Path file, RunState state) {
         if (ranks.rank() == 0) {
             SafeTensors.write(file, weights(state));
@@ -149,10 +161,6 @@ public final class RunCheckpoints {
         return new Checkpoint(tensors, trained.metadata());
     }
 
-    private Map<String, NDArray> optimizerState() {
-        return content.optimizer().state();
-    }
-
     private Map<String, String> metadata(RunState state) {
         Map<String, String> metadata = new TreeMap<>(identity);
         metadata.putAll(layout.toMetadata());
@@ -160,38 +168,56 @@ public final class RunCheckpoints {
         return metadata;
     }
 
-    /**
-     * Gives all ranks what rank 0 begins with: the weights that the model has.
-     *
-     * @return the beginning of a run
-     */
+    /** Gives all ranks the initial weights of rank 0. */
     RunState start() {
         ranks.broadcast(content.arrays(), 0);
         return RunState.START;
     }
 
+    /** State that rank 0 sends to the other ranks, besides arrays. */
+    private record Resumed(Map<String, String> state, Map<String, HookTensor> hooks) {}
+
+    /** A tensor whose data are in Base64. */
+    private record HookTensor(ElementType type, List<Long> shape, String data) {
+
+        static HookTensor of(Tensor tensor) {
+            ByteBuffer data = tensor.data();
+            byte[] bytes = new byte[data.remaining()];
+            data.get(bytes);
+            return new HookTensor(
+                    tensor.type(),
+                    Longs.asList(tensor.shape().getShape()),
+                    BaseEncoding.base64().encode(bytes));
+        }
+
+        Tensor tensor() {
+            ByteBuffer bytes = ByteBuffer.wrap(BaseEncoding.base64().decode(data));
+            return new Tensor(type, new Shape(shape), bytes);
+        }
+    }
+
     /**
-     * Brings weights, averages, optimizer and hooks back, on all ranks, and returns how far the run
-     * was.
+     * Restores weights, averages, optimizer and hooks on all ranks, and returns the progress.
      *
-     * @param note told when the newest state is damaged and the one before is taken, and when the
-     *     run had other ranks
-     * @throws SaccadeException of kind user, if there is no state that can be used
+     * @param note called if the newest state is damaged and the one before is used, and if the run
+     *     had other ranks
+     * @throws SaccadeException of kind user, if there is no usable state
      */
     RunState resume(Consumer<String> note) {
-        if (ranks.worldSize() == 1) {
-            return read(note);
-        }
-        if (ranks.rank() == 0) {
-            RunState state = read(note);
-            ranks.broadcast(content.arrays(), 0);
-            ranks.broadcast(new ResumedState(state, content.hooks().state()).toBytes(), 0);
+        boolean isFirst = ranks.rank() == 0;
+        RunState state = isFirst ? read(note) : RunState.START;
+        ranks.broadcast(content.arrays(), 0);
+        Map<String, HookTensor> own =
+                isFirst && ranks.worldSize() > 1
+                        ? Maps.transformValues(content.hooks().state(), HookTensor::of)
+                        : Map.of();
+        Resumed first =
+                RankMessages.broadcast(ranks, Resumed.class, new Resumed(state.toMetadata(), own));
+        if (isFirst) {
             return state;
         }
-        ranks.broadcast(content.arrays(), 0);
-        ResumedState told = ResumedState.parse(ranks.broadcast(new byte[0], 0));
-        content.hooks().restore(told.hooks());
-        return told.state();
+        content.hooks().restore(Maps.transformValues(first.hooks, HookTensor::tensor));
+        return RunState.fromMetadata(Path.of("rank 0"), first.state);
     }
 
     private RunState read(Consumer<String> note) {
@@ -221,37 +247,40 @@ public final class RunCheckpoints {
 
     private RunState restore(Path file, Checkpoint checkpoint, Consumer<String> note) {
         requireSameRun(file, checkpoint.metadata());
-        Map<String, Tensor> weights = new LinkedHashMap<>();
-        Map<String, Tensor> trained = new LinkedHashMap<>();
-        Map<String, Tensor> kept = new LinkedHashMap<>();
-        checkpoint
-                .tensors()
-                .forEach(
-                        (name, tensor) -> {
-                            if (name.startsWith(HOOKS)) {
-                                kept.put(name.substring(HOOKS.length()), tensor);
-                            } else if (name.startsWith(TRAINED)) {
-                                trained.put(name.substring(TRAINED.length()), tensor);
-                            } else if (!name.startsWith(OPTIMIZER)) {
-                                weights.put(name, tensor);
-                            }
-                        });
+        Map<String, Tensor> weights = new LinkedHashMap<>(checkpoint.tensors());
+        Map<String, Tensor> hooks = removePrefixed(HOOKS, weights);
+        Map<String, Tensor> trained = removePrefixed(TRAINED, weights);
+        Map<String, Tensor> optimizer = removePrefixed(OPTIMIZER, weights);
         RunState saved = RunState.fromMetadata(file, checkpoint.metadata());
         RunState state = layout.translate(file, checkpoint.metadata(), saved, note);
         requireSameAverages(file, trained.keySet());
+        Map<String, Tensor> averages = Map.copyOf(weights);
         weights.putAll(trained);
         Weights.restore(new Checkpoint(weights, Map.of()), content.model());
-        copy(file, checkpoint, "", content.averages());
-        copy(file, checkpoint, OPTIMIZER, optimizerState());
-        content.hooks().restore(kept);
+        copy(file, averages, "", content.averages());
+        copy(file, optimizer, OPTIMIZER, content.optimizer().state());
+        content.hooks().restore(hooks);
         return state;
     }
 
+    /** Removes the tensors with a prefix, and returns them without it. */
+    private static Map<String, Tensor> removePrefixed(String prefix, Map<String, Tensor> tensors) {
+        Map<String, Tensor> removed = new LinkedHashMap<>();
+        tensors.forEach(
+                (name, tensor) -> {
+                    if (name.startsWith(prefix)) {
+                        removed.put(name.substring(prefix.length()), tensor);
+                    }
+                });
+        tensors.keySet().removeIf(name -> name.startsWith(prefix));
+        return removed;
+    }
+
     private static void copy(
-            Path file, Checkpoint checkpoint, String prefix, Map<String, NDArray> arrays) {
+            Path file, Map<String, Tensor> tensors, String prefix, Map<String, NDArray> arrays) {
         arrays.forEach(
                 (name, array) -> {
-                    Tensor tensor = checkpoint.tensors().get(prefix + name);
+                    Tensor tensor = tensors.get(name);
                     if (tensor == null || !tensor.shape().equals(array.getShape())) {
                         throw SaccadeException.user(
                                 "%s: has no %s of the right shape; it is of another optimizer or"
@@ -274,7 +303,7 @@ public final class RunCheckpoints {
     private void requireSameRun(Path file, Map<String, String> metadata) {
         identity.forEach(
                 (key, value) -> {
-                    if (!value.equals(metadata.get(key)) && !isSameModel(file, key, metadata)) {
+                    if (!value.equals(metadata.get(key))) {
                         throw SaccadeException.user(
                                 "%s: is of another run, %s; resume with the data, the seed and the"
                                         + " model that the run had, or start a new run with"
@@ -284,7 +313,6 @@ public final class RunCheckpoints {
                 });
     }
 
-    /** Returns what has become of the data, the seed or the model, in the words of a config. */
     private static String changed(String key) {
         return switch (key) {
             case "run.data" -> "the photographs or labels of data.train have changed";
@@ -292,18 +320,5 @@ public final class RunCheckpoints {
             case ModelSpec.KEY -> "its model is not that of this config";
             default -> "its " + key + " is not the same";
         };
-    }
-
-    /** Returns whether it is the model that is told in other words, as by an earlier version. */
-    private boolean isSameModel(Path file, String key, Map<String, String> metadata) {
-        if (!key.equals(ModelSpec.KEY)) {
-            return false;
-        }
-        try {
-            return ModelSpec.find(metadata, key).equals(ModelSpec.find(identity, key));
-        } catch (SaccadeException e) {
-            throw SaccadeException.user(
-                    e, "%s: is of another run, its model cannot be read: %s", file, e);
-        }
     }
 }

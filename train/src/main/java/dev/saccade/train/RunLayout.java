@@ -9,24 +9,18 @@ import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How the batches of an epoch are parted among ranks and steps. With as many batches a step, other
- * ranks take the same steps; with more or fewer, a run can go on from the end of an epoch only.
+ * Division of the batches of an epoch among ranks and steps. With the same number of batches per
+ * step, other ranks take the same steps; otherwise a run can only resume at the end of an epoch.
  *
- * @param ranks that each take their batches
  * @param batchesPerStep of all ranks
  * @param stepsPerEpoch optimizer steps
  */
 public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
 
-    private static final String RANKS = "run.ranks";
-    private static final String BATCHES_PER_STEP = "run.batches_per_step";
-    private static final String STEPS_PER_EPOCH = "run.steps_per_epoch";
-
-    /** Returns that of a run with so many batches in an epoch. */
+    /** Returns the layout of a run. */
     public static RunLayout of(RunConfig config, int batchesPerEpoch, int ranks) {
         return new RunLayout(
                 ranks,
@@ -36,25 +30,20 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
 
     Map<String, String> toMetadata() {
         return ImmutableMap.of(
-                RANKS, Integer.toString(ranks),
-                BATCHES_PER_STEP, Integer.toString(batchesPerStep),
-                STEPS_PER_EPOCH, Long.toString(stepsPerEpoch));
+                "run.ranks", Integer.toString(ranks),
+                "run.batches_per_step", Integer.toString(batchesPerStep),
+                "run.steps_per_epoch", Long.toString(stepsPerEpoch));
     }
 
-    /** Returns that of a checkpoint; earlier versions knew one rank, and told nothing. */
-    private static Optional<RunLayout> of(Path file, Map<String, String> metadata) {
-        if (!metadata.containsKey(RANKS)) {
-            return Optional.empty();
-        }
+    private static RunLayout of(Path file, Map<String, String> metadata) {
         try {
-            return Optional.of(
-                    new RunLayout(
-                            Integer.parseInt(metadata.get(RANKS)),
-                            Integer.parseInt(metadata.get(BATCHES_PER_STEP)),
-                            Long.parseLong(metadata.get(STEPS_PER_EPOCH))));
+            return new RunLayout(
+                    Integer.parseInt(metadata.get("run.ranks")),
+                    Integer.parseInt(metadata.get("run.batches_per_step")),
+                    Long.parseLong(metadata.get("run.steps_per_epoch")));
         } catch (NumberFormatException e) {
             throw SaccadeException.user(
-                    e, "%s: does not tell how many ranks the run had: %s", file, e.getMessage());
+                    e, "%s: does not say how many ranks the run had: %s", file, e.getMessage());
         }
     }
 
@@ -62,17 +51,17 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
      * Returns the state of a checkpoint in the steps of this layout.
      *
      * @param metadata of the checkpoint
-     * @param note told if the run had another layout
+     * @param note called if the run had another layout
      * @throws SaccadeException of kind user, if it is in the middle of an epoch that would have
      *     other steps
      */
     RunState translate(
             Path file, Map<String, String> metadata, RunState state, Consumer<String> note) {
-        RunLayout before = of(file, metadata).orElse(this);
+        RunLayout before = of(file, metadata);
         if (before.equals(this)) {
             return state;
         }
-        String change = Text.format("the run had %s, now it has %s", before.told(), told());
+        String change = Text.format("the run had %s, now it has %s", before.text(), text());
         if (before.batchesPerStep == batchesPerStep && before.stepsPerEpoch == stepsPerEpoch) {
             note.accept(
                     change
@@ -99,7 +88,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
         return state.at(epochs * stepsPerEpoch);
     }
 
-    private String told() {
+    private String text() {
         return Text.format(
                 "%s and %s a step", Count.of(ranks, "rank"), Count.of(batchesPerStep, "batch"));
     }

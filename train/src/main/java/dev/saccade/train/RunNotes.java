@@ -7,99 +7,86 @@ import com.google.common.base.Ascii;
 import dev.saccade.core.Count;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Text;
-import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.hooks.Hook;
-import dev.saccade.train.hooks.Run;
+import dev.saccade.train.schedules.RunLength;
 
+import java.util.ArrayList;
 import java.util.List;
 
-/** Tells at the beginning of a run what it is about. */
-final class RunNotes implements Hook {
+/** Notes about a run for the start of its log. */
+record RunNotes(RunConfig config, Device device, Dataset dataset, int worldSize) {
 
-    private final RunConfig config;
-    private final Device device;
-    private final Dataset dataset;
-    private final List<String> notes;
-    private final ProcessGroup ranks;
-
-    /**
-     * Tells of a run.
-     *
-     * @param device what computes
-     * @param dataset what is learned from
-     * @param notes what is told besides, first
-     */
-    RunNotes(
-            RunConfig config,
-            Device device,
-            Dataset dataset,
-            List<String> notes,
-            ProcessGroup ranks) {
-        this.config = config;
-        this.device = device;
-        this.dataset = dataset;
-        this.notes = notes;
-        this.ranks = ranks;
-    }
-
-    @Override
-    public void beforeTrain(Run run) {
-        notes.forEach(run::note);
-        run.note(computing());
-        run.note(
-                Text.format(
-                        "%s, %s, %s a step",
-                        Count.of(dataset.size(), "photograph"),
-                        Count.of(dataset.classes().size(), "class"),
-                        Count.of(imagesPerStep(), "image")));
-        if (config.data().batchSize() > dataset.size()) {
-            run.note(
-                    Text.format(
-                            "data.batch_size is %d, but the data set has %s: a batch has no more",
-                            config.data().batchSize(), Count.of(dataset.size(), "photograph")));
-        }
-        config.referenceBatch()
-                .filter(images -> images != imagesPerStep())
-                .ifPresent(images -> run.note(scaled(images)));
-        if (ranks.worldSize() > 1 && config.referenceBatch().isEmpty()) {
-            run.note(
-                    Text.format(
-                                    "learning rate %s as the config has it, for any number of ranks;",
-                                    config.optimizer().learningRate())
-                            + " reference_batch, the images that it is stated for, scales it");
-        }
-        if (run.iteration() > 0) {
-            run.note("resuming after step " + run.iteration());
-        }
-    }
-
-    private String computing() {
+    /** Returns a line each about steps, device, data and learning rate. */
+    List<String> lines(long iteration, RunLength length) {
+        List<String> lines = new ArrayList<>();
+        checkLength(iteration, length.iterations(), lines);
+        String ranks = worldSize == 1 ? "" : Text.format("%s ranks, ", worldSize);
         String averages =
                 config.ema()
                         .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
                         .orElse("");
-        String together =
-                ranks.worldSize() == 1 ? "" : Text.format("%s ranks, ", ranks.worldSize());
-        return Text.format(
-                "computing on %s%s in %s%s",
-                together,
-                Devices.here().describe(device),
-                Ascii.toLowerCase(config.precision().name()),
-                averages);
+        lines.add(
+                Text.format(
+                        "computing on %s%s in %s%s",
+                        ranks,
+                        Devices.here().describe(device),
+                        Ascii.toLowerCase(config.precision().name()),
+                        averages));
+        int images = config.imagesPerStep(worldSize);
+        lines.add(
+                Text.format(
+                        "%s, %s, %s a step",
+                        Count.of(dataset.size(), "photograph"),
+                        Count.of(dataset.classes().size(), "class"),
+                        Count.of(images, "image")));
+        if (config.data().batchSize() > dataset.size()) {
+            lines.add(
+                    Text.format(
+                            "data.batch_size is %d, but the data set has %s: a batch has no more",
+                            config.data().batchSize(), Count.of(dataset.size(), "photograph")));
+        }
+        double stated = config.optimizer().learningRate();
+        config.referenceBatch()
+                .filter(reference -> reference != images)
+                .ifPresent(
+                        reference ->
+                                lines.add(
+                                        Text.format(
+                                                "learning rate %s is stated for %s a step: scaled"
+                                                        + " to %s (reference_batch: null leaves"
+                                                        + " it)",
+                                                stated,
+                                                Count.of(reference, "image"),
+                                                config.learningRate(worldSize))));
+        if (worldSize > 1 && config.referenceBatch().isEmpty()) {
+            lines.add(
+                    Text.format(
+                            "learning rate %s as the config has it, for any number of ranks;"
+                                    + " reference_batch, the images that it is stated for, scales"
+                                    + " it",
+                            stated));
+        }
+        if (iteration > 0) {
+            lines.add("resuming after step " + iteration);
+        }
+        return lines;
     }
 
-    private int imagesPerStep() {
-        return config.imagesPerStep(ranks.worldSize());
-    }
-
-    private String scaled(int images) {
-        return Text.format(
-                "learning rate %s is stated for %s a step: scaled to %s (reference_batch: null"
-                        + " leaves it)",
-                config.optimizer().learningRate(),
-                Count.of(images, "image"),
-                config.learningRate(ranks.worldSize()));
+    private void checkLength(long iteration, long steps, List<String> lines) {
+        long warmup = config.schedule().warmup().iterations();
+        if (iteration >= steps) {
+            lines.add(
+                    Text.format(
+                            "all %d steps were taken before; a larger number of %s makes the run"
+                                    + " longer",
+                            steps, config.iterations().isPresent() ? "iterations" : "epochs"));
+        } else if (2 * warmup > steps) {
+            lines.add(
+                    Text.format(
+                            "warning: the learning rate rises in the first %d steps, and there are"
+                                    + " %d; set schedule.warmup.iterations to a small part of them",
+                            warmup, steps));
+        }
     }
 }

@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How far a run is; with weights and optimizer state, all that is needed to go on, since order,
- * augmentation and learning rate are functions of it.
+ * Progress of a run. With weights and optimizer state it is all that a resumed run needs, since
+ * order, augmentation and learning rate are functions of it.
  *
  * @param iteration optimizer steps taken
- * @param samples images learned from, repetitions counted
+ * @param samples images trained on, including repetitions
  * @param evaluated optimizer steps taken at the last evaluation
- * @param best the best value of the monitored metric so far; NaN as long as there is none
- * @param stale evaluations since the best, or in all without one
- * @param evaluationDue whether an evaluation is due, or was interrupted
- * @param scaler the scale of the loss in float16
+ * @param best the best value of the monitored metric so far; NaN before the first
+ * @param stale evaluations since the best, or in total without a best
+ * @param evaluationDue whether an evaluation is due or was interrupted
+ * @param scaler loss scale in float16
  * @param scores recommended minimum scores of the last evaluation
  */
 public record RunState(
@@ -33,20 +33,11 @@ public record RunState(
         GradScaler scaler,
         Optional<ScoreThresholds> scores) {
 
-    private static final String PREFIX = "run.";
-    private static final String EVALUATION_DUE = PREFIX + "evaluation_due";
-    private static final String LOSS_SCALE = PREFIX + "loss_scale";
-    private static final String GROWTH_TRACKER = PREFIX + "growth_tracker";
-
-    /** The beginning of a run. */
+    /** The start of a run. */
     static final RunState START =
             new RunState(0, 0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
 
-    /**
-     * Returns the state after a step.
-     *
-     * @param next the scale of the loss of the next
-     */
+    /** Returns the state after a step, with the loss scale of the next. */
     RunState afterStep(int images, GradScaler next) {
         return new RunState(
                 iteration + 1,
@@ -59,7 +50,7 @@ public record RunState(
                 scores);
     }
 
-    /** Returns the same state under another number of steps; what was evaluated stays so. */
+    /** Returns the same state at another step count; a final evaluation stays final. */
     RunState at(long step) {
         long at = evaluated == iteration ? step : Math.min(evaluated, step);
         return new RunState(step, samples, at, best, stale, evaluationDue, scaler, scores);
@@ -70,16 +61,22 @@ public record RunState(
     }
 
     /**
-     * Returns the state after an evaluation; the first value, and every higher one, is the best.
-     * NaN never is.
+     * Returns the state after an evaluation. The first value and every higher one is the best; NaN
+     * never is.
      *
      * @param thresholds recommended minimum scores, if the evaluation has any
      */
     RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
-        return value > best || (Double.isNaN(best) && !Double.isNaN(value))
-                ? new RunState(iteration, samples, iteration, value, 0, false, scaler, thresholds)
-                : new RunState(
-                        iteration, samples, iteration, best, stale + 1, false, scaler, thresholds);
+        boolean better = value > best || (Double.isNaN(best) && !Double.isNaN(value));
+        return new RunState(
+                iteration,
+                samples,
+                iteration,
+                better ? value : best,
+                better ? 0 : stale + 1,
+                false,
+                scaler,
+                thresholds);
     }
 
     /** Returns whether there was an evaluation after the last step. */
@@ -94,38 +91,33 @@ public record RunState(
     }
 
     Map<String, String> toMetadata() {
-        ImmutableMap.Builder<String, String> metadata =
-                ImmutableMap.<String, String>builder()
-                        .put(PREFIX + "iteration", Long.toString(iteration))
-                        .put(PREFIX + "samples", Long.toString(samples))
-                        .put(PREFIX + "evaluated", Long.toString(evaluated))
-                        .put(PREFIX + "best", Double.toString(best))
-                        .put(PREFIX + "stale", Integer.toString(stale));
-        if (evaluationDue) {
-            metadata.put(EVALUATION_DUE, "true");
-        }
-        if (!scaler.equals(GradScaler.START)) {
-            metadata.put(LOSS_SCALE, Double.toString(scaler.scale()));
-            metadata.put(GROWTH_TRACKER, Integer.toString(scaler.growthTracker()));
-        }
+        ImmutableMap.Builder<String, String> metadata = ImmutableMap.builder();
+        metadata.put("run.iteration", Long.toString(iteration))
+                .put("run.samples", Long.toString(samples))
+                .put("run.evaluated", Long.toString(evaluated))
+                .put("run.best", Double.toString(best))
+                .put("run.stale", Integer.toString(stale))
+                .put("run.evaluation_due", Boolean.toString(evaluationDue))
+                .put("run.loss_scale", Double.toString(scaler.scale()))
+                .put("run.growth_tracker", Integer.toString(scaler.growthTracker()));
         scores.ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
         return metadata.buildOrThrow();
     }
 
     static RunState fromMetadata(Path file, Map<String, String> metadata) {
         try {
+            GradScaler scaler =
+                    new GradScaler(
+                            Double.parseDouble(metadata.get("run.loss_scale")),
+                            Integer.parseInt(metadata.get("run.growth_tracker")));
             return new RunState(
-                    Long.parseLong(metadata.get(PREFIX + "iteration")),
-                    Long.parseLong(metadata.get(PREFIX + "samples")),
-                    Long.parseLong(metadata.get(PREFIX + "evaluated")),
-                    Double.parseDouble(metadata.get(PREFIX + "best")),
-                    Integer.parseInt(metadata.get(PREFIX + "stale")),
-                    metadata.containsKey(EVALUATION_DUE),
-                    metadata.containsKey(LOSS_SCALE)
-                            ? new GradScaler(
-                                    Double.parseDouble(metadata.get(LOSS_SCALE)),
-                                    Integer.parseInt(metadata.get(GROWTH_TRACKER)))
-                            : GradScaler.START,
+                    Long.parseLong(metadata.get("run.iteration")),
+                    Long.parseLong(metadata.get("run.samples")),
+                    Long.parseLong(metadata.get("run.evaluated")),
+                    Double.parseDouble(metadata.get("run.best")),
+                    Integer.parseInt(metadata.get("run.stale")),
+                    Boolean.parseBoolean(metadata.get("run.evaluation_due")),
+                    scaler,
                     ScoreThresholds.find(metadata, file.toString()));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(

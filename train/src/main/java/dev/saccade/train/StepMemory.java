@@ -1,5 +1,7 @@
 package dev.saccade.train;
 
+import static java.util.stream.Collectors.joining;
+
 import ai.djl.Device;
 
 import dev.saccade.core.DeviceMemory;
@@ -99,50 +101,35 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
         if (images > 1) {
             int fewer = images / 2;
             int steps = config.accumulation() * ((images + fewer - 1) / fewer);
-            savings.add(
-                    new Saving(
-                            Text.format(
-                                    "data.batch_size=%d, for which accumulation=%d makes up",
-                                    fewer, steps),
-                            growth.bytes(fewer * size.area())));
+            String setting =
+                    Text.format(
+                            "data.batch_size=%d, for which accumulation=%d makes up", fewer, steps);
+            savings.add(new Saving(setting, growth.bytes(fewer * size.area())));
         }
-        savings.add(
-                new Saving(
-                        "images of half the pixels, by resize in data.train_transforms",
-                        growth.bytes(images * size.area() / 2)));
+        String smaller = "images of half the pixels, by resize in data.train_transforms";
+        savings.add(new Saving(smaller, growth.bytes(images * size.area() / 2)));
         for (String setting : SETTINGS) {
-            other(config, setting, classes)
-                    .map(other -> other.bytes(images * size.area()))
-                    .ifPresent(less -> savings.add(new Saving(setting, less)));
+            try {
+                Growth other = Growth.measure(config.with(setting), classes);
+                savings.add(new Saving(setting, other.bytes(images * size.area())));
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // Not all models have all settings.
+            }
         }
-        return Optional.of(
-                new StepMemory(
-                        bytes,
-                        savings.stream()
-                                .filter(saving -> saving.bytes() < (1 - LEAST_SAVING) * bytes)
-                                .sorted(Comparator.comparingLong(Saving::bytes))
-                                .toList()));
-    }
-
-    /** Returns how it is with a setting; nothing, where there is no such setting, or it fails. */
-    private static Optional<Growth> other(RunConfig config, String setting, int classes) {
-        try {
-            return Optional.of(Growth.measure(config.with(setting), classes));
-        } catch (RuntimeException | OutOfMemoryError e) {
-            return Optional.empty();
-        }
+        savings.removeIf(saving -> saving.bytes() >= (1 - LEAST_SAVING) * bytes);
+        savings.sort(Comparator.comparingLong(Saving::bytes));
+        return Optional.of(new StepMemory(bytes, List.copyOf(savings)));
     }
 
     /** Returns a line for each saving. */
     @Override
     public String toString() {
-        StringBuilder lines = new StringBuilder();
-        for (Saving saving : savings) {
-            lines.append(
-                    Text.format(
-                            "%n  %-10s with %s",
-                            DeviceMemory.text(saving.bytes()), saving.setting()));
-        }
-        return lines.toString();
+        return savings.stream()
+                .map(
+                        saving ->
+                                Text.format(
+                                        "%n  %-10s with %s",
+                                        DeviceMemory.text(saving.bytes()), saving.setting()))
+                .collect(joining());
     }
 }

@@ -2,7 +2,6 @@ package dev.saccade.train;
 
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
-import dev.saccade.train.mlflow.MlflowHook;
 import dev.saccade.train.optimizers.AdamW;
 import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.ConstantSchedule;
@@ -23,7 +22,6 @@ public final class TrainParts implements PartProvider {
                 ConstantSchedule.class,
                 StepSchedule.class,
                 PolySchedule.class,
-                CosineSchedule.class,
-                MlflowHook.Config.class);
+                CosineSchedule.class);
     }
 }

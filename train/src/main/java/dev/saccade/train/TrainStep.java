@@ -9,17 +9,17 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.SampleRandom;
+import dev.saccade.core.nn.Tape;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
-import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.optimizers.GradScaler;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.ModelEma;
@@ -32,52 +32,52 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 
 /**
- * One optimizer step: load, forward, backward, clip, update.
+ * One optimizer step: load, forward, backward, reduce, clip, update.
  *
  * <p>A step over several batches, of one rank or of several, follows the mean over all their
- * images, also where the last group of an epoch has fewer batches: it equals the step over one
- * large batch. What a GPU has to tell is read once, before the update. All memory of a step is
- * freed at its end.
+ * images: it equals the step over one large batch. Losses and norms are copied to the host once,
+ * before the update. All memory of a step is freed at its end.
  */
 final class TrainStep {
 
-    private final BatchLosses model;
+    private final BiFunction<Batch, NDManager, Losses> model;
     private final Optimizer optimizer;
     private final Optional<ModelEma> ema;
     private final RunConfig config;
     private final ProcessGroup ranks;
     private final Map<String, Parameter> parameters;
     private Map<String, Float> normsBefore = Map.of();
-    private Optional<Pixels> underWay = Optional.empty();
+    private Optional<Batch> batch = Optional.empty();
 
     /**
-     * What a step was like.
+     * Result of one optimizer step.
      *
-     * @param logVars means over the images of all ranks
-     * @param images images learned from, those of all ranks
+     * @param losses means over the images of all ranks
+     * @param metrics means over the images of all ranks
+     * @param gradientNorm before clipping
+     * @param images of all ranks
      * @param scaler for the next step
      */
-    record Result(LogVars logVars, int images, GradScaler scaler) {}
-
-    /**
-     * What a batch holds.
-     *
-     * @param size of all its images
-     */
-    record Pixels(int images, Size size) {}
+    record Result(
+            Map<String, Double> losses,
+            Map<String, Double> metrics,
+            double gradientNorm,
+            int images,
+            GradScaler scaler) {}
 
     /**
      * Prepares steps.
      *
+     * @param model computes the losses of a batch; the manager owns all arrays that it creates
      * @param ema averages that follow the weights
-     * @param config tells the precision, how many batches a step takes at most, how gradients are
-     *     clipped, and the seed of all that layers draw
+     * @param config sets precision, accumulation, clipping and seed
      * @param ranks take the step together
      */
     TrainStep(
-            BatchLosses model,
+            BiFunction<Batch, NDManager, Losses> model,
             Optimizer optimizer,
             Optional<ModelEma> ema,
             RunConfig config,
@@ -93,42 +93,115 @@ final class TrainStep {
     /**
      * Takes a step. In float16, a step whose gradients overflow changes nothing but the scale.
      *
-     * @param batches those of this rank; at least one of all ranks has one
-     * @param state how far the run is
+     * @param batches of this rank; at least one rank has one
      */
-    Result take(Iterator<Batch> batches, RunState state, int epoch, double learningRate) {
-        double scale = isScaled() ? state.scaler().scale() : 1;
+    Result run(Iterator<Batch> batches, RunState state, int epoch, double learningRate) {
+        double lossScale = isScaled() ? state.scaler().scale() : 1;
+        List<NDArray> weights = parameters.values().stream().map(Parameter::getArray).toList();
         try (NDScope scope = new NDScope();
-                NDManager manager = manager().newSubManager();
-                OpenBatch open = new OpenBatch()) {
+                NDManager manager = weights.get(0).getManager().newSubManager()) {
             scope.suppressNotUsedWarning();
-            StepReadings readings = new StepReadings(manager);
+            StepMetrics metrics = new StepMetrics(manager);
             Gradients gradients = new Gradients(Map.of());
             for (int i = 0; i < config.accumulation() && batches.hasNext(); i++) {
-                Batch batch = open.next(batches);
-                underWay = Optional.of(new Pixels(batch.images().size(), batch.size()));
-                Gradients backward = backward(batch, epoch, scale, readings, manager);
-                gradients = gradients.plus(backward).attach(manager);
+                Batch loaded = load(batches);
+                int weight = isAccumulating() ? loaded.images().size() : 1;
+                try (NDManager scratch = manager.newSubManager();
+                        Tape tape = Autograd.record(weights)) {
+                    Losses losses = forward(loaded, epoch, scratch);
+                    metrics.add(losses);
+                    NDArray loss = total(losses, (float) (lossScale * weight), scratch);
+                    Gradients found = Gradients.of(tape.backward(loss), parameters.keySet());
+                    found.attach(manager);
+                    metrics.add(loaded, losses.terms().keySet(), losses.metrics().keySet(), found);
+                    gradients = gradients.plus(found).attach(manager);
+                }
             }
             BitSet withGradient = positions(gradients);
             if (ranks.worldSize() > 1) {
                 gradients = gradients.sum(ranks, parameters, manager);
             }
-            StepReadings.OfStep read =
-                    readings.read(isAccumulating() ? Optional.of(gradients) : Optional.empty());
-            StepTotals all = StepTotals.of(read.batches(), withGradient, learningRate).sum(ranks);
+            StepMetrics.OfStep read = metrics.read(isAccumulating(), gradients);
+            StepTotals all = StepTotals.of(read.batches(), withGradient, learningRate, ranks);
             boolean isFinite = all.isFinite() && Float.isFinite(read.norms().total());
             GradScaler scaler = isScaled() ? state.scaler().update(!isFinite) : state.scaler();
             if (!isFinite && (!isScaled() || scaler.isExhausted())) {
-                throw divergence(read, all, open, state);
+                throw divergence(read, all, state.iteration() + 1);
             }
-            double factor = isAccumulating() ? scale * all.images() : scale;
+            float factor = (float) (isAccumulating() ? lossScale * all.images() : lossScale);
             Gradients.Norms norms = read.norms().over(factor);
-            Gradients followed = gradients.of(names(all.withGradient()));
-            update(followed, norms, (float) factor, state.iteration(), all.learningRate());
-            underWay = Optional.empty();
-            return new Result(logVars(all, norms.total(), scale), all.images(), scaler);
+            float clipping = config.maxGradientNorm().map(norms::clipping).orElse(1f);
+            ModelEma.Update averages =
+                    ema.map(each -> each.update(state.iteration())).orElse(ModelEma.Update.NONE);
+            if (Float.isFinite(norms.total())) {
+                Gradients followed = gradients.of(names(all.parameters()));
+                optimizer.step(followed, clipping / factor, all.learningRate(), averages);
+                normsBefore = norms.byParameter();
+            } else {
+                averages.apply();
+            }
+            unload();
+            return result(all, norms.total(), lossScale, scaler);
+        } finally {
+            batch.ifPresent(Batch::close);
         }
+    }
+
+    private boolean isScaled() {
+        return config.precision() == Precision.FLOAT16;
+    }
+
+    private boolean isAccumulating() {
+        return config.accumulation() * ranks.worldSize() > 1;
+    }
+
+    /** Loads a batch, which stays open until the next or the end of the step. */
+    private Batch load(Iterator<Batch> batches) {
+        unload();
+        batch = Optional.of(batches.next());
+        return batch.get();
+    }
+
+    private void unload() {
+        batch.ifPresent(Batch::close);
+        batch = Optional.empty();
+    }
+
+    /** Returns the batch of a step that failed. */
+    Optional<Batch> failedOn() {
+        return batch;
+    }
+
+    /** Runs the model, each layer of which samples by seed, epoch and image. */
+    private Losses forward(Batch input, int epoch, NDManager scratch) {
+        return SampleRandom.during(
+                config.seed(),
+                epoch,
+                distinct(input.images()),
+                () ->
+                        Autocast.call(
+                                config.precision(),
+                                scratch.getDevice(),
+                                () -> model.apply(input, scratch)));
+    }
+
+    /** Returns the image ids, replaced where an image is repeated. */
+    static long[] distinct(List<ImageInfo> images) {
+        Map<Long, Integer> times = new HashMap<>();
+        long[] ids = new long[images.size()];
+        for (int i = 0; i < ids.length; i++) {
+            long id = images.get(i).id();
+            int time = times.merge(id, 1, Integer::sum);
+            ids[i] = time == 1 ? id : SeededRandom.of(id, time).nextLong();
+        }
+        return ids;
+    }
+
+    /** Returns the scaled sum of the losses, and frees them: they hold the graph. */
+    private static NDArray total(Losses losses, float factor, NDManager scratch) {
+        NDArray total = Scope.array(() -> losses.total().mul(Tensors.of(scratch, factor)));
+        losses.scalars().forEach(NDArray::close);
+        return total;
     }
 
     /** Returns the positions of the parameters that have a gradient. */
@@ -146,139 +219,21 @@ final class TrainStep {
         return positions.stream().mapToObj(names::get).collect(toImmutableSet());
     }
 
-    /** Explains it in the rank whose batch it was; the others end with what that one tells. */
-    private RuntimeException divergence(
-            StepReadings.OfStep read, StepTotals all, OpenBatch open, RunState state) {
+    /** Explains it in the rank of the batch; the others fail when that rank ends. */
+    private RuntimeException divergence(StepMetrics.OfStep read, StepTotals all, long step) {
         boolean isOfAnother = read.hasFiniteBatches() && !all.isFinite();
         if (isOfAnother || read.batches().isEmpty()) {
             ranks.barrier();
         }
-        return new Divergence(
-                        state.iteration() + 1, all.learningRate(), normsBefore, config.precision())
-                .of(read, open.batch);
+        return new Divergence(step, all.learningRate(), normsBefore, config.precision())
+                .of(read, batch.orElseThrow());
     }
 
-    /** Returns what a step is computing on that has not come to its end. */
-    Optional<Pixels> underWay() {
-        return underWay;
-    }
-
-    private NDManager manager() {
-        return parameters.values().iterator().next().getArray().getManager();
-    }
-
-    private boolean isAccumulating() {
-        return config.accumulation() * ranks.worldSize() > 1;
-    }
-
-    private boolean isScaled() {
-        return config.precision() == Precision.FLOAT16;
-    }
-
-    /** Keeps the last batch open until the step is over. */
-    private static final class OpenBatch implements AutoCloseable {
-
-        private Batch batch;
-
-        Batch next(Iterator<Batch> batches) {
-            close();
-            batch = batches.next();
-            return batch;
-        }
-
-        @Override
-        public void close() {
-            if (batch != null) {
-                batch.close();
-            }
-        }
-    }
-
-    /**
-     * Returns the gradients by the loss of a batch times a scale, and, where several batches make
-     * up a step, times its images.
-     */
-    private Gradients backward(
-            Batch batch, int epoch, double scale, StepReadings readings, NDManager manager) {
-        try (NDManager scratch = manager.newSubManager()) {
-            Gradients gradients =
-                    Gradients.compute(
-                                    () -> {
-                                        Losses losses = forward(batch, epoch, scratch);
-                                        readings.add(losses);
-                                        int weight = isAccumulating() ? batch.images().size() : 1;
-                                        return total(losses, (float) (scale * weight), scratch);
-                                    },
-                                    parameters)
-                            .attach(manager);
-            readings.add(batch, gradients);
-            return gradients;
-        }
-    }
-
-    /** Runs the model, each layer of which draws by seed, epoch and image. */
-    private Losses forward(Batch batch, int epoch, NDManager scratch) {
-        return SampleRandom.during(
-                config.seed(),
-                epoch,
-                distinct(batch.images()),
-                () ->
-                        Autocast.call(
-                                config.precision(),
-                                scratch.getDevice(),
-                                () -> model.compute(batch, scratch)));
-    }
-
-    /** Returns what to go backward from; the losses are freed. */
-    private static NDArray total(Losses losses, float factor, NDManager scratch) {
-        NDArray total =
-                Scope.array(
-                        () ->
-                                factor == 1
-                                        ? losses.total()
-                                        : losses.total().mul(Tensors.of(scratch, factor)));
-        losses.scalars().stream().filter(scalar -> scalar != total).forEach(NDArray::close);
-        return total;
-    }
-
-    /** Changes the weights by finite gradients; averages follow the weights in any case. */
-    private void update(
-            Gradients gradients,
-            Gradients.Norms norms,
-            float scale,
-            long iteration,
-            double learningRate) {
-        ModelEma.Update averages = ema.map(e -> e.update(iteration)).orElse(ModelEma.Update.NONE);
-        if (!Float.isFinite(norms.total())) {
-            averages.apply();
-            return;
-        }
-        float clipping = config.maxGradientNorm().map(norms::clipping).orElse(1f);
-        optimizer.step(gradients, clipping / scale, learningRate, averages);
-        normsBefore = norms.byParameter();
-    }
-
-    /** Returns what is logged of a step. */
-    private LogVars logVars(StepTotals all, float gradientNorm, double scale) {
-        Map<String, Double> losses = all.meanLosses();
-        Map<String, Double> metrics = all.meanMetrics();
+    private Result result(StepTotals all, double norm, double lossScale, GradScaler scaler) {
+        Map<String, Double> metrics = all.means(all.metrics());
         if (isScaled()) {
-            metrics.put("loss_scale", scale);
+            metrics.put("loss_scale", lossScale);
         }
-        double loss = losses.values().stream().mapToDouble(mean -> mean).sum();
-        return new LogVars(loss, losses, metrics, gradientNorm);
-    }
-
-    /** Returns the ids of images, but others for the second and further times that one comes. */
-    static long[] distinct(List<ImageInfo> images) {
-        Map<Long, Integer> times = new HashMap<>();
-        return images.stream()
-                .mapToLong(ImageInfo::id)
-                .map(
-                        id -> {
-                            int time = times.merge(id, 1, Integer::sum);
-                            return time == 1 ? id : SeededRandom.of(id, time).nextLong();
-                        })
-                .toArray();
+        return new Result(all.means(all.losses()), metrics, norm, all.images(), scaler);
     }
 }

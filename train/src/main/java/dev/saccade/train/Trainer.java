@@ -3,32 +3,25 @@ package dev.saccade.train;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkNotNull;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
-import ai.djl.nn.Parameter;
+
+import com.google.common.base.Throwables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.TensorMemory;
+import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.EvaluationInterrupted;
-import dev.saccade.train.config.CheckpointConfig;
 import dev.saccade.train.config.Interval;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.hooks.EarlyStopping;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hooks;
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
-import dev.saccade.train.hooks.StepTime;
-import dev.saccade.train.optimizers.ModelEma;
-import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 
 import java.nio.file.Path;
@@ -41,101 +34,109 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * The loop: steps, evaluations and checkpoints until a run is over, and hooks around them.
+ * The training loop: steps, evaluations and checkpoints until a run is over, with hooks around
+ * them.
  *
- * <p>Which batch comes next, its augmentation and its learning rate are functions of the number of
- * steps taken, so a run that is resumed, in the middle of an epoch too, goes on as if it had never
- * stopped; on CPUs bit by bit.
+ * <p>The next batch, its augmentation and its learning rate are functions of the number of steps
+ * taken, so a resumed run continues as if it had never stopped; on CPUs bit by bit.
  */
 public final class Trainer implements Run {
 
-    /**
-     * What a trainer works with.
-     *
-     * @param model the module whose parameters are learned
-     * @param losses runs it on a batch
-     * @param optimizer changes its parameters
-     * @param ema averages of its parameters, which are measured in their place
-     * @param loader gives the batches
-     * @param validation measures it, if it is measured
-     * @param ranks take the run together; each has all of this of its own, and rank 0 writes
-     */
-    public record Setup(
-            Module model,
-            BatchLosses losses,
-            Optimizer optimizer,
-            Optional<ModelEma> ema,
-            DataLoader<Batch> loader,
-            Optional<Validation> validation,
-            ProcessGroup ranks) {}
-
-    private final Setup setup;
     private final RunConfig config;
     private final RunCheckpoints checkpoints;
-    private final Hooks hooks;
-    private final RunLength length;
+    private final Checkpointables content;
     private final TrainStep step;
+    private final DataLoader<Batch> loader;
+    private final Optional<Validation> validation;
+    private final BooleanSupplier interrupted;
+    private final Hooks logs;
+    private final Hooks hooks;
+    private final ProcessGroup ranks;
+    private final RunLength length;
     private final Map<String, Double> addedMetrics = new LinkedHashMap<>();
     private RunState state;
     private double learningRate;
     private boolean checkpointRequested;
     private Optional<String> stopReason = Optional.empty();
-    private BooleanSupplier interrupted = () -> false;
     private double sessionSeconds;
     private long sessionSteps;
 
     /**
      * Prepares a run.
      *
-     * @param state where it begins; what {@link RunCheckpoints#resume} returned, or {@link
-     *     RunState#START}
+     * @param state the start, or the result of {@link RunCheckpoints#resume}
+     * @param validation evaluates the model, if there is a validation set
+     * @param logs are called after all other hooks
+     * @param interrupted whether to end the run, polled after each step and during evaluations; it
+     *     can be resumed then
      */
     public Trainer(
-            Setup setup,
             RunConfig config,
             RunCheckpoints checkpoints,
             RunState state,
-            Hooks hooks) {
-        this.setup = setup;
+            TrainStep step,
+            DataLoader<Batch> loader,
+            Optional<Validation> validation,
+            Hooks logs,
+            BooleanSupplier interrupted) {
         this.config = config;
         this.checkpoints = checkpoints;
+        this.content = checkpoints.content();
         this.state = state;
-        this.hooks = new Hooks(earlyStopping(config, state).stream().toList()).and(hooks);
-        length = config.length(setup.loader.batchesPerEpoch(), setup.ranks.worldSize());
-        step = new TrainStep(setup.losses, setup.optimizer, setup.ema, config, setup.ranks);
-    }
-
-    private static Optional<EarlyStopping> earlyStopping(RunConfig config, RunState state) {
-        return config.evaluation()
-                .patience()
-                .map(patience -> new EarlyStopping(patience, state.stale()));
+        this.step = step;
+        this.loader = loader;
+        this.validation = validation;
+        this.interrupted = interrupted;
+        this.logs = logs;
+        hooks = EarlyStopping.of(config, state.stale()).and(content.hooks()).and(logs);
+        ranks = checkpoints.ranks();
+        length = config.length(loader.batchesPerEpoch(), ranks.worldSize());
     }
 
     /**
-     * Runs to the end, or until it is stopped or interrupted; the last state is saved either way.
+     * Runs to the end, or until it is stopped or interrupted; the last state is saved in any case.
      *
-     * @param interrupted asked after each step, and during evaluations, whether to end the run; it
-     *     can be resumed then
-     * @throws SaccadeException if a loss is not finite, a file cannot be read or written, or a hook
-     *     fails
+     * @param notes are logged first
+     * @throws SaccadeException if a loss is not finite, memory runs out, a file cannot be read or
+     *     written, or a hook fails
      */
-    public Outcome train(BooleanSupplier interrupted) {
-        this.interrupted = interrupted;
-        learningRate = scheduledLearningRate();
-        setup.model.train(true);
-        TensorMemory.restart(manager().getDevice());
-        hooks.beforeTrain(this);
-        // What cannot be saved is told before the first step, not at the first save.
-        hooks.state();
-        Outcome outcome = takeSteps();
-        if (outcome == Outcome.INTERRUPTED) {
-            checkpoints.saveLast(state);
+    public Outcome train(List<String> notes) {
+        try {
+            learningRate = scheduledLearningRate();
+            model().train(true);
+            TensorMemory.restart(manager().getDevice());
+            notes.forEach(this::note);
+            hooks.each("beforeTrain", hook -> hook.beforeTrain(this));
+            // A state that cannot be saved fails before the first step.
+            hooks.state();
+            Outcome outcome = runEpochs();
+            if (outcome == Outcome.INTERRUPTED) {
+                checkpoints.saveLast(state);
+            }
+            hooks.each("afterTrain", hook -> hook.afterTrain(this));
+            return outcome;
+        } catch (RuntimeException e) {
+            throw explained(e);
         }
-        hooks.afterTrain(this);
-        return outcome;
     }
 
-    private Outcome takeSteps() {
+    private RuntimeException explained(RuntimeException error) {
+        Optional<SaccadeException> memory =
+                step.failedOn()
+                        .map(batch -> MemoryShortage.of(this, batch))
+                        .flatMap(shortage -> shortage.explain(error, config, this::note));
+        Optional<SaccadeException> part = PartFailure.of(error);
+        if (memory.isPresent() || part.isEmpty()) {
+            return memory.map(RuntimeException.class::cast).orElse(error);
+        }
+        // Users see one line; the author of the component finds the stack trace in the log.
+        Hooks told = ranks.rank() == 0 ? logs : hooks;
+        String trace = Throwables.getStackTraceAsString(part.get());
+        told.each("noted", hook -> hook.noted(trace));
+        return part.get();
+    }
+
+    private Outcome runEpochs() {
         agree();
         if (state.evaluationDue()) {
             if (!evaluate()) {
@@ -146,42 +147,34 @@ public final class Trainer implements Run {
         while (isUnderWay()) {
             long stepInEpoch = state.iteration() % length.iterationsPerEpoch();
             if (stepInEpoch == 0) {
-                hooks.beforeEpoch(this);
+                hooks.each("beforeEpoch", hook -> hook.beforeEpoch(this));
                 agree();
             }
             long stepsLeft = length.iterationsPerEpoch() - stepInEpoch;
             int firstBatch = Math.toIntExact(stepInEpoch * config.accumulation());
-            try (DataLoader<Batch>.Epoch batches = setup.loader.epoch(epoch(), firstBatch)) {
+            try (DataLoader<Batch>.Epoch batches = loader.epoch(epoch(), firstBatch)) {
                 while (isUnderWay() && stepsLeft-- > 0) {
-                    step(batches);
-                    if (!doWhatIsDue()) {
+                    runStep(batches);
+                    if (!evaluateAndSaveIfDue()) {
                         return Outcome.INTERRUPTED;
                     }
                 }
             }
         }
-        if (!settle()) {
-            return Outcome.INTERRUPTED;
+        if (validation.isPresent() && !state.isEvaluated()) {
+            state = state.withEvaluationDue();
+            if (!evaluate()) {
+                return Outcome.INTERRUPTED;
+            }
+        }
+        if (!checkpoints.isSaved(state)) {
+            checkpoints.saveLast(state);
         }
         if (isOver()) {
             return Outcome.FINISHED;
         }
         stopReason.ifPresent(this::note);
         return Outcome.STOPPED_EARLY;
-    }
-
-    /** Evaluates and saves the end of the run; returns false if interrupted. */
-    private boolean settle() {
-        if (setup.validation.isPresent() && !state.isEvaluated()) {
-            state = state.withEvaluationDue();
-            if (!evaluate()) {
-                return false;
-            }
-        }
-        if (!checkpoints.isSaved(state)) {
-            checkpoints.saveLast(state);
-        }
-        return true;
     }
 
     private boolean isUnderWay() {
@@ -192,35 +185,30 @@ public final class Trainer implements Run {
         return state.iteration() >= length.iterations();
     }
 
-    /** Takes a step and reports it. */
-    private void step(Iterator<Batch> batches) {
+    private void runStep(Iterator<Batch> batches) {
         long start = System.nanoTime();
-        double waited = setup.loader.waitedSeconds();
+        double waited = loader.waitedSeconds();
         int epoch = epoch();
         learningRate = scheduledLearningRate();
-        hooks.beforeStep(this);
-        TrainStep.Result taken = step.take(batches, state, epoch, learningRate);
+        hooks.each("beforeStep", hook -> hook.beforeStep(this));
+        TrainStep.Result taken = step.run(batches, state, epoch, learningRate);
         state = state.afterStep(taken.images(), taken.scaler());
-        StepTime time = time(start, waited);
-        hooks.afterStep(this, () -> report(epoch, taken.logVars(), time));
+        double seconds = (System.nanoTime() - start) / 1e9;
+        double dataSeconds = loader.waitedSeconds() - waited;
+        sessionSeconds += seconds;
+        sessionSteps++;
+        hooks.each(
+                "afterStep",
+                hook -> hook.afterStep(this, report(epoch, taken, seconds, dataSeconds)));
         addedMetrics.clear();
         if (state.iteration() % length.iterationsPerEpoch() == 0) {
-            hooks.afterEpoch(this);
+            hooks.each("afterEpoch", hook -> hook.afterEpoch(this));
         }
     }
 
-    /** Returns what the step that has failed was computing on, if it was a step that failed. */
-    Optional<TrainStep.Pixels> failedOn() {
-        return step.underWay();
-    }
-
     private double scheduledLearningRate() {
-        double rate =
-                config.schedule()
-                        .learningRate(
-                                config.learningRate(setup.ranks.worldSize()),
-                                state.iteration(),
-                                length);
+        double base = config.learningRate(ranks.worldSize());
+        double rate = config.schedule().learningRate(base, state.iteration(), length);
         if (!isLearningRate(rate)) {
             throw SaccadeException.user(
                     "schedule %s: gives a learning rate of %s for step %d, expected >= 0",
@@ -233,152 +221,115 @@ public final class Trainer implements Run {
         return rate >= 0 && Double.isFinite(rate);
     }
 
-    private StepTime time(long start, double waitedBefore) {
-        double seconds = (System.nanoTime() - start) / 1e9;
-        double dataSeconds = setup.loader.waitedSeconds() - waitedBefore;
-        sessionSeconds += seconds;
-        sessionSteps++;
+    private StepReport report(
+            int epoch, TrainStep.Result taken, double seconds, double dataSeconds) {
+        Map<String, Double> metrics = new LinkedHashMap<>(taken.metrics());
+        metrics.putAll(addedMetrics);
         double steps = length.iterations() - state.iteration();
         long remaining = Math.round(1000 * steps * sessionSeconds / sessionSteps);
-        return new StepTime(seconds, dataSeconds, Duration.ofMillis(remaining));
-    }
-
-    private StepReport report(int epoch, LogVars learned, StepTime time) {
-        Map<String, Double> metrics = new LinkedHashMap<>(learned.metrics());
-        metrics.putAll(addedMetrics);
         return new StepReport(
                 state.iteration(),
                 length.iterations(),
                 epoch,
                 learningRate,
-                new LogVars(learned.loss(), learned.losses(), metrics, learned.gradientNorm()),
-                time);
+                taken.losses().values().stream().mapToDouble(mean -> mean).sum(),
+                taken.losses(),
+                metrics,
+                taken.gradientNorm(),
+                seconds,
+                dataSeconds,
+                Duration.ofMillis(remaining));
     }
 
-    /** Saves and evaluates where it is time after a step; returns false if interrupted. */
-    private boolean doWhatIsDue() {
-        CheckpointConfig saving = config.checkpoint();
-        if (saving.keepEvery().filter(this::isDue).isPresent()) {
+    /** Returns false if interrupted. */
+    private boolean evaluateAndSaveIfDue() {
+        if (config.checkpoint().keepEvery().filter(this::isDue).isPresent()) {
             checkpoints.keepWeights(state, length);
         }
-        if (setup.validation.isPresent() && isDue(config.evaluation().every())) {
+        if (validation.isPresent() && isDue(config.evaluation().every())) {
             state = state.withEvaluationDue();
         }
         if (agree() || (state.evaluationDue() && !evaluate())) {
             return false;
         }
-        if (checkpointRequested || isDue(saving.every())) {
+        if (checkpointRequested || isDue(config.checkpoint().every())) {
             checkpoints.saveLast(state);
             checkpointRequested = false;
         }
         return true;
     }
 
-    /** Does on all ranks what is asked for on one; returns whether to interrupt the run. */
-    private boolean agree() {
-        boolean wanted = interrupted.getAsBoolean();
-        if (setup.ranks.worldSize() == 1) {
-            return wanted;
-        }
-        Requests all =
-                new Requests(wanted, state.evaluationDue(), checkpointRequested, stopReason)
-                        .or(setup.ranks);
-        state = all.evaluation() ? state.withEvaluationDue() : state;
-        checkpointRequested = all.checkpoint();
-        stopReason = all.stop();
-        return all.interruption();
-    }
-
     private boolean isDue(Interval every) {
         return every.isDue(state.iteration(), length);
     }
 
-    /** Evaluates and keeps the best; returns false if interrupted, which leaves it to do. */
-    private boolean evaluate() {
-        hooks.beforeEvaluation(this);
-        Optional<EvaluationReport> report = measure();
-        report.ifPresentOrElse(
-                measured -> hooks.afterEvaluation(this, measured),
-                () -> hooks.evaluationInterrupted(this));
-        agree();
-        return report.isPresent();
+    /** Merges the requests of all ranks; returns whether to interrupt the run. */
+    private boolean agree() {
+        RunRequests all =
+                RunRequests.merged(
+                        ranks,
+                        new RunRequests(
+                                interrupted.getAsBoolean(),
+                                state.evaluationDue(),
+                                checkpointRequested,
+                                stopReason.orElse(null)));
+        state = all.evaluate() ? state.withEvaluationDue() : state;
+        checkpointRequested = all.save();
+        stopReason = Optional.ofNullable(all.stop());
+        return all.interrupt();
     }
 
-    private Optional<EvaluationReport> measure() {
-        Evaluation result;
-        try {
-            result = setup.ema.isPresent() ? setup.ema.get().during(this::validate) : validate();
-        } catch (EvaluationInterrupted e) {
-            return Optional.empty();
+    /** Evaluates and keeps the best weights; returns false if interrupted, to be repeated. */
+    private boolean evaluate() {
+        hooks.each("beforeEvaluation", hook -> hook.beforeEvaluation(this));
+        Optional<Evaluation> result =
+                ValidationLoop.run(validation.orElseThrow(), content, ranks, interrupted);
+        if (result.isPresent()) {
+            EvaluationReport report = evaluated(result.get());
+            hooks.each("afterEvaluation", hook -> hook.afterEvaluation(this, report));
+        } else {
+            hooks.each("evaluationInterrupted", hook -> hook.evaluationInterrupted(this));
         }
-        double monitored = monitored(result);
+        agree();
+        return result.isPresent();
+    }
+
+    private EvaluationReport evaluated(Evaluation result) {
+        Double monitored = result.values().get(config.monitor());
+        if (monitored == null) {
+            throw SaccadeException.user(
+                    "evaluation.monitor: there is no metric %s; expected one of %s",
+                    config.monitor(), result.values().keySet());
+        }
         state = state.afterEvaluation(monitored, result.scoreThresholds());
-        if (Double.isNaN(monitored)) {
+        if (monitored.isNaN()) {
             note(Text.format("%s is NaN, which is never the best", config.monitor()));
         }
         if (state.isBest()) {
             checkpoints.saveBest(state);
         }
-        return Optional.of(
-                new EvaluationReport(
-                        state.iteration(),
-                        epoch(),
-                        result.values(),
-                        config.monitor(),
-                        result.pictures(),
-                        state.isBest()));
-    }
-
-    private Evaluation validate() {
-        Validation validation = setup.validation.orElseThrow();
-        shareStatistics();
-        setup.model.train(false);
-        try {
-            return NoGrad.call(() -> validation.run(this::throwIfInterrupted));
-        } finally {
-            setup.model.train(true);
-        }
-    }
-
-    /** Running statistics are of what each rank has seen; as in PyTorch, those of rank 0 count. */
-    private void shareStatistics() {
-        List<NDArray> buffers =
-                setup.model.namedParameters().values().stream()
-                        .filter(Module::isBuffer)
-                        .map(Parameter::getArray)
-                        .toList();
-        setup.ranks.broadcast(buffers, 0);
-    }
-
-    private void throwIfInterrupted() {
-        if (interrupted.getAsBoolean()) {
-            throw new EvaluationInterrupted();
-        }
-    }
-
-    private double monitored(Evaluation result) {
-        Double value = result.values().get(config.monitor());
-        if (value == null) {
-            throw SaccadeException.user(
-                    "evaluation.monitor: there is no metric %s; expected one of %s",
-                    config.monitor(), result.values().keySet());
-        }
-        return value;
+        return new EvaluationReport(
+                state.iteration(),
+                epoch(),
+                result.values(),
+                config.monitor(),
+                result.pictures(),
+                state.isBest());
     }
 
     @Override
     public Module model() {
-        return setup.model;
+        return content.model();
     }
 
     @Override
     public NDManager manager() {
-        return setup.model.namedParameters().values().iterator().next().getArray().getManager();
+        return model().namedParameters().values().iterator().next().getArray().getManager();
     }
 
     @Override
     public ProcessGroup ranks() {
-        return setup.ranks;
+        return ranks;
     }
 
     @Override
@@ -419,7 +370,7 @@ public final class Trainer implements Run {
 
     @Override
     public void requestEvaluation() {
-        if (setup.validation.isEmpty()) {
+        if (validation.isEmpty()) {
             throw SaccadeException.user(
                     "a hook asks for an evaluation, but there is no data.val to measure on");
         }
@@ -438,6 +389,7 @@ public final class Trainer implements Run {
 
     @Override
     public void note(String line) {
-        hooks.noted(checkNotNull(line, "the line to note is null"));
+        checkNotNull(line, "the line to note is null");
+        hooks.each("noted", hook -> hook.noted(line));
     }
 }

@@ -7,6 +7,9 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
@@ -15,12 +18,17 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.loader.Batch;
+import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.models.Model;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.logs.Logging;
+import dev.saccade.train.optimizers.ModelEma;
+import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -39,16 +48,16 @@ import java.util.function.Supplier;
  * training.start(Path.of("runs/cells"));
  * }</pre>
  *
- * <p>One run is under way at a time; others may follow, also after one that failed. {@link #stop}
- * may be called in any thread.
+ * <p>Only one run at a time; others may follow, even after one that failed. {@link #stop} may be
+ * called from any thread.
  */
 public final class Training {
 
     private final RunConfig config;
     private final Map<String, DataSource> sources;
-    private final AtomicBoolean underWay = new AtomicBoolean();
-    private volatile boolean stopRequested;
     private final ProcessGroup ranks;
+    private final AtomicBoolean underWay = new AtomicBoolean();
+    private final AtomicBoolean stopRequested = new AtomicBoolean();
     private Optional<DataReports> reports = Optional.empty();
 
     private Training(RunConfig config, Map<String, DataSource> sources, ProcessGroup ranks) {
@@ -65,9 +74,9 @@ public final class Training {
     }
 
     /**
-     * Prepares runs on the data sets that a config names.
+     * Prepares runs on the data sets of a config.
      *
-     * @throws SaccadeException of kind user, if it names none to learn from
+     * @throws SaccadeException of kind user, if the config has no training set
      */
     public static Training of(RunConfig config) {
         DataConfig data = config.data();
@@ -78,21 +87,19 @@ public final class Training {
     }
 
     /**
-     * Prepares runs on a data set of the program's own, without evaluation.
+     * Prepares runs on a data set of the program, without evaluation.
      *
-     * @param config how to learn; data sets that it names do not count
-     * @param train what is learned from
+     * @param config whose data sets are ignored
      */
     public static Training of(RunConfig config, Dataset train) {
         return alone(config.withoutDatasets(), DataSource.of(train), Optional.empty());
     }
 
     /**
-     * Prepares runs on data sets of the program's own.
+     * Prepares runs on data sets of the program.
      *
-     * @param config how to learn; data sets that it names do not count
-     * @param train what is learned from
-     * @param val what is measured on, with the same classes
+     * @param config whose data sets are ignored
+     * @param val the validation set, with the same classes
      */
     public static Training of(RunConfig config, Dataset train, Dataset val) {
         return alone(
@@ -100,27 +107,27 @@ public final class Training {
     }
 
     /**
-     * Returns the same training as one of several ranks, each of which trains in this way: they
-     * take together the steps that one process takes with as many times the accumulation. Rank 0
-     * alone checks the data and writes the folder of the run. A rank that fails tells the others.
+     * Returns the same training as one of several ranks, each of which trains in this way: together
+     * they take the steps of one process with proportionally more accumulation. Only rank 0 checks
+     * the data and writes the folder of the run. A rank that fails notifies the others.
      */
     public Training on(ProcessGroup group) {
         return new Training(config, sources, group);
     }
 
-    /** Returns how it learns. */
+    /** Returns the config of the run. */
     public RunConfig config() {
         return config;
     }
 
     /**
-     * Returns what the data sets hold and all that is wrong with them. Runs begin with it, reading
-     * headers alone, unless it was asked for before.
+     * Returns statistics and faults of the data sets. Runs start with this check, reading headers
+     * only, unless it was called before.
      *
-     * @param decode whether photographs are decoded, which finds damage behind the header
-     * @param onPhoto called after each photograph, to show progress
-     * @throws SaccadeException of kind user, if there is no folder {@code data.root}, or if parts
-     *     of the model do not fit together, which is found before any photograph is looked at
+     * @param decode whether to decode the images, which finds damage behind the header
+     * @param onPhoto called after each image, to show progress
+     * @throws SaccadeException of kind user, if there is no folder {@code data.root}, or if the
+     *     components of the model do not fit together
      */
     public DataReports check(boolean decode, Runnable onPhoto) {
         classes().ifPresent(config.model()::build);
@@ -135,7 +142,7 @@ public final class Training {
         return found;
     }
 
-    /** Returns the classes, if the labels are sound enough to tell. */
+    /** Returns the classes, if the labels can be read; {@link #check} reports their faults. */
     private Optional<List<String>> classes() {
         List<String> known =
                 config.data().train().map(Dataset.Config::knownClasses).orElse(List.of());
@@ -143,15 +150,13 @@ public final class Training {
             return Optional.of(
                     known.isEmpty() ? sources.get("train").open().get().classes() : known);
         } catch (SaccadeException e) {
-            // The check tells all that is wrong with them.
             return Optional.empty();
         }
     }
 
     /**
-     * Returns the data set that a run is measured on, held to the check that runs begin with.
+     * Returns the checked validation set of a run.
      *
-     * @param config of the run
      * @throws SaccadeException of kind user, if the config names none, or if it has errors; lists
      *     the first of them
      */
@@ -177,15 +182,15 @@ public final class Training {
     /**
      * Trains from the beginning.
      *
-     * @param folder a folder that is empty or not there
-     * @param hooks act in the run besides those that the config names; closed at its end
-     * @throws SaccadeException if config, data or folder cannot be used, another training is under
-     *     way in the folder, learning diverges, memory runs out, or a hook fails
+     * @param folder an empty or missing folder
+     * @param hooks act in the run besides those of the config; closed at its end
+     * @throws SaccadeException if config, data or folder cannot be used, another training uses the
+     *     folder, the loss diverges, memory runs out, or a hook fails
      * @throws IllegalStateException if a run is under way
      */
     public Outcome start(Path folder, Hook... hooks) {
         RunFolder target = new RunFolder(folder);
-        return during(
+        return run(
                 hooks,
                 given -> {
                     if (isFirst()) {
@@ -195,50 +200,42 @@ public final class Training {
                             isFirst() ? config.initialWeights() : Optional.empty();
                     return withModel(
                             List.of(),
-                            task -> {
+                            parts -> {
                                 if (isFirst()) {
-                                    task.initializeFrom(initial);
+                                    parts.notes.addAll(
+                                            InitialWeights.load(initial, config, parts.model));
                                     RunFolder.create(folder);
                                 }
-                                return locked(
-                                        target,
-                                        () -> task.run(target, given, false, this::isStopped));
+                                return locked(target, () -> train(parts, target, given, false));
                             });
                 });
     }
 
     /**
-     * Goes on with a run that was interrupted, as if it had not been. The config of this training
-     * is that of the run, see {@link #config(Path)}; epochs may have risen, and what does not touch
-     * learning may have changed.
+     * Resumes an interrupted run as if it had not been interrupted. The config of this training is
+     * that of the run, see {@link #config(Path)}; epochs may be higher, and settings that training
+     * does not depend on may differ.
      *
      * @param folder the folder of the run
-     * @param hooks act in the run besides those that the config names; closed at its end
-     * @throws SaccadeException if there is nothing to resume from, if another training is under way
-     *     in the folder, or if config, data set or hooks have changed in a way that would make it
-     *     another run
+     * @param hooks act in the run besides those of the config; closed at its end
+     * @throws SaccadeException if there is nothing to resume from, if another training uses the
+     *     folder, or if config, data set or hooks are those of another run
      * @throws IllegalStateException if a run is under way
      */
     public Outcome resume(Path folder, Hook... hooks) {
         RunFolder target = new RunFolder(folder);
-        return during(
+        return run(
                 hooks,
                 given -> {
                     List<String> notes = isFirst() ? requireSameRun(folder) : List.of();
                     return locked(
                             target,
-                            () ->
-                                    withModel(
-                                            notes,
-                                            task ->
-                                                    task.run(
-                                                            target, given, true, this::isStopped)));
+                            () -> withModel(notes, parts -> train(parts, target, given, true)));
                 });
     }
 
     /**
-     * Refuses to go on with a run that is another one by its config, before anything is done, as
-     * {@link #resume} does.
+     * Fails if {@link #resume} would refuse the config of this training.
      *
      * @param folder the folder of the run
      * @throws SaccadeException of kind user, if there is no run or the config is another one
@@ -247,7 +244,6 @@ public final class Training {
         ConfigChange.require(config(folder), config);
     }
 
-    /** Returns what is to be noted of a run that is resumed. */
     private List<String> requireSameRun(Path folder) {
         requireResumable(folder);
         RunConfig before = config(folder);
@@ -263,17 +259,16 @@ public final class Training {
         return isFirst() ? RunLock.during(folder, run) : run.get();
     }
 
-    /** Returns whether this is the rank that writes, as the only one does. */
     private boolean isFirst() {
         return ranks.rank() == 0;
     }
 
     /**
-     * Asks the run that is under way to end after the step that is being taken, or after its first;
-     * it can be resumed then. Returns at once, and does nothing if no run is under way.
+     * Asks the current run to end after the current step, or after its first; it can be resumed
+     * then. Returns at once, and does nothing if no run is under way.
      */
     public void stop() {
-        stopRequested = true;
+        stopRequested.set(true);
     }
 
     /**
@@ -287,24 +282,15 @@ public final class Training {
         return RunConfig.load(run.config());
     }
 
-    private boolean isStopped() {
-        return stopRequested;
-    }
-
-    /** Does the work of one run. */
-    private interface Work<T> {
-        Outcome of(T with);
-    }
-
-    private Outcome during(Hook[] hooks, Work<Hooks> work) {
+    private Outcome run(Hook[] hooks, Function<Hooks, Outcome> work) {
         checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
-        stopRequested = false;
+        stopRequested.set(false);
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();
             Outcome outcome =
                     ProcessGroup.during(
-                            ranks, () -> OutOfMemory.IN_TRAINING.told(() -> work.of(given)));
-            // What rank 0 writes last may fail.
+                            ranks, () -> OutOfMemory.IN_TRAINING.told(() -> work.apply(given)));
+            // The last write of rank 0 may fail.
             ranks.barrier();
             return outcome;
         } catch (RuntimeException | Error e) {
@@ -315,8 +301,17 @@ public final class Training {
         }
     }
 
-    /** Checks the data and makes the model. */
-    private Outcome withModel(List<String> notes, Work<RunTask> work) {
+    /** Model and data of a run. */
+    private record Parts(
+            NDManager manager,
+            Model<?> model,
+            Dataset train,
+            Optional<Dataset> val,
+            Optional<Validation> validation,
+            List<String> notes) {}
+
+    /** Checks the data and builds the model. */
+    private Outcome withModel(List<String> notes, Function<Parts, Outcome> work) {
         Device device = ranks.device(config.device());
         Autocast.require(config.precision(), device);
         ranks.use(device);
@@ -335,9 +330,69 @@ public final class Training {
             Optional<Dataset> val =
                     Optional.ofNullable(sources.get("val")).map(source -> source.open().get());
             Model<?> model = config.model().build(train.classes());
-            RunTask task = new RunTask(config, ranks, manager, model, train, val, all);
+            Optional<Validation> validation =
+                    val.map(each -> new ModelEvaluator<>(config, model, manager, ranks, each));
             model.initialize(manager, config.seed());
-            return work.of(task);
+            return work.apply(new Parts(manager, model, train, val, validation, all));
+        }
+    }
+
+    /** Builds everything else, and trains. */
+    private Outcome train(Parts parts, RunFolder folder, Hooks given, boolean resume) {
+        Model<?> model = parts.model;
+        DataConfig data = config.data();
+        Map<String, String> identity = RunIdentity.of(config, parts.train);
+        RankAgreement.require(ranks, config, identity, parts.val);
+        try (Hooks named = Hooks.build(config.hooks());
+                Optimizer optimizer = config.optimizer().build(model);
+                DataLoader<Batch> loader =
+                        DataLoader.distributed(
+                                parts.train,
+                                data.trainTransformsAtSize(),
+                                config.model().head().targets(),
+                                data.batchSize(),
+                                data.workers(),
+                                config.seed(),
+                                ranks,
+                                model.synchronizes())) {
+            named.requireNames();
+            Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(model));
+            int batches = loader.batchesPerEpoch();
+            RunCheckpoints checkpoints =
+                    new RunCheckpoints(
+                            folder,
+                            new Checkpointables(model, optimizer, ema, named.and(given)),
+                            identity,
+                            RunLayout.of(config, batches, ranks.worldSize()),
+                            ranks);
+            RunState state = resume ? checkpoints.resume(parts.notes::add) : checkpoints.start();
+            TrainStep step = new TrainStep(model::losses, optimizer, ema, config, ranks);
+            List<String> notes = new ArrayList<>();
+            if (isFirst()) {
+                AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
+                Device device = parts.manager.getDevice();
+                notes.addAll(parts.notes);
+                notes.addAll(
+                        new RunNotes(config, device, parts.train, ranks.worldSize())
+                                .lines(
+                                        state.iteration(),
+                                        config.length(batches, ranks.worldSize())));
+            }
+            try (Hooks logs =
+                    isFirst()
+                            ? Logging.toFiles(folder, state.iteration(), config.logInterval())
+                            : new Hooks(List.of())) {
+                return new Trainer(
+                                config,
+                                checkpoints,
+                                state,
+                                step,
+                                loader,
+                                parts.validation,
+                                logs,
+                                stopRequested::get)
+                        .train(notes);
+            }
         }
     }
 }

@@ -99,7 +99,7 @@ public final class TrialRun implements AutoCloseable {
             IntStream.range(0, images).forEach(image -> samples.add(sample(image, size)));
             Iterator<Batch> batches = List.of(Batch.collate(samples)).iterator();
             TrainStep.Result taken =
-                    ProcessGroup.during(ranks, () -> step.take(batches, state, 0, NO_STEP));
+                    ProcessGroup.during(ranks, () -> step.run(batches, state, 0, NO_STEP));
             state = state.afterStep(taken.images(), taken.scaler());
         } finally {
             samples.forEach(Sample::close);

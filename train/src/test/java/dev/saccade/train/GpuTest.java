@@ -96,7 +96,7 @@ class GpuTest {
                 new Hook() {
                     @Override
                     public void afterStep(Run run, StepReport step) {
-                        losses.add(step.logVars().loss());
+                        losses.add(step.loss());
                     }
                 });
         return losses;
@@ -288,8 +288,8 @@ class GpuTest {
             }
             assertTrue(DeviceMemory.of(device).orElseThrow().freeBytes() > 0);
             String told =
-                    new MemoryShortage(device, new TrainStep.Pixels(2, new Size(64, 64)))
-                            .tell(error, RunConfig.parse(CONFIG), 1, note -> {})
+                    new MemoryShortage(device, 1, 2, new Size(64, 64))
+                            .explain(error, RunConfig.parse(CONFIG), note -> {})
                             .orElseThrow()
                             .getMessage();
             assertTrue(told.contains(", and " + Devices.name(device) + " has "), told);

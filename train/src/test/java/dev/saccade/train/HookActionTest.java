@@ -117,7 +117,7 @@ class HookActionTest {
                                             run.addMetric("fourth", 7);
                                         }
                                     }))
-                    .hook(afterStep((run, step) -> metrics.add(step.logVars().metrics())))
+                    .hook(afterStep((run, step) -> metrics.add(step.metrics())))
                     .hook(logging)
                     .start(TinyRun.config(folder, "iterations=4"), photos, folder.resolve("run"));
         }

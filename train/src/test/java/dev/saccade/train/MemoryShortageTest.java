@@ -40,7 +40,7 @@ class MemoryShortageTest {
     private static final long PETABYTE = 1L << 50;
 
     private static final MemoryShortage SHORTAGE =
-            new MemoryShortage(Device.cpu(), new TrainStep.Pixels(8, new Size(800, 1344)));
+            new MemoryShortage(Device.cpu(), 2, 8, new Size(800, 1344));
 
     private static RuntimeException refusal() {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
@@ -53,7 +53,7 @@ class MemoryShortageTest {
     void aStepSaysWhatItTakesAndWhatWouldSaveHowMuch() {
         List<String> notes = new ArrayList<>();
         SaccadeException told =
-                SHORTAGE.tell(refusal(), RunConfig.parse(CONFIG), 2, notes::add).orElseThrow();
+                SHORTAGE.explain(refusal(), RunConfig.parse(CONFIG), notes::add).orElseThrow();
         assertEquals(1, notes.size(), notes.toString());
         assertEquals(SaccadeException.Kind.USER, told.kind());
         List<String> lines = told.getMessage().lines().toList();
@@ -73,10 +73,10 @@ class MemoryShortageTest {
     void whatIsNoShortageOfTheDeviceIsLeft() {
         RunConfig config = RunConfig.parse(CONFIG);
         RuntimeException bug = new IllegalStateException("a bug");
-        assertEquals(Optional.empty(), SHORTAGE.tell(bug, config, 2, Assertions::fail));
+        assertEquals(Optional.empty(), SHORTAGE.explain(bug, config, Assertions::fail));
         RuntimeException heap = new IllegalStateException(new OutOfMemoryError("Java heap space"));
-        assertEquals(Optional.empty(), SHORTAGE.tell(heap, config, 2, Assertions::fail));
+        assertEquals(Optional.empty(), SHORTAGE.explain(heap, config, Assertions::fail));
         RuntimeException known = OutOfMemory.IN_LOADING.of(refusal()).orElseThrow();
-        assertEquals(Optional.empty(), SHORTAGE.tell(known, config, 2, Assertions::fail));
+        assertEquals(Optional.empty(), SHORTAGE.explain(known, config, Assertions::fail));
     }
 }

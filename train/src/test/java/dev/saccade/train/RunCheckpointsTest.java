@@ -81,7 +81,7 @@ class RunCheckpointsTest {
     private RunCheckpoints newProcess() {
         return new RunCheckpoints(
                 files,
-                new Checkpointed(run.net, optimizer, Optional.empty(), new Hooks(List.of())),
+                new Checkpointables(run.net, optimizer, Optional.empty(), new Hooks(List.of())),
                 Map.of("run.data", "tiny"),
                 new RunLayout(1, 1, 4),
                 ProcessGroup.alone());

@@ -133,16 +133,16 @@ class ScaledStepTest {
             Iterator<Batch> batches = batches(recorded.get("steps").size());
             double scale = state.scaler().scale();
             for (JsonNode expected : recorded.get("steps")) {
-                TrainStep.Result taken = step.take(batches, state, 0, 0.01);
+                TrainStep.Result taken = step.run(batches, state, 0, 0.01);
                 state = state.afterStep(1, taken.scaler());
                 assertEquals(expected.get("scale").asDouble(), taken.scaler().scale());
-                assertEquals(scale, taken.logVars().metrics().get("loss_scale"));
+                assertEquals(scale, taken.metrics().get("loss_scale"));
                 scale = taken.scaler().scale();
                 JsonNode norm = expected.get("norm");
                 if (norm.isNull()) {
-                    assertEquals(Double.POSITIVE_INFINITY, taken.logVars().gradientNorm());
+                    assertEquals(Double.POSITIVE_INFINITY, taken.gradientNorm());
                 } else {
-                    assertEquals(norm.asDouble(), taken.logVars().gradientNorm(), 1e-5);
+                    assertEquals(norm.asDouble(), taken.gradientNorm(), 1e-5);
                 }
                 assertArrayEquals(
                         numbers(expected.get("a")), weights.a.getArray().toFloatArray(), 1e-6f);
@@ -169,7 +169,7 @@ class ScaledStepTest {
                             () -> {
                                 RunState state = RunState.START;
                                 for (int i = 0; i < 20; i++) {
-                                    TrainStep.Result taken = step.take(batches, state, 0, 0.01);
+                                    TrainStep.Result taken = step.run(batches, state, 0, 0.01);
                                     state = state.afterStep(1, taken.scaler());
                                 }
                             });
@@ -194,7 +194,7 @@ class ScaledStepTest {
                                 "max_gradient_norm=1");
                 Iterator<Batch> batches = batches(accumulation);
                 HostTransfers transfers =
-                        HostTransfers.during(() -> step.take(batches, RunState.START, 0, 0.01));
+                        HostTransfers.during(() -> step.run(batches, RunState.START, 0, 0.01));
                 assertEquals(List.of(1), List.copyOf(transfers.reads().values()));
             }
         }

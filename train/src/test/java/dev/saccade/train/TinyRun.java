@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 
 import javax.imageio.ImageIO;
@@ -128,7 +129,7 @@ final class TinyRun {
     final Net net = new Net();
     private final List<Hook> hooks = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
-    private BatchLosses losses = this::squares;
+    private BiFunction<Batch, NDManager, Losses> losses = this::squares;
     private Optional<Validation> validation = Optional.empty();
     private long lastStep = Long.MAX_VALUE;
     private volatile boolean interrupted;
@@ -145,7 +146,7 @@ final class TinyRun {
         return new Losses(ImmutableMap.of("loss_a", a, "loss_b", b));
     }
 
-    TinyRun losses(BatchLosses other) {
+    TinyRun losses(BiFunction<Batch, NDManager, Losses> other) {
         losses = other;
         return this;
     }
@@ -233,15 +234,22 @@ final class TinyRun {
             RunCheckpoints checkpoints =
                     new RunCheckpoints(
                             folder,
-                            new Checkpointed(net, optimizer, ema, all),
+                            new Checkpointables(net, optimizer, ema, all),
                             Map.of("run.data", "tiny"),
                             RunLayout.of(config, loader.batchesPerEpoch(), 1),
                             ProcessGroup.alone());
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
-            Trainer.Setup setup =
-                    new Trainer.Setup(
-                            net, losses, optimizer, ema, loader, validation, ProcessGroup.alone());
-            return new Trainer(setup, config, checkpoints, state, all).train(() -> interrupted);
+            TrainStep step = new TrainStep(losses, optimizer, ema, config, ProcessGroup.alone());
+            return new Trainer(
+                            config,
+                            checkpoints,
+                            state,
+                            step,
+                            loader,
+                            validation,
+                            new Hooks(List.of()),
+                            () -> interrupted)
+                    .train(List.of());
         }
     }
 }

@@ -71,7 +71,7 @@ class TrainStepTest {
                                     "max_gradient_norm=0.5"),
                             ProcessGroup.alone());
             Iterator<Batch> iterator = batches.iterator();
-            assertEquals(first, step.take(iterator, RunState.START, 0, 0.1).images());
+            assertEquals(first, step.run(iterator, RunState.START, 0, 0.1).images());
             assertFalse(iterator.hasNext());
             return run.net.namedParameters().get("stem.weight").getArray().toFloatArray();
         }
@@ -101,8 +101,8 @@ class TrainStepTest {
                             TinyRun.config(folder, "accumulation=2"),
                             ProcessGroup.alone());
             Iterator<Batch> iterator = List.of(batch(0, 2), batch(2, 4), batch(4, 6)).iterator();
-            assertEquals(4, step.take(iterator, RunState.START, 0, 0.1).images());
-            assertEquals(2, step.take(iterator, RunState.START, 0, 0.1).images());
+            assertEquals(4, step.run(iterator, RunState.START, 0, 0.1).images());
+            assertEquals(2, step.run(iterator, RunState.START, 0, 0.1).images());
         }
     }
 }

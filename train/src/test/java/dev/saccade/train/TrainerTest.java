@@ -68,14 +68,12 @@ class TrainerTest {
                         .start(TinyRun.config(folder), photos, folder.resolve("run"));
         assertEquals(Outcome.FINISHED, outcome);
         assertEquals(20, steps.size());
-        assertTrue(
-                steps.get(19).logVars().loss() < 0.5 * steps.get(0).logVars().loss(),
-                steps.toString());
+        assertTrue(steps.get(19).loss() < 0.5 * steps.get(0).loss(), steps.toString());
         assertEquals(0.05 * 0.001, steps.get(0).learningRate(), 1e-12);
         assertEquals(0.05, steps.get(11).learningRate(), 1e-12);
         assertEquals(0.005, steps.get(12).learningRate(), 1e-12);
         assertEquals(2, steps.get(11).epoch());
-        assertEquals(0, steps.get(19).time().remaining().toMillis());
+        assertEquals(0, steps.get(19).remaining().toMillis());
     }
 
     @ParameterizedTest

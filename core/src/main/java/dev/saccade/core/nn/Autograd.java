@@ -1,11 +1,7 @@
 package dev.saccade.core.nn;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -13,7 +9,6 @@ import dev.saccade.core.ops.script.Script;
 
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 /**
  * Runs a forward pass with gradients recorded in this thread, then goes backward, also through what
@@ -53,31 +48,19 @@ public final class Autograd {
     }
 
     /**
-     * Returns the gradients of a loss.
+     * Records what this thread computes until {@link Tape#backward} or {@link Tape#close}.
      *
-     * @param loss computes a scalar, which is freed with its graph; its manager will own the
-     *     gradients
      * @param by parameters and inputs to differentiate by, at least one, none twice
-     * @return a gradient for each, empty where the loss does not depend on it; two may share their
-     *     memory
-     * @throws IllegalArgumentException if the loss is no scalar, or depends on nothing that
-     *     requires a gradient
      */
+    public static Tape record(List<NDArray> by) {
+        return new Tape(by).start();
+    }
+
+    /** Returns the gradients of a loss; see {@link Tape#backward}. */
     public static NDList gradients(Supplier<NDArray> loss, List<NDArray> by) {
-        return gradients(
-                loss,
-                y -> {
-                    checkArgument(y.size() == 1, "loss: one value expected, got %s", y.getShape());
-                    checkArgument(
-                            y.getDataType() == DataType.FLOAT32
-                                    || y.getDataType() == DataType.FLOAT64,
-                            "loss: expected float32, got %s; Tensors.toFloat32 makes it",
-                            y.getDataType());
-                    checkArgument(
-                            requiresGradient(y), "the loss depends on nothing that is learned");
-                    return y.onesLike();
-                },
-                by);
+        try (Tape tape = record(by)) {
+            return tape.backward(loss.get());
+        }
     }
 
     /**
@@ -86,14 +69,9 @@ public final class Autograd {
      * @param forward computes the array
      * @param weight the gradient by the array
      */
-    static NDList gradients(
-            Supplier<NDArray> forward, UnaryOperator<NDArray> weight, List<NDArray> by) {
-        try (Tape tape = new Tape(by)) {
-            NDArray y = tape.record(forward);
-            NDManager owner = y.getManager();
-            NDList gradients = tape.backward(y, weight.apply(y));
-            gradients.attach(owner);
-            return gradients;
+    static NDList gradients(Supplier<NDArray> forward, NDArray weight, List<NDArray> by) {
+        try (Tape tape = record(by)) {
+            return tape.backward(forward.get(), weight);
         }
     }
 

@@ -1,10 +1,13 @@
 package dev.saccade.core.nn;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDScope;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.ops.Autocast;
@@ -20,14 +23,15 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * One recorded forward pass, cut where blocks are to be recomputed.
+ * A forward pass that is being recorded, cut where blocks are to be recomputed; see {@link
+ * Autograd#record}.
  *
  * <p>The output of such a block is a leaf: libtorch's graphs lead from the loss, and from the input
  * of every block, to parameters and to leaves. Going backward joins what they give, block by block
  * from the last to the first, so that all gradients by the output of a block are there when it is
  * its turn.
  */
-final class Tape implements AutoCloseable {
+public final class Tape implements AutoCloseable {
 
     /** Another owner of the same array, which has one graph and one gradient. */
     private static final Script SHARE = Script.compile("(x: Tensor) -> Tensor", "return x");
@@ -71,7 +75,7 @@ final class Tape implements AutoCloseable {
                                 ? new NDList()
                                 : Autograd.gradients(
                                         () -> ActivationCheckpointing.repeating(again),
-                                        y -> gradient,
+                                        gradient,
                                         by);
                     });
         }
@@ -80,6 +84,10 @@ final class Tape implements AutoCloseable {
     private final NDManager manager;
     private final List<NDArray> by;
     private final List<Segment> segments = new ArrayList<>();
+
+    private Tape outer;
+    private boolean wasRecording;
+    private boolean recording;
 
     /** Where the gradients by parameters and by leaves are among the totals. */
     private final IdentityHashMap<NDArray, Integer> places = new IdentityHashMap<>();
@@ -101,16 +109,20 @@ final class Tape implements AutoCloseable {
         return current != null && JniUtils.isGradMode() ? current : null;
     }
 
-    /** Runs a forward pass with gradients recorded. */
-    NDArray record(Supplier<NDArray> forward) {
-        Tape outer = CURRENT.get();
-        boolean recording = JniUtils.isGradMode();
+    /** Records what this thread computes from now on. */
+    Tape start() {
+        outer = CURRENT.get();
+        wasRecording = JniUtils.isGradMode();
+        recording = true;
         CURRENT.set(this);
         JniUtils.setGradMode(true);
-        try {
-            return forward.get();
-        } finally {
-            JniUtils.setGradMode(recording);
+        return this;
+    }
+
+    private void stop() {
+        if (recording) {
+            recording = false;
+            JniUtils.setGradMode(wasRecording);
             CURRENT.set(outer);
         }
     }
@@ -142,9 +154,34 @@ final class Tape implements AutoCloseable {
         return same;
     }
 
+    /**
+     * Ends the recording and returns the gradients of a loss, which is freed with its graph; its
+     * manager will own the gradients.
+     *
+     * @return a gradient for each array of {@link Autograd#record}, empty where the loss does not
+     *     depend on it; two may share their memory
+     * @throws IllegalArgumentException if the loss is no scalar, or depends on nothing that
+     *     requires a gradient
+     */
+    public NDList backward(NDArray loss) {
+        stop();
+        checkArgument(loss.size() == 1, "loss: one value expected, got %s", loss.getShape());
+        checkArgument(
+                loss.getDataType() == DataType.FLOAT32 || loss.getDataType() == DataType.FLOAT64,
+                "loss: expected float32, got %s; Tensors.toFloat32 makes it",
+                loss.getDataType());
+        checkArgument(
+                Autograd.requiresGradient(loss), "the loss depends on nothing that is learned");
+        return backward(loss, loss.onesLike());
+    }
+
     /** Returns the gradients of a recorded array weighted by another; both are freed. */
     NDList backward(NDArray y, NDArray dy) {
-        return Autocast.off(() -> gradients(y, dy));
+        stop();
+        NDManager owner = y.getManager();
+        NDList gradients = Autocast.off(() -> gradients(y, dy));
+        gradients.attach(owner);
+        return gradients;
     }
 
     private NDList gradients(NDArray y, NDArray dy) {
@@ -216,6 +253,7 @@ final class Tape implements AutoCloseable {
 
     @Override
     public void close() {
+        stop();
         manager.close();
     }
 }

@@ -6,7 +6,6 @@ import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.train.optimizers.Optimizer;
-import dev.saccade.train.optimizers.ParameterGroup;
 
 import java.util.Locale;
 import java.util.Map;
@@ -40,7 +39,8 @@ public final class Lion extends Optimizer {
 
     private Lion(Config config, Module module) {
         super(
-                ParameterGroup.split(module, config),
+                module,
+                config,
                 Map.of("exp_avg", MemoryFormat::zerosLike),
                 String.format(
                         Locale.ROOT,

@@ -125,15 +125,14 @@ class OwnRunTest {
         Recording run = record("run");
 
         assertEquals(2 * STEPS_PER_EPOCH, run.steps.size());
-        double smoothed = run.steps.get(0).logVars().loss();
+        double smoothed = run.steps.get(0).loss();
         for (int i = 0; i < run.steps.size(); i++) {
             StepReport step = run.steps.get(i);
             assertEquals(
-                    Set.of("loss_cls", "loss_bbox", "loss_centerness"),
-                    step.logVars().losses().keySet());
-            assertTrue(Double.isFinite(step.logVars().loss()), step.toString());
-            smoothed = (smoothed + step.logVars().loss()) / 2;
-            assertEquals(smoothed, step.logVars().metrics().get("smoothed_loss"));
+                    Set.of("loss_cls", "loss_bbox", "loss_centerness"), step.losses().keySet());
+            assertTrue(Double.isFinite(step.loss()), step.toString());
+            smoothed = (smoothed + step.loss()) / 2;
+            assertEquals(smoothed, step.metrics().get("smoothed_loss"));
             double rate = i < STEPS_PER_EPOCH ? 1e-3 : 5e-4;
             assertEquals(rate, step.learningRate(), "the schedule halves it after an epoch");
             assertEquals(rate, run.moves.get(i), 1e-8, "steps of this optimizer have one length");
@@ -193,7 +192,7 @@ class OwnRunTest {
     private Map<String, Double> firstLosses(String run, String... settings) {
         List<String> all = new ArrayList<>(List.of("iterations=1", "data.val=null"));
         all.addAll(List.of(settings));
-        return record(run, all.toArray(String[]::new)).steps.get(0).logVars().losses();
+        return record(run, all.toArray(String[]::new)).steps.get(0).losses();
     }
 
     @ParameterizedTest

@@ -33,7 +33,7 @@ public final class SmoothedLoss implements Hook {
 
     @Override
     public void afterStep(Run run, StepReport step) {
-        double loss = step.logVars().loss();
+        double loss = step.loss();
         mean = Double.isNaN(mean) ? loss : momentum * mean + (1 - momentum) * loss;
         run.addMetric("smoothed_loss", mean);
     }

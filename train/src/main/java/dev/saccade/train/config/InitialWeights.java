@@ -2,15 +2,20 @@ package dev.saccade.train.config;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.weights.LoadReport;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.nn.Module;
 import dev.saccade.core.parts.Backbone;
+import dev.saccade.models.Model;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -91,9 +96,53 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         return names.isEmpty() ? "no published ones" : names;
     }
 
-    /** Opens the file; see {@link PretrainedWeights#open}. */
-    public Checkpoint open() {
+    /**
+     * Loads weights into a model, and returns lines for the log: about them, or warnings if there
+     * are none.
+     */
+    public static List<String> load(
+            Optional<InitialWeights> initial, RunConfig config, Model<?> model) {
+        List<String> notes = new ArrayList<>();
+        if (initial.isPresent()) {
+            notes.add(initial.get().describe());
+            notes.addAll(initial.get().load(model).toString().lines().toList());
+            return notes;
+        }
+        if (config.initFrom().isPresent()) {
+            notes.add(
+                    "warning: the run starts from nothing, as init_from says; of this backbone there"
+                            + " are published weights: "
+                            + fitting(config.model().backbone()));
+        }
+        long frozen =
+                model.backbone().namedParameters().values().stream()
+                        .filter(p -> !Module.isBuffer(p) && !p.requiresGradient())
+                        .count();
+        if (frozen > 0) {
+            notes.add(
+                    Text.format(
+                            "warning: %d parameters of the backbone are frozen and start from"
+                                    + " nothing; name weights with init_from, or set"
+                                    + " model.backbone.frozen_stages=-1",
+                            frozen));
+        }
+        return notes;
+    }
+
+    Checkpoint open() {
         return published.map(weights -> weights.open(file)).orElseGet(() -> Checkpoints.open(file));
+    }
+
+    private LoadReport load(Model<?> model) {
+        Checkpoint checkpoint = open();
+        try {
+            return model.initializeFrom(checkpoint);
+        } catch (SaccadeException e) {
+            if (e.kind() != SaccadeException.Kind.USER) {
+                throw e;
+            }
+            throw SaccadeException.user(e, "%s: %s", file, e);
+        }
     }
 
     /**
@@ -101,7 +150,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
      *
      * @throws SaccadeException of kind user, if another checksum is published
      */
-    public String describe() {
+    String describe() {
         return Text.format(
                 "weights%s: %s, SHA-256 %s",
                 published.map(weights -> " " + weights.name()).orElse(""),

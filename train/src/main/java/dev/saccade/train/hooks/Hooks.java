@@ -8,14 +8,15 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The hooks of a run in their order; what one throws names it. */
+/** The hooks of a run in their order; errors name the hook. */
 public final class Hooks implements AutoCloseable {
 
     /** Ends the name of a hook before that of a value; see {@link #requireNames}. */
@@ -58,7 +59,7 @@ public final class Hooks implements AutoCloseable {
 
     private static Hook build(Hook.Config config) {
         String name = config.getClass().getName();
-        return told(
+        return named(
                 name,
                 "build",
                 () -> {
@@ -78,7 +79,7 @@ public final class Hooks implements AutoCloseable {
     public void requireNames() {
         for (Hook hook : members) {
             String type = hook.getClass().getName();
-            String name = told(type, "name", hook::name);
+            String name = named(type, "name", hook::name);
             if (name == null || name.indexOf(END_OF_NAME) >= 0) {
                 throw SaccadeException.user(
                         "hook %s: its name is %s, expected one without a colon", type, name);
@@ -91,58 +92,15 @@ public final class Hooks implements AutoCloseable {
         return new Hooks(Streams.concat(members.stream(), others.members.stream()).toList());
     }
 
-    /** See {@link Hook#beforeTrain}. */
-    public void beforeTrain(Run run) {
-        each("beforeTrain", hook -> hook.beforeTrain(run));
-    }
-
-    /** See {@link Hook#afterTrain}. */
-    public void afterTrain(Run run) {
-        each("afterTrain", hook -> hook.afterTrain(run));
-    }
-
-    /** See {@link Hook#beforeEpoch}. */
-    public void beforeEpoch(Run run) {
-        each("beforeEpoch", hook -> hook.beforeEpoch(run));
-    }
-
-    /** See {@link Hook#afterEpoch}. */
-    public void afterEpoch(Run run) {
-        each("afterEpoch", hook -> hook.afterEpoch(run));
-    }
-
-    /** See {@link Hook#beforeStep}. */
-    public void beforeStep(Run run) {
-        each("beforeStep", hook -> hook.beforeStep(run));
-    }
-
     /**
-     * See {@link Hook#afterStep}.
+     * Calls all hooks.
      *
-     * @param step gives each hook the report with what those before it have added
+     * @param event the name of the called method, for messages
      */
-    public void afterStep(Run run, Supplier<StepReport> step) {
-        each("afterStep", hook -> hook.afterStep(run, step.get()));
-    }
-
-    /** See {@link Hook#beforeEvaluation}. */
-    public void beforeEvaluation(Run run) {
-        each("beforeEvaluation", hook -> hook.beforeEvaluation(run));
-    }
-
-    /** See {@link Hook#afterEvaluation}. */
-    public void afterEvaluation(Run run, EvaluationReport evaluation) {
-        each("afterEvaluation", hook -> hook.afterEvaluation(run, evaluation));
-    }
-
-    /** See {@link Hook#evaluationInterrupted}. */
-    public void evaluationInterrupted(Run run) {
-        each("evaluationInterrupted", hook -> hook.evaluationInterrupted(run));
-    }
-
-    /** See {@link Hook#noted}. */
-    public void noted(String line) {
-        each("noted", hook -> hook.noted(line));
+    public void each(String event, Consumer<Hook> action) {
+        for (Hook hook : members) {
+            call(hook, event, action);
+        }
     }
 
     /**
@@ -152,46 +110,42 @@ public final class Hooks implements AutoCloseable {
      */
     public Map<String, Tensor> state() {
         Map<String, Tensor> all = new LinkedHashMap<>();
-        Map<String, Hook> owners = new HashMap<>();
-        each(
-                "save",
-                hook -> {
-                    HookState state = new HookState();
-                    hook.save(state);
-                    if (!state.tensors().isEmpty() && owners.put(hook.name(), hook) != null) {
-                        throw SaccadeException.user(
-                                "hook %s: there are two of that name that keep a state; give them"
-                                        + " names of their own",
-                                hook.name());
-                    }
-                    state.tensors().forEach((key, value) -> all.put(prefix(hook) + key, value));
-                });
+        Set<String> owners = new HashSet<>();
+        for (Hook hook : members) {
+            HookState state = new HookState();
+            call(hook, "save", each -> each.save(state));
+            if (!state.tensors().isEmpty() && !owners.add(hook.name())) {
+                throw SaccadeException.user(
+                        "hook %s: there are two of that name that keep a state; give them names of"
+                                + " their own",
+                        hook.name());
+            }
+            state.tensors().forEach((key, value) -> all.put(prefix(hook) + key, value));
+        }
         return all;
     }
 
     /**
-     * Gives the hooks back what {@link #state} has returned.
+     * Restores the result of {@link #state}.
      *
-     * @throws SaccadeException of kind user, if some of it is of a hook that is not there
+     * @throws SaccadeException of kind user, if it has the state of a hook that is missing
      */
     public void restore(Map<String, Tensor> state) {
         Map<String, Tensor> left = new LinkedHashMap<>(state);
-        each(
-                "restore",
-                hook -> {
-                    Map<String, Tensor> own = new LinkedHashMap<>();
-                    String prefix = prefix(hook);
-                    state.forEach(
-                            (name, tensor) -> {
-                                if (name.startsWith(prefix)) {
-                                    own.put(name.substring(prefix.length()), tensor);
-                                }
-                            });
-                    left.keySet().removeIf(name -> name.startsWith(prefix));
-                    if (!own.isEmpty()) {
-                        hook.restore(new HookState(own));
-                    }
-                });
+        for (Hook hook : members) {
+            String prefix = prefix(hook);
+            Map<String, Tensor> own = new LinkedHashMap<>();
+            state.forEach(
+                    (name, tensor) -> {
+                        if (name.startsWith(prefix)) {
+                            own.put(name.substring(prefix.length()), tensor);
+                        }
+                    });
+            left.keySet().removeIf(name -> name.startsWith(prefix));
+            if (!own.isEmpty()) {
+                call(hook, "restore", each -> each.restore(new HookState(own)));
+            }
+        }
         if (!left.isEmpty()) {
             String name = left.keySet().iterator().next();
             throw SaccadeException.user(
@@ -205,12 +159,8 @@ public final class Hooks implements AutoCloseable {
         return hook.name() + END_OF_NAME;
     }
 
-    private void each(String event, Consumer<Hook> action) {
-        members.forEach(hook -> call(hook, event, action));
-    }
-
     private static void call(Hook hook, String event, Consumer<Hook> action) {
-        told(
+        named(
                 hook.name(),
                 event,
                 () -> {
@@ -219,8 +169,8 @@ public final class Hooks implements AutoCloseable {
                 });
     }
 
-    /** Names the hook whatever it throws: it is code of others, and may lack classes, too. */
-    private static <T> T told(String name, String event, Supplier<T> action) {
+    /** Names the hook in errors of any kind; its classes may be missing, too. */
+    private static <T> T named(String name, String event, Supplier<T> action) {
         try {
             return action.get();
         } catch (SaccadeException e) {
@@ -228,14 +178,11 @@ public final class Hooks implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             throw OutOfMemory.IN_TRAINING
                     .of(e)
-                    .orElseGet(
-                            () ->
-                                    SaccadeException.user(
-                                            e, "hook %s: failed in %s: %s", name, event, e));
+                    .orElse(SaccadeException.user(e, "hook %s: failed in %s: %s", name, event, e));
         }
     }
 
-    /** Closes all, even where one of them throws. */
+    /** Closes all, even if one of them throws. */
     @Override
     public void close() {
         close(0);

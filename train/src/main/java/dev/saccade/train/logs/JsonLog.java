@@ -11,7 +11,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 
 import java.io.IOException;
@@ -69,15 +68,14 @@ public final class JsonLog implements LogWriter {
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
-        LogVars logVars = mean.logVars();
         ObjectNode line = event("step", mean.iteration(), mean.epoch() + 1);
         line.put("learning_rate", mean.learningRate());
-        line.put("loss", number(logVars.loss()));
-        line.set("losses", numbers(logVars.losses()));
-        line.set("figures", numbers(logVars.metrics()));
-        line.put("gradient_norm", number(logVars.gradientNorm()));
-        line.put("seconds", mean.time().seconds());
-        line.put("data_seconds", mean.time().dataSeconds());
+        line.put("loss", number(mean.loss()));
+        line.set("losses", numbers(mean.losses()));
+        line.set("figures", numbers(mean.metrics()));
+        line.put("gradient_norm", number(mean.gradientNorm()));
+        line.put("seconds", mean.seconds());
+        line.put("data_seconds", mean.dataSeconds());
         line.put("resident_bytes", memory.residentBytes());
         line.put("peak_tensor_bytes", memory.peakTensorBytes());
         line.put("arrays", memory.arrays());

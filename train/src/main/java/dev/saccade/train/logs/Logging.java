@@ -1,11 +1,17 @@
 package dev.saccade.train.logs;
 
+import dev.saccade.train.RunFolder;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
 
-/** Has a run written down: the mean of every so many steps, evaluations, and notes. */
+import java.time.Clock;
+import java.time.ZoneId;
+import java.util.stream.Stream;
+
+/** Logs a run: the mean of every {@code interval} steps, evaluations, and notes. */
 public final class Logging implements Hook {
 
     private final LogWriter writer;
@@ -22,6 +28,16 @@ public final class Logging implements Hook {
         this.interval = interval;
     }
 
+    /** Returns the logs of a run. */
+    public static Hooks toFiles(RunFolder folder, long iteration, int interval) {
+        Stream<LogWriter> writers =
+                Stream.of(
+                        new TextLog(folder.log(), Clock.system(ZoneId.systemDefault())),
+                        new JsonLog(folder.metrics(), iteration),
+                        new TensorBoardLog(folder.tensorBoard(), iteration, Clock.systemUTC()));
+        return new Hooks(writers.map(log -> new Logging(log, interval)).toList());
+    }
+
     @Override
     public void noted(String line) {
         writer.noted(line);
@@ -31,7 +47,7 @@ public final class Logging implements Hook {
     public void afterStep(Run run, StepReport step) {
         meter.add(step);
         if (step.iteration() % interval == 0 || step.iteration() == step.iterations()) {
-            writer.averaged(meter.mean(step), MemoryUse.now(run.manager()));
+            writer.averaged(meter.mean(), MemoryUse.now(run.manager()));
         }
     }
 

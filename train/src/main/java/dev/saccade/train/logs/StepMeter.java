@@ -2,88 +2,85 @@ package dev.saccade.train.logs;
 
 import static com.google.common.base.Preconditions.checkState;
 
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
-import dev.saccade.train.hooks.StepTime;
 
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Averages steps between two lines of the logs: losses and gradient norms each over the steps where
- * they are numbers, which those that were left out in float16 need not have; NaN where none has.
+ * they are finite, since steps that float16 skips need not have them; NaN where none has.
  */
 final class StepMeter {
 
-    private final Map<String, Double> losses = new LinkedHashMap<>();
-    private final Map<String, Double> metrics = new LinkedHashMap<>();
-    private final Map<String, Integer> stepsWithMetric = new HashMap<>();
-    private double loss;
-    private double gradientNorm;
-    private double seconds;
-    private double dataSeconds;
-    private int steps;
-    private int stepsWithLoss;
-    private int stepsWithNorm;
+    private final List<StepReport> steps = new ArrayList<>();
 
-    /** Takes a step in. */
+    /** Adds a step. */
     void add(StepReport step) {
-        LogVars logVars = step.logVars();
-        if (Double.isFinite(logVars.loss())) {
-            logVars.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
-            loss += logVars.loss();
-            stepsWithLoss++;
-        }
-        if (Double.isFinite(logVars.gradientNorm())) {
-            gradientNorm += logVars.gradientNorm();
-            stepsWithNorm++;
-        }
-        logVars.metrics().forEach(this::add);
-        seconds += step.time().seconds();
-        dataSeconds += step.time().dataSeconds();
-        steps++;
+        steps.add(step);
     }
 
-    private void add(String metric, double value) {
-        if (Double.isFinite(value)) {
-            metrics.merge(metric, value, Double::sum);
-            stepsWithMetric.merge(metric, 1, Integer::sum);
-        }
-    }
-
-    /**
-     * Returns the mean of the steps since the last call and starts anew.
-     *
-     * @param last the step taken in last, which gives the counters
-     */
-    StepReport mean(StepReport last) {
-        checkState(steps > 0, "no step to average");
-        losses.replaceAll((name, sum) -> sum / stepsWithLoss);
-        metrics.replaceAll((name, sum) -> sum / stepsWithMetric.get(name));
+    /** Returns the mean of the steps since the last call, with the counters of the last. */
+    StepReport mean() {
+        checkState(!steps.isEmpty(), "no step to average");
+        List<StepReport> finite = steps.stream().filter(s -> Double.isFinite(s.loss())).toList();
+        StepReport last = steps.get(steps.size() - 1);
         StepReport mean =
                 new StepReport(
                         last.iteration(),
                         last.iterations(),
                         last.epoch(),
                         last.learningRate(),
-                        new LogVars(
-                                loss / stepsWithLoss,
-                                losses,
-                                metrics,
-                                gradientNorm / stepsWithNorm),
-                        new StepTime(
-                                seconds / steps, dataSeconds / steps, last.time().remaining()));
-        losses.clear();
-        metrics.clear();
-        stepsWithMetric.clear();
-        loss = 0;
-        gradientNorm = 0;
-        seconds = 0;
-        dataSeconds = 0;
-        steps = 0;
-        stepsWithLoss = 0;
-        stepsWithNorm = 0;
+                        mean(StepReport::loss),
+                        means(finite, StepReport::losses),
+                        means(steps, StepReport::metrics),
+                        mean(StepReport::gradientNorm),
+                        mean(StepReport::seconds),
+                        mean(StepReport::dataSeconds),
+                        last.remaining());
+        steps.clear();
         return mean;
+    }
+
+    private double mean(ToDoubleFunction<StepReport> value) {
+        double sum = 0;
+        int count = 0;
+        for (StepReport step : steps) {
+            double each = value.applyAsDouble(step);
+            if (Double.isFinite(each)) {
+                sum += each;
+                count++;
+            }
+        }
+        return sum / count;
+    }
+
+    /** Returns the mean of each value over the steps where it is finite. */
+    private static Map<String, Double> means(
+            List<StepReport> steps, Function<StepReport, Map<String, Double>> values) {
+        Map<String, double[]> sums = new LinkedHashMap<>();
+        for (StepReport step : steps) {
+            values.apply(step)
+                    .forEach(
+                            (name, value) -> {
+                                double[] sum = sums.computeIfAbsent(name, key -> new double[2]);
+                                if (Double.isFinite(value)) {
+                                    sum[0] += value;
+                                    sum[1]++;
+                                }
+                            });
+        }
+        Map<String, Double> means = new LinkedHashMap<>();
+        sums.forEach(
+                (name, sum) -> {
+                    if (sum[1] > 0) {
+                        means.put(name, sum[0] / sum[1]);
+                    }
+                });
+        return means;
     }
 }

@@ -4,7 +4,6 @@ import com.google.common.primitives.Bytes;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 
 import java.io.IOException;
@@ -59,15 +58,14 @@ public final class TensorBoardLog implements LogWriter {
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
-        LogVars logVars = mean.logVars();
         ProtoMessage summary = new ProtoMessage();
         scalar(summary, "train/learning_rate", mean.learningRate());
-        scalar(summary, "train/loss", logVars.loss());
-        logVars.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
-        logVars.metrics().forEach((name, value) -> scalar(summary, "train/" + name, value));
-        scalar(summary, "train/gradient_norm", logVars.gradientNorm());
-        scalar(summary, "speed/seconds_per_step", mean.time().seconds());
-        scalar(summary, "speed/data_share", mean.time().dataShare());
+        scalar(summary, "train/loss", mean.loss());
+        mean.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        mean.metrics().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        scalar(summary, "train/gradient_norm", mean.gradientNorm());
+        scalar(summary, "speed/seconds_per_step", mean.seconds());
+        scalar(summary, "speed/data_share", mean.dataFraction());
         scalar(summary, "memory/resident_mib", memory.residentBytes() / (double) (1 << 20));
         scalar(summary, "memory/peak_tensor_mib", memory.peakTensorBytes() / (double) (1 << 20));
         scalar(summary, "memory/arrays", memory.arrays());

@@ -6,9 +6,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
-import dev.saccade.train.hooks.StepTime;
 
 import java.nio.file.Path;
 import java.time.Clock;
@@ -69,8 +67,6 @@ public final class TextLog implements LogWriter {
     }
 
     private static String line(StepReport step) {
-        LogVars logVars = step.logVars();
-        StepTime time = step.time();
         return Text.format(
                 "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  grad_norm %.3f  %.3f s/step"
                         + "  data %.0f %%  eta %s",
@@ -78,13 +74,13 @@ public final class TextLog implements LogWriter {
                 step.iteration(),
                 step.iterations(),
                 step.learningRate(),
-                logVars.loss(),
-                terms(logVars.losses()),
-                logVars.metrics().isEmpty() ? "" : "  " + terms(logVars.metrics()),
-                logVars.gradientNorm(),
-                time.seconds(),
-                100 * time.dataShare(),
-                clock(time.remaining()));
+                step.loss(),
+                terms(step.losses()),
+                step.metrics().isEmpty() ? "" : "  " + terms(step.metrics()),
+                step.gradientNorm(),
+                step.seconds(),
+                100 * step.dataFraction(),
+                clock(step.remaining()));
     }
 
     private static String terms(Map<String, Double> values) {

@@ -10,8 +10,8 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
 
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -26,14 +26,8 @@ public final class AdamW extends Optimizer {
      * @param learningRate learning rate before schedule and rules
      * @param beta1 decay of the mean of the gradients, in [0, 1)
      * @param beta2 decay of the mean of the squared gradients, in [0, 1)
-     * @param epsilon what is added to the root of the squares
+     * @param epsilon added to the root of the mean of the squares
      * @param weightDecay weight decay before rules
-     * @param norms the rule for the parameters of normalizations; none by default, when {@code
-     *     biases} says how their biases decay
-     * @param biases the rule for biases; its learning rate is not for those of normalizations
-     * @param rules rules by a part of the dotted name, such as {@code pos_embed}, which win over
-     *     both
-     * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
     @Part("adamw")
     public record Config(
@@ -42,10 +36,7 @@ public final class AdamW extends Optimizer {
             @Default("0.999") double beta2,
             @Default("1e-8") double epsilon,
             @Default("0.05") double weightDecay,
-            Optional<ParameterRule> norms,
-            ParameterRule biases,
-            @Default("{}") Map<String, ParameterRule> rules,
-            Optional<LayerDecay> layerDecay)
+            @Unwrapped ParamwiseConfig paramwise)
             implements Optimizer.Config {
 
         /** Checks the values. */
@@ -57,7 +48,6 @@ public final class AdamW extends Optimizer {
                     .above("epsilon", epsilon, 0, 1)
                     .within("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
-            rules = ImmutableMap.copyOf(rules);
         }
 
         @Override
@@ -68,7 +58,8 @@ public final class AdamW extends Optimizer {
 
     private AdamW(Config config, Module module) {
         super(
-                ParameterGroup.split(module, config),
+                module,
+                config,
                 ImmutableMap.of(
                         "exp_avg", MemoryFormat::zerosLike,
                         "exp_avg_sq", MemoryFormat::zerosLike,

@@ -38,11 +38,6 @@ import java.util.function.Supplier;
  */
 public record Gradients(Map<String, NDArray> arrays) {
 
-    private static final Script SCALE =
-            Script.compile(
-                    "(factor: List[Tensor], gradients: List[Tensor]) -> List[Tensor]",
-                    "return torch._foreach_mul(gradients, factor[0])");
-
     private static final Script NORMS =
             Script.compile(
                     "(gradients: List[Tensor]) -> Tensor",
@@ -106,11 +101,19 @@ public record Gradients(Map<String, NDArray> arrays) {
      */
     public static Gradients compute(Supplier<NDArray> loss, Map<String, Parameter> parameters) {
         List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
-        NDList found = Autograd.gradients(loss, values);
+        return of(Autograd.gradients(loss, values), parameters.keySet());
+    }
+
+    /**
+     * Returns gradients by name, without those that are empty.
+     *
+     * @param names of the parameters, in the order of the gradients
+     */
+    public static Gradients of(NDList gradients, Set<String> names) {
         Map<String, NDArray> byName = new LinkedHashMap<>();
-        int i = 0;
-        for (String name : parameters.keySet()) {
-            NDArray gradient = found.get(i++);
+        Iterator<NDArray> next = gradients.iterator();
+        for (String name : names) {
+            NDArray gradient = next.next();
             if (gradient.isEmpty()) {
                 gradient.close();
             } else {
@@ -157,20 +160,6 @@ public record Gradients(Map<String, NDArray> arrays) {
         return new Gradients(Maps.filterKeys(arrays, names::contains));
     }
 
-    /** Returns these gradients times a factor. */
-    public Gradients times(float factor) {
-        if (arrays.isEmpty() || factor == 1) {
-            return this;
-        }
-        List<NDArray> values = List.copyOf(arrays.values());
-        return NoGrad.call(
-                () -> {
-                    try (NDArray scalar = Tensors.of(values.get(0).getManager(), factor)) {
-                        return named(SCALE.runLists(List.of(List.of(scalar), values)));
-                    }
-                });
-    }
-
     /** Returns the norms, all 0 where there is no gradient. */
     public Norms norms() {
         if (arrays.isEmpty()) {
@@ -211,14 +200,5 @@ public record Gradients(Map<String, NDArray> arrays) {
     public Gradients attach(NDManager manager) {
         arrays.values().forEach(array -> array.attach(manager));
         return this;
-    }
-
-    private Gradients named(NDList values) {
-        Map<String, NDArray> byName = new LinkedHashMap<>();
-        int i = 0;
-        for (String name : arrays.keySet()) {
-            byName.put(name, values.get(i++));
-        }
-        return new Gradients(byName);
     }
 }

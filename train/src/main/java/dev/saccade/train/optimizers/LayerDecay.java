@@ -33,18 +33,14 @@ public record LayerDecay(double rate) {
      */
     Map<Parameter, Double> factors(Module module) {
         Map<Parameter, Double> factors = new HashMap<>();
-        backbones(module)
-                .forEach(
-                        backbone -> {
-                            Map<String, Integer> layers = backbone.layers();
-                            Map<String, Parameter> parameters = backbone.namedParameters();
-                            int end = layers.values().stream().reduce(-1, Math::max) + 1;
-                            layers.forEach(
-                                    (name, layer) ->
-                                            factors.put(
-                                                    parameters.get(name),
-                                                    Math.pow(rate, end - layer)));
-                        });
+        for (Backbone backbone : backbones(module).toList()) {
+            Map<String, Integer> layers = backbone.layers();
+            Map<String, Parameter> parameters = backbone.namedParameters();
+            int end = layers.values().stream().reduce(-1, Math::max) + 1;
+            layers.forEach(
+                    (name, layer) ->
+                            factors.put(parameters.get(name), Math.pow(rate, end - layer)));
+        }
         if (factors.isEmpty()) {
             throw SaccadeException.user(
                     "optimizer.layer_decay: the model has no backbone with layers");

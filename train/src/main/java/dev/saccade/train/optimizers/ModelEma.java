@@ -1,7 +1,5 @@
 package dev.saccade.train.optimizers;
 
-import static com.google.common.collect.ImmutableMap.toImmutableMap;
-
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -17,11 +15,9 @@ import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 
 /**
  * Averages of the weights over the steps of a training (Polyak and Juditsky 1992), which mostly do
@@ -109,7 +105,8 @@ public final class ModelEma {
             try (NDManager scratch = manager.newSubManager(Device.cpu())) {
                 List<NDArray> followed = averages.keySet().stream().map(weights::get).toList();
                 List<NDArray> share = List.of(scratch.create(1 - decay));
-                run(FOLLOW, List.of(share, List.copyOf(averages.values()), followed));
+                List<NDArray> all = List.copyOf(averages.values());
+                NoGrad.run(() -> FOLLOW.runLists(List.of(share, all, followed)).close());
             }
         }
     }
@@ -117,23 +114,12 @@ public final class ModelEma {
     private static final Script FOLLOW =
             Script.compile(
                             "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor])"
-                                + " -> Tensor",
+                                    + " -> Tensor",
                             """
                             torch._foreach_lerp_(averages, weights, float(share[0]))
                             return share[0]
                             """)
                     .withNumbersOnCpu();
-
-    private static final Script SWAP =
-            Script.compile(
-                    "(averages: List[Tensor], weights: List[Tensor]) -> Tensor",
-                    """
-                    for i in range(torch.len(weights)):
-                      weight = torch.clone(weights[i])
-                      weights[i].copy_(averages[i])
-                      averages[i].copy_(weight)
-                    return averages[0]
-                    """);
 
     private final Config config;
     private final Map<String, Parameter> parameters;
@@ -141,24 +127,21 @@ public final class ModelEma {
 
     private ModelEma(Config config, Module module) {
         this.config = config;
-        Map<String, Parameter> learned = Gradients.learned(module);
         this.parameters =
-                module.namedParameters().entrySet().stream()
-                        .filter(
-                                e ->
-                                        learned.containsKey(e.getKey())
-                                                || (config.updateBuffers()
-                                                        && Module.isBuffer(e.getValue())))
-                        .collect(toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
-        Map<String, NDArray> copies = new LinkedHashMap<>();
-        weights()
-                .forEach(
-                        (name, weight) -> {
-                            NDArray copy = MemoryFormat.zerosLike(weight);
-                            MemoryFormat.copy(weight, copy);
-                            copies.put(name, copy);
-                        });
-        this.averages = ImmutableMap.copyOf(copies);
+                ImmutableMap.copyOf(
+                        Maps.filterValues(
+                                module.namedParameters(),
+                                p ->
+                                        Module.isBuffer(p)
+                                                ? config.updateBuffers()
+                                                : p.requiresGradient()));
+        this.averages = ImmutableMap.copyOf(Maps.transformValues(weights(), ModelEma::copy));
+    }
+
+    private static NDArray copy(NDArray weight) {
+        NDArray copy = MemoryFormat.zerosLike(weight);
+        MemoryFormat.copy(weight, copy);
+        return copy;
     }
 
     /** Returns the averages by the dotted names of the module. */
@@ -182,24 +165,14 @@ public final class ModelEma {
                 : Update.NONE;
     }
 
-    /**
-     * Returns what {@code body} returns, run while the module has the averages; its own values come
-     * back after it, bit by bit.
-     */
-    public <T> T during(Supplier<T> body) {
-        swap();
-        try {
-            return body.get();
-        } finally {
-            swap();
+    /** Exchanges the values of the module and the averages, bit by bit; twice restores them. */
+    public void swap() {
+        for (Map.Entry<String, NDArray> weight : weights().entrySet()) {
+            NDArray average = averages.get(weight.getKey());
+            try (NDArray kept = copy(weight.getValue())) {
+                MemoryFormat.copy(average, weight.getValue());
+                MemoryFormat.copy(kept, average);
+            }
         }
-    }
-
-    private void swap() {
-        run(SWAP, List.of(List.copyOf(averages.values()), List.copyOf(weights().values())));
-    }
-
-    private static void run(Script script, List<List<NDArray>> lists) {
-        NoGrad.run(() -> script.runLists(lists).close());
     }
 }

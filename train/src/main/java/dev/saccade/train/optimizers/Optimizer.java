@@ -51,24 +51,9 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns the weight decay before parameter rules. */
         double weightDecay();
 
-        /** Returns the rule for the parameters of normalizations; none unless overridden. */
-        default Optional<ParameterRule> norms() {
-            return Optional.empty();
-        }
-
-        /** Returns the rule for biases; they learn as weights do unless overridden. */
-        default ParameterRule biases() {
-            return ParameterRule.NONE;
-        }
-
-        /** Returns the rules for parameters whose dotted names contain the key; maybe none. */
-        default Map<String, ParameterRule> rules() {
-            return Map.of();
-        }
-
-        /** Returns how learning rates fall from layer to layer of the backbone, if they do. */
-        default Optional<LayerDecay> layerDecay() {
-            return Optional.empty();
+        /** Returns the rules for some parameters; none unless overridden. */
+        default ParamwiseConfig paramwise() {
+            return ParamwiseConfig.NONE;
         }
 
         /** Returns the optimizer for the parameters of a module that are learned now. */
@@ -79,6 +64,9 @@ public abstract class Optimizer implements AutoCloseable {
             """
             lr = float(torch.select(rates[0], 0, 0))
             weight_decay = float(torch.select(rates[1], 0, 0))
+            factor = float(rates[2])
+            if factor != 1.0:
+              gradients = torch._foreach_mul(gradients, factor)
             """;
 
     private static final String ALL_GROUPS =
@@ -91,7 +79,7 @@ public abstract class Optimizer implements AutoCloseable {
 
     private static final String NO_AVERAGES = "averages = annotate(List[Tensor], [])\n";
 
-    /** libtorch's fused updates walk through memory, where a gradient must lie as its weight. */
+    /** libtorch's fused updates expect gradients with the strides of their weights. */
     private static final String SAME_STRIDES =
             """
             for i in range(torch.len(weights)):
@@ -107,32 +95,33 @@ public abstract class Optimizer implements AutoCloseable {
     private final Optional<Script> fusedUpdateWithAverages;
 
     /**
-     * Makes an optimizer.
+     * Creates the state.
      *
-     * @param groups what it changes
-     * @param starts what gives the first value of each kind of state for a weight
-     * @param update lines of TorchScript that change {@code weights} and the kinds of state in
-     *     place, but not {@code gradients}, all of type {@code List[Tensor]}; {@code lr} and {@code
-     *     weight_decay} are numbers
-     * @param fusedUpdate the same by an operator of {@link Kernels} for parameters of all groups,
-     *     where there is one: {@code lr} and {@code weight_decay} are tensors of a number for each,
-     *     and gradients are to be multiplied by {@code factor} first; {@code averages}, of which
-     *     there may be none, follow the new weights by {@code average_decay}
+     * @param module whose parameters are updated
+     * @param starts returns the first value of each type of state for a weight
+     * @param update lines of TorchScript that change {@code weights} and the state in place, all of
+     *     type {@code List[Tensor]}, by {@code gradients}; {@code lr} and {@code weight_decay} are
+     *     numbers
+     * @param fusedUpdate the same by an operator of {@link Kernels} for parameters of all groups:
+     *     {@code lr} and {@code weight_decay} are tensors of a number for each, gradients are
+     *     multiplied by {@code factor} first, and {@code averages}, which may be empty, follow the
+     *     new weights by {@code average_decay}
      */
     protected Optimizer(
-            List<ParameterGroup> groups,
+            Module module,
+            Config config,
             Map<String, Function<NDArray, NDArray>> starts,
             String update,
             Optional<String> fusedUpdate) {
+        groups = ParameterGroup.split(module, config);
         if (groups.isEmpty()) {
             throw SaccadeException.user(
                     "there is nothing to learn: every parameter of the model is frozen");
         }
-        this.groups = groups;
         NDArray any = groups.get(0).parameters().values().iterator().next().getArray();
         this.manager = any.getManager().newSubManager();
         manager.setName("optimizer");
-        starts.forEach((kind, start) -> states.put(kind, state(start)));
+        NoGrad.run(() -> starts.forEach((kind, start) -> states.put(kind, state(start))));
         List<String> kinds = List.copyOf(states.keySet());
         List<String> withAverages =
                 ImmutableList.<String>builder().addAll(kinds).add("averages").build();
@@ -145,15 +134,8 @@ public abstract class Optimizer implements AutoCloseable {
 
     private Map<String, NDArray> state(Function<NDArray, NDArray> start) {
         Map<String, NDArray> arrays = new LinkedHashMap<>();
-        NoGrad.run(
-                () ->
-                        parameters()
-                                .forEach(
-                                        (name, parameter) -> {
-                                            NDArray array = start.apply(parameter.getArray());
-                                            array.attach(manager);
-                                            arrays.put(name, array);
-                                        }));
+        parameters().forEach((name, weight) -> arrays.put(name, start.apply(weight.getArray())));
+        arrays.values().forEach(array -> array.attach(manager));
         return arrays;
     }
 
@@ -190,25 +172,19 @@ public abstract class Optimizer implements AutoCloseable {
      */
     public final void step(
             Gradients gradients, float factor, double learningRate, Update averages) {
-        NoGrad.run(
-                () -> {
-                    Optional<Script> fused =
-                            averages.averages().isEmpty() ? fusedUpdate : fusedUpdateWithAverages;
-                    if (fused.isPresent() && served(gradients)) {
-                        run(fused.get(), groups, gradients, factor, learningRate, averages);
-                        averages.without(gradients.arrays().keySet()).apply();
-                    } else {
-                        Gradients scaled = gradients.times(factor);
-                        for (ParameterGroup group : groups) {
-                            run(update, List.of(group), scaled, 1, learningRate, Update.NONE);
-                        }
-                        averages.apply();
-                    }
-                });
-    }
-
-    private static boolean served(Gradients gradients) {
-        return gradients.arrays().values().stream().limit(1).allMatch(Kernels::isFusedFor);
+        Optional<Script> fused =
+                averages.averages().isEmpty() ? fusedUpdate : fusedUpdateWithAverages;
+        boolean served =
+                gradients.arrays().values().stream().limit(1).allMatch(Kernels::isFusedFor);
+        if (fused.isPresent() && served) {
+            run(fused.get(), groups, gradients, factor, learningRate, averages);
+            averages.without(gradients.arrays().keySet()).apply();
+        } else {
+            for (ParameterGroup group : groups) {
+                run(update, List.of(group), gradients, factor, learningRate, Update.NONE);
+            }
+            averages.apply();
+        }
     }
 
     private void run(
@@ -223,16 +199,14 @@ public abstract class Optimizer implements AutoCloseable {
         List<Double> rates = new ArrayList<>();
         List<Double> decays = new ArrayList<>();
         for (ParameterGroup group : together) {
-            group.parameters()
-                    .forEach(
-                            (name, parameter) -> {
-                                if (gradients.arrays().containsKey(name)) {
-                                    names.add(name);
-                                    weights.add(parameter.getArray());
-                                    rates.add(learningRate * group.learningRateFactor());
-                                    decays.add(group.weightDecay());
-                                }
-                            });
+            for (Map.Entry<String, Parameter> entry : group.parameters().entrySet()) {
+                if (gradients.arrays().containsKey(entry.getKey())) {
+                    names.add(entry.getKey());
+                    weights.add(entry.getValue().getArray());
+                    rates.add(learningRate * group.learningRateFactor());
+                    decays.add(group.weightDecay());
+                }
+            }
         }
         if (names.isEmpty()) {
             return;
@@ -251,7 +225,7 @@ public abstract class Optimizer implements AutoCloseable {
             if (!averages.averages().isEmpty()) {
                 lists.add(select(names, averages.averages()));
             }
-            script.runLists(lists);
+            NoGrad.run(() -> script.runLists(lists));
         }
     }
 

@@ -9,7 +9,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Module;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,7 +38,7 @@ public record ParameterGroup(
      * Sorts the learned parameters of a module into groups, as mmengine's {@code paramwise_cfg}
      * does.
      *
-     * <p>For each parameter one rule counts: of {@link Optimizer.Config#rules} whose key its dotted
+     * <p>For each parameter one rule counts: of {@link ParamwiseConfig#rules} whose key its dotted
      * name contains the longest, among equally long ones the first of the alphabet; else that of
      * its kind. Normalizations are told by a {@code weight} of one dimension. Where they have no
      * rule, their biases decay as other biases do, but learn as fast as weights. The decay over the
@@ -48,39 +47,39 @@ public record ParameterGroup(
      * @param config the learning rate, the weight decay and the rules
      */
     public static List<ParameterGroup> split(Module module, Optimizer.Config config) {
+        ParamwiseConfig paramwise = config.paramwise();
         Map<Parameter, Double> factors =
-                config.layerDecay().map(decay -> decay.factors(module)).orElse(Map.of());
-        List<String> keys = config.rules().keySet().stream().sorted(LONGEST_FIRST).toList();
+                paramwise.layerDecay().map(decay -> decay.factors(module)).orElse(Map.of());
+        List<String> keys = paramwise.rules().keySet().stream().sorted(LONGEST_FIRST).toList();
         Map<String, Parameter> all = module.namedParameters();
         Map<Key, Map<String, Parameter>> groups = new LinkedHashMap<>();
-        Gradients.learned(module)
-                .forEach(
-                        (name, parameter) -> {
-                            ParameterRule rule =
-                                    keys.stream()
-                                            .filter(name::contains)
-                                            .map(config.rules()::get)
-                                            .findFirst()
-                                            .orElseGet(() -> ofKind(name, all, config));
-                            Key group =
-                                    new Key(
-                                            rule.learningRateFactor()
-                                                    * factors.getOrDefault(parameter, 1.0),
-                                            rule.weightDecayFactor() * config.weightDecay());
-                            groups.computeIfAbsent(group, g -> new LinkedHashMap<>())
-                                    .put(name, parameter);
-                        });
-        List<ParameterGroup> result = new ArrayList<>();
-        groups.forEach(
-                (key, members) ->
-                        result.add(
+        for (Map.Entry<String, Parameter> entry : Gradients.learned(module).entrySet()) {
+            String name = entry.getKey();
+            ParameterRule rule =
+                    keys.stream()
+                            .filter(name::contains)
+                            .findFirst()
+                            .map(paramwise.rules()::get)
+                            .orElseGet(() -> ofKind(name, all, paramwise));
+            double layer = factors.getOrDefault(entry.getValue(), 1.0);
+            Key group =
+                    new Key(
+                            rule.learningRateFactor() * layer,
+                            rule.weightDecayFactor() * config.weightDecay());
+            groups.computeIfAbsent(group, g -> new LinkedHashMap<>()).put(name, entry.getValue());
+        }
+        return groups.entrySet().stream()
+                .map(
+                        e ->
                                 new ParameterGroup(
-                                        key.learningRateFactor(), key.weightDecay(), members)));
-        return List.copyOf(result);
+                                        e.getKey().learningRateFactor(),
+                                        e.getKey().weightDecay(),
+                                        e.getValue()))
+                .toList();
     }
 
     private static ParameterRule ofKind(
-            String name, Map<String, Parameter> all, Optimizer.Config config) {
+            String name, Map<String, Parameter> all, ParamwiseConfig config) {
         String module = name.substring(0, name.lastIndexOf('.') + 1);
         ParameterRule rule = name.equals(module + "bias") ? config.biases() : ParameterRule.NONE;
         Parameter weight = all.get(module + "weight");

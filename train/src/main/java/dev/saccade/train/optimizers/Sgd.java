@@ -1,13 +1,12 @@
 package dev.saccade.train.optimizers;
 
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.core.Checks;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.MemoryFormat;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
 
 import java.util.Map;
 import java.util.Optional;
@@ -22,24 +21,15 @@ public final class Sgd extends Optimizer {
      * Hyper-parameters.
      *
      * @param learningRate learning rate before schedule and rules
-     * @param momentum share of the old direction that stays, in [0, 1)
+     * @param momentum momentum factor, in [0, 1)
      * @param weightDecay weight decay before rules
-     * @param norms the rule for the parameters of normalizations; none by default, when {@code
-     *     biases} says how their biases decay
-     * @param biases the rule for biases; its learning rate is not for those of normalizations
-     * @param rules rules by a part of the dotted name, such as {@code pos_embed}, which win over
-     *     both
-     * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
     @Part("sgd")
     public record Config(
             @Default("0.02") double learningRate,
             @Default("0.9") double momentum,
             @Default("1e-4") double weightDecay,
-            Optional<ParameterRule> norms,
-            ParameterRule biases,
-            @Default("{}") Map<String, ParameterRule> rules,
-            Optional<LayerDecay> layerDecay)
+            @Unwrapped ParamwiseConfig paramwise)
             implements Optimizer.Config {
 
         /** Checks the values. */
@@ -49,7 +39,6 @@ public final class Sgd extends Optimizer {
                     .below("momentum", momentum, 0, 1)
                     .within("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
-            rules = ImmutableMap.copyOf(rules);
         }
 
         @Override
@@ -60,7 +49,8 @@ public final class Sgd extends Optimizer {
 
     private Sgd(Config config, Module module) {
         super(
-                ParameterGroup.split(module, config),
+                module,
+                config,
                 config.momentum() == 0
                         ? Map.of()
                         : Map.of("momentum_buffer", MemoryFormat::zerosLike),

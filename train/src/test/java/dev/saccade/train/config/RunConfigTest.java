@@ -80,9 +80,9 @@ class RunConfigTest {
                                 """,
                         "data.batch_size=4");
         Optimizer.Config optimizer = config.optimizer();
-        assertEquals(Map.of("norm", new ParameterRule(1, 0)), optimizer.rules());
-        assertEquals(Optional.of(new ParameterRule(1, 0)), optimizer.norms());
-        assertEquals(new ParameterRule(2, 0), optimizer.biases());
+        assertEquals(Map.of("norm", new ParameterRule(1, 0)), optimizer.paramwise().rules());
+        assertEquals(Optional.of(new ParameterRule(1, 0)), optimizer.paramwise().norms());
+        assertEquals(new ParameterRule(2, 0), optimizer.paramwise().biases());
         assertEquals(new PolySchedule(0.9, 0, new Warmup(1500, 1e-6)), config.schedule());
         assertEquals(new RunLength(160_000, 12), config.length(34, 1));
         assertEquals(0.75e-4, config.learningRate(1), 1e-18);

@@ -13,9 +13,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.FailingDisk;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
-import dev.saccade.train.hooks.StepTime;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,12 +45,13 @@ class LogsTest {
                 400,
                 1,
                 0.0125,
-                new LogVars(
-                        1.75,
-                        ImmutableMap.of("loss_cls", 1.5, "loss_bbox", 0.25),
-                        ImmutableMap.of("acc", 93.75),
-                        3.5),
-                new StepTime(0.8, 0.2, Duration.ofSeconds(3725)));
+                1.75,
+                ImmutableMap.of("loss_cls", 1.5, "loss_bbox", 0.25),
+                ImmutableMap.of("acc", 93.75),
+                3.5,
+                0.8,
+                0.2,
+                Duration.ofSeconds(3725));
     }
 
     private static EvaluationReport evaluation(Map<String, byte[]> pictures) {

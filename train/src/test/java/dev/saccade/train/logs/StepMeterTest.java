@@ -4,9 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
-import dev.saccade.train.hooks.StepTime;
 
 import org.junit.jupiter.api.Test;
 
@@ -22,25 +20,29 @@ class StepMeterTest {
                 10,
                 0,
                 0.1,
-                new LogVars(
-                        loss, ImmutableMap.of("loss_cls", loss), ImmutableMap.of(), gradientNorm),
-                new StepTime(1, 0, Duration.ZERO));
+                loss,
+                ImmutableMap.of("loss_cls", loss),
+                ImmutableMap.of(),
+                gradientNorm,
+                1,
+                0,
+                Duration.ZERO);
     }
 
-    private LogVars mean(StepReport... steps) {
+    private StepReport mean(StepReport... steps) {
         for (StepReport step : steps) {
             meter.add(step);
         }
-        return meter.mean(steps[steps.length - 1]).logVars();
+        return meter.mean();
     }
 
     @Test
     void stepsThatWereLeftOutCountWithTheirLosses() {
-        LogVars some = mean(step(6, Double.POSITIVE_INFINITY), step(2, 3), step(Double.NaN, 5));
+        StepReport some = mean(step(6, Double.POSITIVE_INFINITY), step(2, 3), step(Double.NaN, 5));
         assertEquals(4, some.loss());
         assertEquals(ImmutableMap.of("loss_cls", 4.0), some.losses());
         assertEquals(4, some.gradientNorm());
-        LogVars all = mean(step(6, Double.NaN));
+        StepReport all = mean(step(6, Double.NaN));
         assertEquals(6, all.loss());
         assertEquals(ImmutableMap.of("loss_cls", 6.0), all.losses());
         assertEquals(Double.NaN, all.gradientNorm());

@@ -1,9 +1,5 @@
 package dev.saccade.train;
 
-import com.google.common.io.ByteArrayDataInput;
-import com.google.common.io.ByteArrayDataOutput;
-import com.google.common.io.ByteStreams;
-
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
@@ -16,35 +12,33 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Holds all ranks to the config, the data and the Saccade of rank 0. */
-final class SameRun {
+/** Requires the config, the data and the Saccade version of rank 0 on all ranks. */
+final class RankAgreement {
 
-    private final ProcessGroup ranks;
+    private record Settings(Map<String, String> values) {}
 
-    SameRun(ProcessGroup ranks) {
-        this.ranks = ranks;
-    }
+    private RankAgreement() {}
 
     /**
-     * Refuses to be one of ranks that would train something else.
+     * Fails on ranks that would train something else.
      *
-     * @param identity what tells the run from others
-     * @param val what is measured on
-     * @throws SaccadeException of kind user that lists what is not as it is on rank 0
+     * @param identity of the run
+     * @throws SaccadeException of kind user that lists the differences from rank 0
      */
-    void require(RunConfig config, Map<String, String> identity, Optional<Dataset> val) {
+    static void require(
+            ProcessGroup ranks,
+            RunConfig config,
+            Map<String, String> identity,
+            Optional<Dataset> val) {
         if (ranks.worldSize() == 1) {
             return;
         }
         Map<String, String> own = new TreeMap<>(ConfigChange.common(config));
         own.put("the training data", identity.get("run.data"));
-        own.put("data.val", val.map(DatasetFingerprint::compute).orElse("nothing"));
+        own.put("data.val", val.map(RunIdentity::fingerprint).orElse("nothing"));
         own.put("the version of Saccade", Version.saccade());
-        ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        MapBytes.write(own, out, ByteArrayDataOutput::writeUTF);
-        byte[] told = ranks.broadcast(out.toByteArray(), 0);
         Map<String, String> first =
-                MapBytes.read(ByteStreams.newDataInput(told), ByteArrayDataInput::readUTF);
+                RankMessages.broadcast(ranks, Settings.class, new Settings(own)).values;
         TreeSet<String> keys = new TreeSet<>(own.keySet());
         keys.addAll(first.keySet());
         Problems problems = new Problems();

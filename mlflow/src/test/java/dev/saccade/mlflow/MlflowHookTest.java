@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.mlflow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -12,6 +12,10 @@ import com.sun.net.httpserver.HttpServer;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.train.Outcome;
+import dev.saccade.train.RunFolder;
+import dev.saccade.train.Training;
+import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
 
@@ -23,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,8 +42,26 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
+import javax.imageio.ImageIO;
+
 /** Runs that tell a server, which keeps what a tracking server of MLflow would. */
-class MlflowTest {
+class MlflowHookTest {
+
+    private static final String CONFIG =
+            """
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+              neck: {type: fpn, out_channels: 16, start_level: 1, num_outs: 3}
+              head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
+            data:
+              train: {type: coco, annotations: labels.json, images: .}
+              val: {type: coco, annotations: labels.json, images: .}
+              train_transforms: [{type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            optimizer: {type: adamw, learning_rate: 0.001}
+            schedule: {type: constant}
+            epochs: 2
+            """;
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -67,9 +90,38 @@ class MlflowTest {
                 }
             };
 
+    private void writeData() throws IOException {
+        StringBuilder images = new StringBuilder();
+        StringBuilder boxes = new StringBuilder();
+        for (int i = 1; i <= 6; i++) {
+            BufferedImage image = new BufferedImage(40, 32, BufferedImage.TYPE_INT_RGB);
+            ImageIO.write(image, "png", folder.resolve(i + ".png").toFile());
+            String comma = i == 1 ? "" : ",";
+            images.append(
+                    Text.format(
+                            "%s{\"id\": %d, \"file_name\": \"%d.png\", \"width\": 40, \"height\": 32}",
+                            comma, i, i));
+            boxes.append(
+                    Text.format(
+                            "%s{\"id\": %d, \"image_id\": %d, \"category_id\": 1, \"iscrowd\": 0,"
+                                    + " \"area\": 320, \"bbox\": [%d, 4, 16, 20]}",
+                            comma, i, i, 2 * i));
+        }
+        Files.writeString(
+                folder.resolve("labels.json"),
+                Text.format(
+                        "{\"images\": [%s], \"annotations\": [%s], \"categories\": [{\"id\": 1,"
+                                + " \"name\": \"cell\"}]}",
+                        images, boxes));
+    }
+
+    private RunConfig config(String... overrides) {
+        return RunConfig.parse(CONFIG).with("data.root=" + folder).with(overrides);
+    }
+
     @BeforeEach
     void start() throws IOException {
-        CellRun.writeData(folder);
+        writeData();
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", this::answer);
         server.start();
@@ -148,7 +200,7 @@ class MlflowTest {
     private Training training(String... overrides) throws IOException {
         int port = server.getAddress().getPort();
         return Training.of(
-                CellRun.config(folder, overrides)
+                config(overrides)
                         .with(
                                 Text.format(
                                         "hooks=[{type: mlflow, uri: 'http://127.0.0.1:%d/'}]",
@@ -242,8 +294,7 @@ class MlflowTest {
                 assertThrows(
                         SaccadeException.class,
                         () ->
-                                CellRun.config(folder)
-                                        .with(
+                                config().with(
                                                 String.format(
                                                         Locale.ROOT,
                                                         "hooks=[{type: mlflow, uri: '%s'}]",

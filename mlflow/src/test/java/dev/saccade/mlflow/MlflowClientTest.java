@@ -1,4 +1,4 @@
-package dev.saccade.train.mlflow;
+package dev.saccade.mlflow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,14 +20,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /** Servers that answer as MLflow does not; a training waits for none of them. */
 @Timeout(60)
-class MlflowServerTest {
+class MlflowClientTest {
 
     private final CountDownLatch end = new CountDownLatch(1);
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -50,8 +49,8 @@ class MlflowServerTest {
     private void assertFault(String expected, Duration patience, HttpHandler answer) {
         server.createContext("/", answer);
         String uri = "http://localhost:" + server.getAddress().getPort() + "/";
-        MlflowServer asked = new MlflowServer(uri, Optional.empty(), patience);
-        ServerFault fault = assertThrows(ServerFault.class, () -> asked.createRun("7", "run", 0));
+        MlflowClient client = new MlflowClient(uri, "", patience);
+        ServerFault fault = assertThrows(ServerFault.class, () -> client.createRun("7", "run"));
         assertEquals(expected, fault.getMessage());
     }
 

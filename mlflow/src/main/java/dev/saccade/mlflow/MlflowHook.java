@@ -1,0 +1,260 @@
+package dev.saccade.mlflow;
+
+import ai.djl.util.Utils;
+
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.core.Checks;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.train.RunFolder;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics,
+ * and at the end the config and the logs as artifacts, with the path of the best checkpoint as a
+ * tag.
+ *
+ * <p>A resumed run continues the same MLflow run, whose id is in {@value #RUN_ID} in the run
+ * folder. An unreachable server does not stop training: one note is logged, and up to {@value
+ * #MOST_PENDING} metrics are sent when it is back. Only rank 0 logs.
+ */
+public final class MlflowHook implements Hook {
+
+    /**
+     * Settings of the hook.
+     *
+     * @param uri of the server; the variable {@code MLFLOW_TRACKING_TOKEN} is sent as bearer token
+     * @param experiment the name of the experiment, created if missing
+     */
+    @Part("mlflow")
+    public record Config(
+            @Default("http://localhost:5000") String uri, @Default("saccade") String experiment)
+            implements Hook.Config {
+
+        /** Checks the values. */
+        public Config {
+            Checks.require(
+                    isAddress(uri),
+                    "uri",
+                    uri,
+                    "the address of a server, such as http://localhost:5000; names of servers have"
+                            + " no underscores");
+            Checks.require(!experiment.isBlank(), "experiment", experiment, "a name");
+        }
+
+        private static boolean isAddress(String uri) {
+            try {
+                return uri.matches("https?://[^\\s/?#]+(/[^\\s?#]*)?")
+                        && URI.create(uri).getHost() != null;
+            } catch (IllegalArgumentException e) {
+                return false;
+            }
+        }
+
+        @Override
+        public MlflowHook build() {
+            String token = Utils.getEnvOrSystemProperty(TOKEN, "").strip();
+            if (!token.matches("[!-~]*")) {
+                throw SaccadeException.user(
+                        "%s: holds a blank, a line break or another character that no token has",
+                        TOKEN);
+            }
+            return new MlflowHook(this, new MlflowClient(uri, token));
+        }
+    }
+
+    private static final String TOKEN = "MLFLOW_TRACKING_TOKEN";
+    private static final String RUN_ID = "mlflow_run";
+    private static final int MOST_PENDING = 100_000;
+    private static final int METRICS_PER_REQUEST = 1000;
+    private static final int PARAMS_PER_REQUEST = 100;
+    private static final int LONGEST_PARAM = 500;
+
+    private final Config config;
+    private final MlflowClient client;
+    private final List<Map<String, Object>> params = new ArrayList<>();
+    private final List<Map<String, Object>> metrics = new ArrayList<>();
+    private Optional<Run> run = Optional.empty();
+    private String runId = "";
+    private boolean unreachable;
+    private boolean refused;
+    private boolean finished;
+
+    private MlflowHook(Config config, MlflowClient client) {
+        this.config = config;
+        this.client = client;
+    }
+
+    @Override
+    public void beforeTrain(Run started) {
+        if (started.ranks().rank() == 0) {
+            run = Optional.of(started);
+            send(() -> {});
+        }
+    }
+
+    @Override
+    public void afterStep(Run current, StepReport step) {
+        add("train/", Map.of("loss", step.loss()), step.iteration());
+        add("train/", Map.of("learning_rate", step.learningRate()), step.iteration());
+        add("train/", step.losses(), step.iteration());
+        add("train/", step.metrics(), step.iteration());
+        if (metrics.size() >= METRICS_PER_REQUEST && !unreachable) {
+            send(() -> {});
+        }
+    }
+
+    @Override
+    public void afterEpoch(Run current) {
+        send(() -> {});
+    }
+
+    @Override
+    public void afterEvaluation(Run current, EvaluationReport evaluation) {
+        add("eval/", evaluation.metrics(), evaluation.iteration());
+        send(() -> {});
+    }
+
+    @Override
+    public void afterTrain(Run current) {
+        finished = true;
+        send(this::finish);
+    }
+
+    @Override
+    public void close() {
+        if (!finished) {
+            send(() -> client.updateRun(runId, "FAILED", true));
+        }
+    }
+
+    private void finish() throws IOException {
+        RunFolder folder = new RunFolder(run.orElseThrow().folder());
+        String best = folder.best().toAbsolutePath().toString();
+        client.logBatch(runId, "tags", List.of(Map.of("key", "best_checkpoint", "value", best)));
+        for (Path file : List.of(folder.config(), folder.log(), folder.metrics())) {
+            if (Files.isRegularFile(file)) {
+                client.logArtifact(runId, file);
+            }
+        }
+        client.updateRun(runId, "FINISHED", true);
+    }
+
+    private void add(String prefix, Map<String, Double> values, long step) {
+        values.forEach(
+                (name, value) -> {
+                    if (run.isPresent()
+                            && Double.isFinite(value)
+                            && metrics.size() < MOST_PENDING) {
+                        // MLflow accepts no other characters.
+                        String key = (prefix + name).replaceAll("[^\\w./ -]", "_");
+                        long now = System.currentTimeMillis();
+                        metrics.add(
+                                Map.of("key", key, "value", value, "timestamp", now, "step", step));
+                    }
+                });
+    }
+
+    private interface Request {
+        void send() throws IOException;
+    }
+
+    /** Sends everything pending, then one more request. */
+    private void send(Request last) {
+        if (run.isEmpty()) {
+            return;
+        }
+        try {
+            if (runId.isEmpty()) {
+                begin(run.get());
+            }
+            send("params", params, PARAMS_PER_REQUEST);
+            send("metrics", metrics, METRICS_PER_REQUEST);
+            last.send();
+            unreachable = false;
+        } catch (IOException e) {
+            if (!unreachable) {
+                unreachable = true;
+                note("is not told of this run for now", e);
+            }
+        }
+    }
+
+    /** Sends values until the server is unreachable; values that it refuses are dropped. */
+    private void send(String kind, List<Map<String, Object>> pending, int perRequest)
+            throws IOException {
+        while (!pending.isEmpty()) {
+            List<Map<String, Object>> next =
+                    pending.subList(0, Math.min(perRequest, pending.size()));
+            try {
+                client.logBatch(runId, kind, next);
+            } catch (MlflowClient.Refusal e) {
+                if (!refused) {
+                    refused = true;
+                    note("refuses some of this run, which is left out", e);
+                }
+            }
+            next.clear();
+        }
+    }
+
+    private void note(String problem, IOException e) {
+        run.orElseThrow()
+                .note(
+                        Printable.format(
+                                "MLflow at %s %s: %s", config.uri(), problem, e.getMessage()));
+    }
+
+    /** Creates an MLflow run, or continues that of a resumed run. */
+    private void begin(Run started) throws IOException {
+        Path file = started.folder().resolve(RUN_ID);
+        String before = Files.isRegularFile(file) ? Files.readString(file).strip() : "";
+        if (before.matches("\\w+") && client.hasRun(before)) {
+            client.updateRun(before, "RUNNING", false);
+            runId = before;
+            return;
+        }
+        String name = started.folder().toAbsolutePath().getFileName().toString();
+        runId = client.createRun(client.experiment(config.experiment()), name);
+        Files.writeString(file, runId);
+        Path yaml = new RunFolder(started.folder()).config();
+        Map<String, String> settings = new TreeMap<>();
+        if (Files.isRegularFile(yaml)) {
+            flatten("", ConfigFile.load(yaml, List.of()), settings);
+        }
+        settings.forEach(
+                (key, value) -> {
+                    String kept = value.substring(0, Math.min(value.length(), LONGEST_PARAM));
+                    params.add(Map.of("key", key, "value", kept));
+                });
+    }
+
+    private static void flatten(String path, ConfigNode node, Map<String, String> settings) {
+        String start = path.isEmpty() ? "" : path + ".";
+        if (node instanceof ConfigNode.Mapping mapping) {
+            mapping.entries().forEach((key, child) -> flatten(start + key, child, settings));
+        } else if (node instanceof ConfigNode.Sequence sequence) {
+            for (int i = 0; i < sequence.items().size(); i++) {
+                flatten(start + i, sequence.items().get(i), settings);
+            }
+        } else if (node instanceof ConfigNode.Scalar scalar) {
+            settings.put(path, scalar.value().toString());
+        }
+    }
+}

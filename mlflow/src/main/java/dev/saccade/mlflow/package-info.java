@@ -1,0 +1,2 @@
+/** Logs training runs to an MLflow tracking server. */
+package dev.saccade.mlflow;

@@ -1,0 +1,43 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.optimizers.ModelEma;
+import dev.saccade.train.optimizers.Optimizer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Everything in a checkpoint of a run besides its progress.
+ *
+ * @param ema averages of the weights, saved under the names of the weights
+ * @param hooks whose state is saved
+ */
+public record Checkpointables(
+        Module model, Optimizer optimizer, Optional<ModelEma> ema, Hooks hooks) {
+
+    /** Returns the averages that are evaluated in place of weights. */
+    Map<String, NDArray> averages() {
+        return ema.map(ModelEma::averages).orElse(Map.of());
+    }
+
+    /** Returns the weights that have averages. */
+    Map<String, NDArray> trained() {
+        return ema.map(ModelEma::weights).orElse(Map.of());
+    }
+
+    /** Returns all arrays, in the same order on all ranks. */
+    List<NDArray> arrays() {
+        List<NDArray> all = new ArrayList<>();
+        model.namedParameters().values().stream().map(Parameter::getArray).forEach(all::add);
+        all.addAll(averages().values());
+        all.addAll(optimizer.state().values());
+        return all;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.saccade.train;
+
+import dev.saccade.core.distributed.ProcessGroup;
+
+/**
+ * Requests of users and hooks, possibly on one rank only.
+ *
+ * @param interrupt the run, to be resumed
+ * @param save a checkpoint
+ * @param stop the reason to end the run, or null
+ */
+record RunRequests(boolean interrupt, boolean evaluate, boolean save, String stop) {
+
+    /** Returns the requests of any rank; all ranks call it. */
+    static RunRequests merged(ProcessGroup ranks, RunRequests own) {
+        return RankMessages.allGather(ranks, RunRequests.class, own).stream()
+                .reduce(RunRequests::or)
+                .orElseThrow();
+    }
+
+    private RunRequests or(RunRequests other) {
+        return new RunRequests(
+                interrupt || other.interrupt,
+                evaluate || other.evaluate,
+                save || other.save,
+                stop == null ? other.stop : stop);
+    }
+}

@@ -1,0 +1,56 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.EvaluationInterrupted;
+import dev.saccade.train.optimizers.ModelEma;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/** Evaluates the averages of the weights, or the weights, in inference mode. */
+final class ValidationLoop {
+
+    private ValidationLoop() {}
+
+    /** Returns nothing if interrupted. */
+    static Optional<Evaluation> run(
+            Validation validation,
+            Checkpointables content,
+            ProcessGroup ranks,
+            BooleanSupplier interrupted) {
+        Runnable progress =
+                () -> {
+                    if (interrupted.getAsBoolean()) {
+                        throw new EvaluationInterrupted();
+                    }
+                };
+        content.ema().ifPresent(ModelEma::swap);
+        broadcastBuffers(content.model(), ranks);
+        content.model().train(false);
+        try {
+            return Optional.of(NoGrad.call(() -> validation.run(progress)));
+        } catch (EvaluationInterrupted e) {
+            return Optional.empty();
+        } finally {
+            content.model().train(true);
+            content.ema().ifPresent(ModelEma::swap);
+        }
+    }
+
+    /** Copies running statistics from rank 0 to all ranks, as PyTorch does. */
+    private static void broadcastBuffers(Module model, ProcessGroup ranks) {
+        List<NDArray> buffers =
+                model.namedParameters().values().stream()
+                        .filter(Module::isBuffer)
+                        .map(Parameter::getArray)
+                        .toList();
+        ranks.broadcast(buffers, 0);
+    }
+}
