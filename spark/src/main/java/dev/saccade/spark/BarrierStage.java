@@ -119,8 +119,7 @@ final class BarrierStage {
 
     /** Executors may still be on their way, or in place of some that were lost; local ones not. */
     private void requireSlots() throws InterruptedException {
-        boolean enough = spark.sc().isLocal() ? slots() >= tasks : isSoon(() -> slots() >= tasks);
-        if (!enough) {
+        if (!(spark.sc().isLocal() ? slots() >= tasks : isSoon(() -> slots() >= tasks))) {
             throw SaccadeException.user(
                     "Spark can run %d tasks at a time, expected %d, one for each rank; take fewer"
                             + " ranks, or more executors (spark.executor.instances), each of which"

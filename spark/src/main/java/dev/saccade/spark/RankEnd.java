@@ -1,6 +1,9 @@
 package dev.saccade.spark;
 
+import static java.util.Comparator.comparing;
+
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SaccadeException.Kind;
 import dev.saccade.train.Outcome;
 
 import java.io.ByteArrayInputStream;
@@ -9,76 +12,57 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** How a rank has ended. It comes to the driver as bytes, which all serializers of Spark know. */
-sealed interface RankEnd extends Serializable {
+/**
+ * End of a rank. The driver receives it as bytes, which all serializers of Spark know.
+ *
+ * @param outcome null after an error
+ * @param error without a cause, whose class the driver may not have; null without an error
+ * @param ofOthers whether other ranks caused the error
+ * @param notes of the run on this rank
+ */
+record RankEnd(Outcome outcome, SaccadeException error, boolean ofOthers, List<String> notes)
+        implements Serializable {
 
-    /** What the run has noted on this rank. */
-    List<String> notes();
-
-    /** A rank that has trained. */
-    record Trained(Outcome outcome, List<String> notes) implements RankEnd {
-
-        private static final long serialVersionUID = 1L;
-    }
-
-    /**
-     * A rank that could not go on.
-     *
-     * @param error without a cause, whose class the driver may not have
-     * @param ofOthers whether other ranks are the reason
-     */
-    record Failed(SaccadeException error, boolean ofOthers, List<String> notes) implements RankEnd {
-
-        private static final long serialVersionUID = 1L;
-    }
+    private static final long serialVersionUID = 1L;
 
     /**
-     * Returns how a run has ended.
+     * Returns the outcome of a run.
      *
-     * @param ends of all ranks, by rank
-     * @throws SaccadeException the error of the rank that is the reason, if some have failed; a
-     *     mistake of the user comes before others
+     * @param ends of all ranks
+     * @throws SaccadeException the error of the rank that failed first; user errors take precedence
      */
     static Outcome outcome(List<RankEnd> ends) {
-        List<SaccadeException.Kind> order =
-                List.of(
-                        SaccadeException.Kind.USER,
-                        SaccadeException.Kind.INTERNAL,
-                        SaccadeException.Kind.IO);
-        Optional<Failed> reason =
+        List<Kind> order = List.of(Kind.USER, Kind.INTERNAL, Kind.IO);
+        Optional<RankEnd> failed =
                 ends.stream()
-                        .filter(Failed.class::isInstance)
-                        .map(Failed.class::cast)
+                        .filter(end -> end.error != null)
                         .min(
-                                Comparator.comparing(Failed::ofOthers)
+                                comparing(RankEnd::ofOthers)
                                         .thenComparing(end -> order.indexOf(end.error.kind())));
-        if (reason.isPresent()) {
-            throw reason.get().error;
+        if (failed.isPresent()) {
+            throw failed.get().error;
         }
-        return ((Trained) ends.get(0)).outcome;
+        return ends.get(0).outcome;
     }
 
-    /** Returns what {@link #read} takes. */
-    default byte[] toBytes() {
+    byte[] toBytes() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
             out.writeObject(this);
         } catch (IOException e) {
-            throw new IllegalStateException("the end of a rank could not be told", e);
+            throw new IllegalStateException("the end of a rank cannot be serialized", e);
         }
         return bytes.toByteArray();
     }
 
-    /** Returns what {@link #toBytes} has written. */
     static RankEnd read(byte[] bytes) {
         try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
             return (RankEnd) in.readObject();
         } catch (IOException | ClassNotFoundException e) {
-            throw new IllegalStateException("a rank has told no end that is known", e);
+            throw new IllegalStateException("the end of a rank cannot be read", e);
         }
     }
 }

@@ -67,13 +67,13 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
         List<String> notes = new ArrayList<>();
         try (ProcessGroup group = ProcessGroup.join(new TaskRendezvous(context).await(timeout))) {
             try {
-                return new RankEnd.Trained(train(context, group, notes), notes);
+                return new RankEnd(train(context, group, notes), null, false, notes);
             } catch (RuntimeException e) {
                 group.fail(String.valueOf(e.getMessage()));
-                return new RankEnd.Failed(told(e), group.othersFailed(), notes);
+                return new RankEnd(null, portable(e), group.othersFailed(), notes);
             }
         } catch (RuntimeException e) {
-            return new RankEnd.Failed(told(e), /* ofOthers= */ false, notes);
+            return new RankEnd(null, portable(e), /* ofOthers= */ false, notes);
         }
     }
 
@@ -104,9 +104,9 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
                 : training.start(Path.of(folder), driver);
     }
 
-    private static SaccadeException told(RuntimeException error) {
-        if (error instanceof SaccadeException told) {
-            return told.withoutCause();
+    private static SaccadeException portable(RuntimeException error) {
+        if (error instanceof SaccadeException known) {
+            return known.withoutCause();
         }
         SaccadeException bug = SaccadeException.internal(null, "executor %s: %s", HOST, error);
         bug.setStackTrace(error.getStackTrace());

@@ -13,9 +13,8 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * A model that travels as the name of its file, is loaded where it is first asked, and is closed
- * once nobody can ask it any more. Spark keeps one copy of a broadcast in each JVM, so that all
- * tasks there share one model.
+ * A model that is sent as the name of its file, loaded with its first use, and closed once it is
+ * unreachable. Spark keeps one copy of a broadcast in each JVM, so all tasks there share one model.
  */
 final class SharedModel<M extends TrainedModel<?>> implements Serializable {
 
@@ -30,10 +29,10 @@ final class SharedModel<M extends TrainedModel<?>> implements Serializable {
         this.file = file.toAbsolutePath().toString();
     }
 
-    /** Returns what the model says; it stays open as long as it speaks. */
-    <T> T ask(Function<M, T> question) {
+    /** Returns a result of the model, which stays open meanwhile. */
+    <T> T use(Function<M, T> function) {
         try {
-            return question.apply(model());
+            return function.apply(model());
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -59,13 +59,13 @@ public final class SparkDetector {
 
     private final SparkSession spark;
     private final SharedModel<Detector> model;
-    private final Answers<Detector> answers;
+    private final PredictionColumns<Detector> columns;
 
     private SparkDetector(
-            SparkSession spark, SharedModel<Detector> model, Answers.Question<Detector> question) {
+            SparkSession spark, SharedModel<Detector> model, PredictionColumns.Prediction<Detector> prediction) {
         this.spark = spark;
         this.model = model;
-        this.answers = new Answers<>(spark, model, COLUMNS, question);
+        this.columns = new PredictionColumns<>(spark, model, COLUMNS, prediction);
     }
 
     /**
@@ -101,7 +101,7 @@ public final class SparkDetector {
      *     objects} or {@code error} already
      */
     public Dataset<Row> detect(Dataset<Row> photos) {
-        return detect(photos, Answers.CONTENT);
+        return detect(photos, PredictionColumns.CONTENT);
     }
 
     /**
@@ -114,7 +114,7 @@ public final class SparkDetector {
      *     or {@code objects} or {@code error} already
      */
     public Dataset<Row> detect(Dataset<Row> photos, String column) {
-        return answers.addTo(photos, column);
+        return columns.addTo(photos, column);
     }
 
     private static Object[] rows(List<DetectedObject> objects) {

@@ -41,10 +41,10 @@ public final class SparkSegmenter {
                             DataTypes.createMapType(
                                     DataTypes.StringType, DataTypes.DoubleType, false));
 
-    private final Answers<Segmenter> answers;
+    private final PredictionColumns<Segmenter> columns;
 
-    private SparkSegmenter(Answers<Segmenter> answers) {
-        this.answers = answers;
+    private SparkSegmenter(PredictionColumns<Segmenter> columns) {
+        this.columns = columns;
     }
 
     /**
@@ -56,7 +56,7 @@ public final class SparkSegmenter {
     public static SparkSegmenter load(SparkSession spark, Path checkpoint) {
         Segmenter.load(checkpoint).close();
         SharedModel<Segmenter> model = new SharedModel<>(Segmenter.class, checkpoint);
-        return new SparkSegmenter(new Answers<>(spark, model, COLUMNS, SparkSegmenter::labels));
+        return new SparkSegmenter(new PredictionColumns<>(spark, model, COLUMNS, SparkSegmenter::labels));
     }
 
     /**
@@ -67,7 +67,7 @@ public final class SparkSegmenter {
      *     those already
      */
     public Dataset<Row> segment(Dataset<Row> photos) {
-        return segment(photos, Answers.CONTENT);
+        return segment(photos, PredictionColumns.CONTENT);
     }
 
     /**
@@ -80,7 +80,7 @@ public final class SparkSegmenter {
      *     or one of the new ones already
      */
     public Dataset<Row> segment(Dataset<Row> photos, String column) {
-        return answers.addTo(photos, column);
+        return columns.addTo(photos, column);
     }
 
     private static Object[] labels(Segmenter segmenter, ImageSource photo) {

@@ -44,12 +44,12 @@ class SharedModelTest {
     }
 
     /** Returns a table whose column {@code model} tells instances apart. */
-    private Dataset<Row> models(Answers<Detector> answers) {
+    private Dataset<Row> models(PredictionColumns<Detector> answers) {
         return answers.addTo(files.repartition(8), "content");
     }
 
-    private static Answers<Detector> answers(Path checkpoint) {
-        return new Answers<>(
+    private static PredictionColumns<Detector> answers(Path checkpoint) {
+        return new PredictionColumns<>(
                 SPARK,
                 new SharedModel<>(Detector.class, checkpoint),
                 new StructType()
@@ -65,7 +65,7 @@ class SharedModelTest {
 
     @Test
     void isOneForAllTasksAndJobsAndAskedOnceARow() {
-        Answers<Detector> answers = answers(checkpoint);
+        PredictionColumns<Detector> answers = answers(checkpoint);
         QUESTIONS.set(0);
         Dataset<Row> first = models(answers);
         assertEquals(8, first.where("classes = 3 and error is null").count());
@@ -96,7 +96,7 @@ class SharedModelTest {
     @Test
     @Timeout(60)
     void isClosedOnceNobodyCanAskIt() throws InterruptedException {
-        Detector detector = new SharedModel<>(Detector.class, checkpoint).ask(loaded -> loaded);
+        Detector detector = new SharedModel<>(Detector.class, checkpoint).use(loaded -> loaded);
         Path photo = folder.resolve("photos").resolve("photo0.png");
         boolean open = true;
         while (open) {

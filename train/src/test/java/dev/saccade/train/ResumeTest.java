@@ -135,8 +135,7 @@ class ResumeTest {
     @ParameterizedTest
     @CsvSource({
         "depth: 18, depth: 34, its model is not that of this config",
-        "type: retinanet, type: old_net, its model cannot be read: config: saccade.model",
-        "type: retinanet, type: old_net, unknown type old_net",
+        "type: retinanet, type: old_net, its model is not that of this config",
     })
     void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
         Path run = folder.resolve("run");

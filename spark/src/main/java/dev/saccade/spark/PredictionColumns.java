@@ -17,7 +17,6 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.api.java.UDF2;
-import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
@@ -31,65 +30,68 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The columns that a model adds to a table of photographs: what it says about each, and an {@code
- * error} that is null unless the photograph cannot be read.
+ * The columns that a model adds to a table of images: predictions, and an {@code error} that is
+ * null unless the image cannot be read.
  */
-final class Answers<M extends TrainedModel<?>> implements Serializable {
+final class PredictionColumns<M extends TrainedModel<?>> implements Serializable {
 
-    /** Where the format {@code binaryFile} has the photographs. */
+    /** The image column of Spark's format {@code binaryFile}. */
     static final String CONTENT = "content";
 
     private static final String PATH = "path";
     private static final String ERROR = "error";
 
-    /** Holds the answers while a row is made, so that the model is asked once a row. */
+    /** Holds all predictions of a row, so that the model runs once per row. */
     private static final String TOGETHER = "_saccade";
 
     private static final long serialVersionUID = 1L;
 
-    /** What is wanted to know about a photograph: the values of the columns. */
-    interface Question<M> extends Serializable {
-        Object[] ask(M model, ImageSource photo);
+    /** Returns the values of the columns for an image. */
+    interface Prediction<M> extends Serializable {
+        Object[] predict(M model, ImageSource image);
     }
 
     private final Broadcast<SharedModel<M>> model;
     private final StructType columns;
-    private final Question<M> question;
+    private final Prediction<M> prediction;
 
-    /** Sends the model to the executors; the columns are what the values of the question are. */
-    Answers(SparkSession spark, SharedModel<M> model, StructType columns, Question<M> question) {
+    /** Sends the model to the executors. */
+    PredictionColumns(
+            SparkSession spark,
+            SharedModel<M> model,
+            StructType columns,
+            Prediction<M> prediction) {
         this.model = JavaSparkContext.fromSparkContext(spark.sparkContext()).broadcast(model);
         this.columns = columns.add(ERROR, DataTypes.StringType);
-        this.question = question;
+        this.prediction = prediction;
     }
 
     /**
      * Returns the table with the columns.
      *
-     * @param photos a column of the encoded bytes of photographs, or of their files
+     * @param images a column of the encoded bytes of images, or of their files
      * @throws SaccadeException of kind user, if there is no such column, or one of the new columns
      */
-    Dataset<Row> addTo(Dataset<Row> table, String photos) {
+    Dataset<Row> addTo(Dataset<Row> table, String images) {
         refuseColumn(table, TOGETHER);
         for (String name : columns.fieldNames()) {
             refuseColumn(table, name);
         }
-        Dataset<Row> answered = table.withColumn(TOGETHER, answers(table, photos));
+        Dataset<Row> predicted = table.withColumn(TOGETHER, predictions(table, images));
         for (String name : columns.fieldNames()) {
-            answered = answered.withColumn(name, col(TOGETHER).getField(name));
+            predicted = predicted.withColumn(name, col(TOGETHER).getField(name));
         }
-        return answered.drop(TOGETHER);
+        return predicted.drop(TOGETHER);
     }
 
     private static void refuseColumn(Dataset<Row> table, String name) {
-        find(table, name)
-                .ifPresent(
-                        field -> {
-                            throw SaccadeException.user(
-                                    "the table has a column %s already; give it another name:"
-                                            + " withColumnRenamed(\"%s\", ...)",
-                                    field.name(), field.name());
-                        });
+        Optional<StructField> field = find(table, name);
+        if (field.isPresent()) {
+            throw SaccadeException.user(
+                    "the table has a column %s already; give it another name:"
+                            + " withColumnRenamed(\"%s\", ...)",
+                    field.get().name(), field.get().name());
+        }
     }
 
     private static Optional<StructField> find(Dataset<Row> table, String name) {
@@ -98,36 +100,30 @@ final class Answers<M extends TrainedModel<?>> implements Serializable {
                 .findFirst();
     }
 
-    private Column answers(Dataset<Row> table, String photos) {
-        DataType type =
-                find(table, photos)
-                        .map(StructField::dataType)
-                        .orElseThrow(
-                                () ->
-                                        SaccadeException.user(
-                                                "the table has no column %s; expected one of %s",
-                                                photos, Arrays.toString(table.columns())));
-        Column photo = column(photos);
+    private Column predictions(Dataset<Row> table, String images) {
+        Optional<StructField> field = find(table, images);
+        if (field.isEmpty()) {
+            throw SaccadeException.user(
+                    "the table has no column %s; expected one of %s",
+                    images, Arrays.toString(table.columns()));
+        }
+        DataType type = field.get().dataType();
+        // As deterministic functions Spark would call them again for each of the columns.
         if (type.equals(DataTypes.StringType)) {
-            UDF1<String, Row> ask = path -> answer(() -> source(path));
-            return once(udf(ask, columns)).apply(photo);
+            UDF1<String, Row> predict = path -> predict(() -> source(path));
+            return udf(predict, columns).asNondeterministic().apply(column(images));
         }
         if (type.equals(DataTypes.BinaryType)) {
-            UDF2<String, byte[], Row> ask = (path, bytes) -> answer(() -> source(path, bytes));
-            return once(udf(ask, columns)).apply(name(table), photo);
+            UDF2<String, byte[], Row> predict = (path, bytes) -> predict(() -> source(path, bytes));
+            return udf(predict, columns).asNondeterministic().apply(name(table), column(images));
         }
         throw SaccadeException.user(
                 "the column %s is of type %s; expected binary, the bytes of photographs, or string,"
                         + " their files",
-                photos, type.simpleString());
+                images, type.simpleString());
     }
 
-    /** Keeps Spark from asking again for each of the columns. */
-    private static UserDefinedFunction once(UserDefinedFunction function) {
-        return function.asNondeterministic();
-    }
-
-    /** Returns what messages call a photograph: its path, if the table has it. */
+    /** Returns the name of an image in messages: its path, if the table has it. */
     private static Column name(Dataset<Row> table) {
         return find(table, PATH)
                 .filter(field -> field.dataType().equals(DataTypes.StringType))
@@ -139,13 +135,13 @@ final class Answers<M extends TrainedModel<?>> implements Serializable {
         return col("`" + name.replace("`", "``") + "`");
     }
 
-    private Row answer(Supplier<ImageSource> photo) {
-        return model.value().ask(loaded -> answer(loaded, photo));
+    private Row predict(Supplier<ImageSource> image) {
+        return model.value().use(loaded -> row(loaded, image));
     }
 
-    private Row answer(M loaded, Supplier<ImageSource> photo) {
+    private Row row(M loaded, Supplier<ImageSource> image) {
         try {
-            Object[] values = question.ask(loaded, photo.get());
+            Object[] values = prediction.predict(loaded, image.get());
             return RowFactory.create(Arrays.copyOf(values, columns.size()));
         } catch (SaccadeException e) {
             if (e.kind() == SaccadeException.Kind.INTERNAL) {
