@@ -24,17 +24,18 @@ final class EmaKind implements Kind {
                 module.set(recorded, "src" + step + ":");
                 ema.update(step - 1).apply();
                 String prefix = "ema" + k + "_" + step + ":";
-                ema.during(() -> compare(recorded, prefix, module));
+                ema.swap();
+                compare(recorded, prefix, module);
+                ema.swap();
             }
         }
         lookAtCounters(recorded);
     }
 
-    private static Void compare(Case recorded, String prefix, RecordedParameters module) {
+    private static void compare(Case recorded, String prefix, RecordedParameters module) {
         for (Map.Entry<String, Parameter> entry : module.namedParameters().entrySet()) {
             recorded.compare(prefix + entry.getKey(), entry.getValue().getArray(), STATED);
         }
-        return null;
     }
 
     /** Passes over what counts batches: the batch normalization here has no such buffer. */

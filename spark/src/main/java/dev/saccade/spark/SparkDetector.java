@@ -62,7 +62,9 @@ public final class SparkDetector {
     private final PredictionColumns<Detector> columns;
 
     private SparkDetector(
-            SparkSession spark, SharedModel<Detector> model, PredictionColumns.Prediction<Detector> prediction) {
+            SparkSession spark,
+            SharedModel<Detector> model,
+            PredictionColumns.Prediction<Detector> prediction) {
         this.spark = spark;
         this.model = model;
         this.columns = new PredictionColumns<>(spark, model, COLUMNS, prediction);

@@ -56,7 +56,8 @@ public final class SparkSegmenter {
     public static SparkSegmenter load(SparkSession spark, Path checkpoint) {
         Segmenter.load(checkpoint).close();
         SharedModel<Segmenter> model = new SharedModel<>(Segmenter.class, checkpoint);
-        return new SparkSegmenter(new PredictionColumns<>(spark, model, COLUMNS, SparkSegmenter::labels));
+        return new SparkSegmenter(
+                new PredictionColumns<>(spark, model, COLUMNS, SparkSegmenter::labels));
     }
 
     /**

@@ -65,22 +65,19 @@ final class ConfigChange {
         keys.removeIf(key -> FREE.stream().anyMatch(key::startsWith));
         keys.removeIf(key -> Objects.equals(old.get(key), changed.get(key)));
         List<String> others = keys.stream().filter(key -> key.endsWith(TYPE)).toList();
+        keys.removeIf(key -> others.stream().anyMatch(type -> isOfPart(key, type)));
         Problems problems = new Problems();
         for (String key : keys) {
-            if (others.stream().noneMatch(type -> isOfPart(key, type))) {
-                String from = old.getOrDefault(key, "nothing");
-                problems.add("%s: was %s, is %s", key, from, changed.getOrDefault(key, "nothing"));
-            }
+            String from = old.getOrDefault(key, "nothing");
+            problems.add("%s: was %s, is %s", key, from, changed.getOrDefault(key, "nothing"));
         }
+        long was = before.iterations().orElse((long) before.epochs());
+        long is = now.iterations().orElse((long) now.epochs());
         if (now.iterations().isPresent() != before.iterations().isPresent()) {
             problems.add("iterations: given in one of the two only");
-        } else if (now.iterations().isPresent()
-                && now.iterations().orElseThrow() < before.iterations().orElseThrow()) {
-            problems.add(
-                    "iterations: was %s, is %s; it may only rise",
-                    before.iterations().orElseThrow(), now.iterations().orElseThrow());
-        } else if (now.epochs() < before.epochs()) {
-            problems.add("epochs: was %s, is %s; it may only rise", before.epochs(), now.epochs());
+        } else if (is < was) {
+            String key = now.iterations().isPresent() ? "iterations" : "epochs";
+            problems.add("%s: was %s, is %s; it may only rise", key, was, is);
         }
         if (!problems.isEmpty()) {
             throw SaccadeException.user(

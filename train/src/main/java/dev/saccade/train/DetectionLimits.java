@@ -10,6 +10,7 @@ import dev.saccade.train.config.RunConfig;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 
@@ -30,13 +31,17 @@ final class DetectionLimits {
         List<Finding> warnings = new ArrayList<>();
         HeadConfig head = config.model().head();
         int objects = held.most().perImage();
-        new TreeMap<>(head.objectLimits())
-                .forEach(
-                        (key, limit) -> {
-                            if (objects > limit) {
-                                warnings.add(detected(role, objects, "model.head." + key, limit));
-                            }
-                        });
+        for (Map.Entry<String, Integer> limit : new TreeMap<>(head.objectLimits()).entrySet()) {
+            if (objects > limit.getValue()) {
+                warnings.add(
+                        warning(
+                                role,
+                                Text.format(
+                                        "an image has %d objects, but model.head.%s is %d and the"
+                                                + " others are missed; expected at least %d",
+                                        objects, limit.getKey(), limit.getValue(), objects)));
+            }
+        }
         int ofClass = held.most().perImageAndClass();
         OptionalInt evaluated =
                 config.evaluators().stream()
@@ -44,29 +49,20 @@ final class DetectionLimits {
                         .flatMapToInt(OptionalInt::stream)
                         .min();
         if (role.equals("val") && ofClass > evaluated.orElse(Integer.MAX_VALUE)) {
-            warnings.add(evaluated(role, ofClass, evaluated.getAsInt()));
+            warnings.add(
+                    warning(
+                            role,
+                            Text.format(
+                                    "an image has %d objects of one class, but AP counts %d"
+                                            + " detections per image and class; set"
+                                            + " evaluation.evaluators: [{type: coco, max_dets: [1,"
+                                            + " 10, %d]}]",
+                                    ofClass, evaluated.getAsInt(), ofClass)));
         }
         return report.withWarnings(warnings);
     }
 
-    private static Finding detected(String role, int objects, String key, int limit) {
-        return Finding.warning(
-                "data." + role,
-                "",
-                Text.format(
-                        "an image has %d objects, but %s is %d and the others are missed; expected"
-                                + " at least %d",
-                        objects, key, limit, objects));
-    }
-
-    private static Finding evaluated(String role, int objects, int limit) {
-        return Finding.warning(
-                "data." + role,
-                "",
-                Text.format(
-                        "an image has %d objects of one class, but AP counts %d detections per"
-                                + " image and class; set evaluation.evaluators: [{type: coco,"
-                                + " max_dets: [1, 10, %d]}]",
-                        objects, limit, objects));
+    private static Finding warning(String role, String message) {
+        return Finding.warning("data." + role, "", message);
     }
 }

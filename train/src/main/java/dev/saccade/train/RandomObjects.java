@@ -6,9 +6,9 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 
 /**
  * Objects drawn by lot, for steps that are timed or measured and not learned from.
@@ -27,28 +27,16 @@ public record RandomObjects(Size size, int classes) {
         SplittableRandom random = SeededRandom.of(0, image);
         float[] boxes = new float[4 * OBJECTS];
         int[] labels = new int[OBJECTS];
+        List<Rle> masks = new ArrayList<>();
         for (int i = 0; i < OBJECTS; i++) {
             float x = (float) (random.nextDouble() * 0.8 * size.width());
             float y = (float) (random.nextDouble() * 0.8 * size.height());
-            boxes[4 * i] = x;
-            boxes[4 * i + 1] = y;
-            boxes[4 * i + 2] = x + (float) ((0.05 + random.nextDouble() * 0.15) * size.width());
-            boxes[4 * i + 3] = y + (float) ((0.05 + random.nextDouble() * 0.15) * size.height());
+            float x2 = x + (float) ((0.05 + random.nextDouble() * 0.15) * size.width());
+            float y2 = y + (float) ((0.05 + random.nextDouble() * 0.15) * size.height());
+            System.arraycopy(new float[] {x, y, x2, y2}, 0, boxes, 4 * i, 4);
             labels[i] = random.nextInt(classes);
+            masks.add(Rle.fromBox(size, x, y, x2 - x, y2 - y));
         }
-        return Instances.groundTruth(Boxes.of(boxes), labels).withMasks(masks(boxes));
-    }
-
-    private List<Rle> masks(float[] boxes) {
-        return IntStream.range(0, OBJECTS)
-                .mapToObj(
-                        i ->
-                                Rle.fromBox(
-                                        size,
-                                        boxes[4 * i],
-                                        boxes[4 * i + 1],
-                                        boxes[4 * i + 2] - boxes[4 * i],
-                                        boxes[4 * i + 3] - boxes[4 * i + 1]))
-                .toList();
+        return Instances.groundTruth(Boxes.of(boxes), labels).withMasks(masks);
     }
 }

@@ -98,16 +98,16 @@ public record RunFolder(Path path) {
     }
 
     /**
-     * Prepares another start of a run that has failed; one that was never saved begins anew.
+     * Prepares to restart a failed run. If it was never saved, its files are moved to a folder
+     * below {@link #ranks}.
      *
      * @return whether there is a state to resume from
      */
     public boolean prepareRestart() {
-        if (isSaved()) {
-            return true;
+        if (!isSaved() && Files.exists(path)) {
+            clearUnsaved();
         }
-        clearUnsaved();
-        return false;
+        return isSaved();
     }
 
     /** Returns the folder of the checkpoints. */
@@ -142,12 +142,12 @@ public record RunFolder(Path path) {
      * @throws SaccadeException of kind user, if the run has no checkpoint
      */
     public Path best() {
-        return findBest()
-                .orElseThrow(
-                        () ->
-                                SaccadeException.user(
-                                        "%s: the run has no checkpoint yet; resume the training",
-                                        path));
+        Optional<Path> found = findBest();
+        if (found.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: the run has no checkpoint yet; resume the training", path);
+        }
+        return found.get();
     }
 
     /** Returns whether there is a state to resume from. */
@@ -155,16 +155,13 @@ public record RunFolder(Path path) {
         return Files.exists(last()) || Files.exists(previous());
     }
 
-    /**
-     * Makes the folder free for the same run again, which has failed before it was saved: what it
-     * has left is moved into a folder of {@link #ranks}.
-     */
-    void clearUnsaved() {
-        if (!Files.exists(path)) {
-            return;
-        }
+    private void clearUnsaved() {
         try (Stream<Path> content = Files.list(path)) {
-            Path aside = unusedFolder();
+            int number = 1;
+            while (Files.exists(ranks().resolve("unsaved_" + number))) {
+                number++;
+            }
+            Path aside = ranks().resolve("unsaved_" + number);
             for (Path file : content.filter(each -> !each.equals(ranks())).toList()) {
                 Files.createDirectories(aside);
                 Files.move(file, aside.resolve(file.getFileName()));
@@ -173,14 +170,6 @@ public record RunFolder(Path path) {
             throw SaccadeException.io(
                     e, "%s: cannot be made free for another start: %s", path, e.getMessage());
         }
-    }
-
-    private Path unusedFolder() {
-        int number = 1;
-        while (Files.exists(ranks().resolve("unsaved_" + number))) {
-            number++;
-        }
-        return ranks().resolve("unsaved_" + number);
     }
 
     /** Returns weights that stay, of the end of an epoch counted from 1. */

@@ -21,7 +21,6 @@ import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -48,65 +47,61 @@ final class RunLock {
     private final Path folder;
     private final FileChannel channel;
 
-    private RunLock(Path folder) throws IOException {
-        this.folder = folder;
-        this.channel =
-                FileChannel.open(
-                        new RunFolder(folder).lock(),
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.WRITE);
+    /** Takes the lock of a folder. */
+    private RunLock(RunFolder run) {
+        synchronized (OWN) {
+            try {
+                folder = run.path().toRealPath();
+                if (OWN.containsKey(folder)) {
+                    throw inUse(run, OWN.get(folder));
+                }
+                channel =
+                        FileChannel.open(
+                                run.lock(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                if (!isFree()) {
+                    channel.close();
+                    throw inUse(run, Files.readString(run.lock()).strip());
+                }
+                String owner =
+                        Text.format(
+                                "process %s has been training here since %s",
+                                ManagementFactory.getRuntimeMXBean().getName(),
+                                TIME.format(LocalDateTime.now(ZoneId.systemDefault())));
+                OWN.put(folder, owner);
+                channel.truncate(0);
+                channel.write(UTF_8.encode(owner + System.lineSeparator()));
+            } catch (IOException e) {
+                throw SaccadeException.io(
+                        e, "%s: cannot be locked for a training: %s", run.path(), e.getMessage());
+            }
+        }
     }
 
     /**
-     * Returns what is done in the folder of a run, which exists, while nobody else trains there.
-     * What killed trainings have left half written is removed first.
+     * Runs a training in an existing folder while no other training uses it, after removing files
+     * that killed trainings have left incomplete.
      *
-     * @throws SaccadeException of kind user that tells which process has the folder, if one has
+     * @throws SaccadeException of kind user that names the process that uses the folder
      */
     static <T> T during(RunFolder folder, Supplier<T> work) {
-        RunLock lock = taken(folder, /* hold= */ true).orElseThrow();
+        RunLock lock = new RunLock(folder);
         try {
             AtomicFile.removeLeftovers(folder.path());
             AtomicFile.removeLeftovers(folder.checkpoints());
             return work.get();
         } finally {
-            lock.giveBack();
+            lock.release();
         }
     }
 
     /**
-     * Refuses a folder in which a training is under way.
+     * Fails if a training uses the folder.
      *
-     * @throws SaccadeException of kind user that tells which process has it
+     * @throws SaccadeException of kind user that names its process
      */
     static void requireNone(RunFolder folder) {
         if (Files.exists(folder.lock())) {
-            taken(folder, /* hold= */ false);
-        }
-    }
-
-    /** Takes the lock of a folder, and gives it back at once unless it is to be held. */
-    private static Optional<RunLock> taken(RunFolder folder, boolean hold) {
-        synchronized (OWN) {
-            try {
-                Path path = folder.path().toRealPath();
-                if (OWN.containsKey(path)) {
-                    throw inUse(folder, OWN.get(path));
-                }
-                RunLock lock = new RunLock(path);
-                if (!lock.isFree()) {
-                    lock.channel.close();
-                    throw inUse(folder, Files.readString(folder.lock()).strip());
-                }
-                if (hold) {
-                    lock.sign();
-                    return Optional.of(lock);
-                }
-                lock.channel.close();
-                return Optional.empty();
-            } catch (IOException e) {
-                throw failure(folder, e);
-            }
+            new RunLock(folder).release();
         }
     }
 
@@ -123,24 +118,13 @@ final class RunLock {
         }
     }
 
-    private void sign() throws IOException {
-        String owner =
-                Text.format(
-                        "process %s has been training here since %s",
-                        ManagementFactory.getRuntimeMXBean().getName(),
-                        TIME.format(LocalDateTime.now(ZoneId.systemDefault())));
-        OWN.put(folder, owner);
-        channel.truncate(0);
-        channel.write(UTF_8.encode(owner + System.lineSeparator()));
-    }
-
     private static SaccadeException inUse(RunFolder folder, String owner) {
         return SaccadeException.user(
                 "%s: %s; stop it first, or name another folder",
                 folder.path(), owner.isEmpty() ? "another process is training here" : owner);
     }
 
-    private void giveBack() {
+    private void release() {
         synchronized (OWN) {
             OWN.remove(folder);
             try {
@@ -149,10 +133,5 @@ final class RunLock {
                 log.warn("the lock of a run could not be given back cause={}", e.getMessage());
             }
         }
-    }
-
-    private static SaccadeException failure(RunFolder folder, IOException e) {
-        return SaccadeException.io(
-                e, "%s: cannot be locked for a training: %s", folder.path(), e.getMessage());
     }
 }

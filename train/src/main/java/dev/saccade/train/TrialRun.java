@@ -45,7 +45,6 @@ public final class TrialRun implements AutoCloseable {
     private final NDManager manager;
     private final Optimizer optimizer;
     private final TrainStep step;
-    private final HeadConfig head;
     private final Device device;
     private final ProcessGroup ranks;
     private RunState state = RunState.START;
@@ -73,7 +72,6 @@ public final class TrialRun implements AutoCloseable {
         bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
         RunConfig alone = config.with("accumulation=1");
         model = config.model().build(Collections.nCopies(classes, "class"));
-        head = config.model().head();
         manager = Libtorch.newManager(device);
         model.initialize(manager, 0);
         model.train(true);
@@ -121,12 +119,13 @@ public final class TrialRun implements AutoCloseable {
         Core.setRNGSeed(image);
         Core.randu(pixels, 0, 255);
         ImageInfo info = ImageInfo.of(image, "", size);
-        Instances objects = new RandomObjects(size, model.classes().size()).of(image);
+        int classes = model.classes().size();
+        Instances objects = new RandomObjects(size, classes).of(image);
+        HeadConfig head = model.config().head();
         Sample sample =
                 switch (head.targets()) {
                     case BOXES, MASKS -> Sample.of(pixels, info, objects);
-                    case LABEL_MAPS ->
-                            Sample.of(pixels, info, labels(image, size, model.classes().size()));
+                    case LABEL_MAPS -> Sample.of(pixels, info, labels(image, size, classes));
                     case MASKS_AND_LABEL_MAPS ->
                             Sample.of(
                                     pixels,

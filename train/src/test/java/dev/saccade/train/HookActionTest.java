@@ -129,9 +129,9 @@ class HookActionTest {
                         Map.of("before", 4.0, "fourth", 7.0)),
                 metrics);
         List<String> lines = Files.readAllLines(log);
-        assertTrue(lines.get(0).contains("\"figures\":{\"before\":1.5}"), lines.get(0));
+        assertTrue(lines.get(0).contains("\"metrics\":{\"before\":1.5}"), lines.get(0));
         assertTrue(
-                lines.get(1).contains("\"figures\":{\"before\":3.5,\"fourth\":7.0}"), lines.get(1));
+                lines.get(1).contains("\"metrics\":{\"before\":3.5,\"fourth\":7.0}"), lines.get(1));
     }
 
     @Test

@@ -51,20 +51,20 @@ class RunFolderTest {
 
     @Test
     void whatWasNeverSavedIsMovedAwayForAnotherStart() throws IOException {
-        folder.clearUnsaved();
+        folder.prepareRestart();
         for (int start = 1; start <= 2; start++) {
             RunFolder.create(folder.path());
             Files.createDirectories(folder.ranks());
             Files.writeString(folder.config(), "start: " + start);
             Files.createFile(folder.bestWeights());
             assertFalse(folder.isSaved(), "weights alone cannot be resumed from");
-            folder.clearUnsaved();
+            folder.prepareRestart();
             folder.requireFree();
             Path left = folder.ranks().resolve("unsaved_" + start);
             assertEquals("start: " + start, Files.readString(left.resolve("config.yaml")));
             assertTrue(Files.exists(left.resolve("checkpoints/best.safetensors")));
         }
-        folder.clearUnsaved();
+        folder.prepareRestart();
         assertFalse(Files.exists(folder.ranks().resolve("unsaved_3")), "there was nothing");
         for (Path state : new Path[] {folder.previous(), folder.last()}) {
             Files.createDirectories(folder.checkpoints());

@@ -71,8 +71,8 @@ public final class JsonLog implements LogWriter {
         ObjectNode line = event("step", mean.iteration(), mean.epoch() + 1);
         line.put("learning_rate", mean.learningRate());
         line.put("loss", number(mean.loss()));
-        line.set("losses", numbers(mean.losses()));
-        line.set("figures", numbers(mean.metrics()));
+        putAll(line.putObject("losses"), mean.losses());
+        putAll(line.putObject("metrics"), mean.metrics());
         line.put("gradient_norm", number(mean.gradientNorm()));
         line.put("seconds", mean.seconds());
         line.put("data_seconds", mean.dataSeconds());
@@ -85,9 +85,8 @@ public final class JsonLog implements LogWriter {
     @Override
     public void evaluated(EvaluationReport evaluation) {
         ObjectNode line = event("evaluation", evaluation.iteration(), evaluation.epoch());
-        line.set("metrics", numbers(evaluation.metrics()));
-        line.put("monitor", evaluation.monitor());
-        line.put("best", evaluation.best());
+        putAll(line.putObject("metrics"), evaluation.metrics());
+        line.put("monitor", evaluation.monitor()).put("best", evaluation.best());
         file.line(line.toString());
     }
 
@@ -103,14 +102,11 @@ public final class JsonLog implements LogWriter {
                 .put("epoch", epoch);
     }
 
-    /** Returns an object of numbers. */
-    private static ObjectNode numbers(Map<String, Double> values) {
-        ObjectNode node = JSON.createObjectNode();
+    private static void putAll(ObjectNode node, Map<String, Double> values) {
         values.forEach((name, value) -> node.put(name, number(value)));
-        return node;
     }
 
-    /** Returns a number, or null for what JSON has no number for. */
+    /** JSON has no NaN and no infinity. */
     private static Double number(double value) {
         return Double.isFinite(value) ? value : null;
     }

@@ -97,7 +97,7 @@ class LogsTest {
         assertEquals(
                 "{\"event\":\"step\",\"iteration\":50,\"epoch\":2,\"learning_rate\":0.0125,"
                         + "\"loss\":1.75,\"losses\":{\"loss_cls\":1.5,\"loss_bbox\":0.25},"
-                        + "\"figures\":{\"acc\":93.75},\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
+                        + "\"metrics\":{\"acc\":93.75},\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
                         + "\"resident_bytes\":3145728,\"peak_tensor_bytes\":2097152,\"arrays\":42}",
                 lines.get(0));
         assertEquals(
