@@ -22,8 +22,8 @@ import dev.saccade.datasets.convert.ForeignCheck;
 import dev.saccade.datasets.convert.ForeignLabels;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
-import dev.saccade.train.DataReports;
 import dev.saccade.train.Training;
+import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -157,8 +157,8 @@ final class CheckCommand implements Callable<Integer> {
                                         "",
                                         Text.format(
                                                 "an image has %d objects, but by default at most %d"
-                                                    + " are detected and evaluated; new writes a"
-                                                    + " config with higher limits",
+                                                        + " are detected and evaluated; new writes a"
+                                                        + " config with higher limits",
                                                 held.most().perImage(), limit))))
                 : report;
     }

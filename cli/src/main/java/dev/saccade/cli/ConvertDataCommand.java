@@ -15,7 +15,7 @@ import dev.saccade.datasets.convert.ForeignLabels;
 import dev.saccade.datasets.convert.LabeledPhoto;
 import dev.saccade.datasets.convert.Part;
 import dev.saccade.datasets.convert.Split;
-import dev.saccade.train.DataReports;
+import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -11,7 +11,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.CheckOptions.Depth;
-import dev.saccade.train.DataReports;
+import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -10,10 +10,10 @@ import dev.saccade.report.runs.FiguresFile;
 import dev.saccade.report.runs.RunComparison;
 import dev.saccade.report.runs.RunFigures;
 import dev.saccade.report.runs.RunReport;
-import dev.saccade.train.DataReports;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

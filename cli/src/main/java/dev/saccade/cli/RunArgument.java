@@ -4,7 +4,7 @@ import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Model.CommandSpec;

@@ -15,9 +15,9 @@ import dev.saccade.report.runs.Latency;
 import dev.saccade.report.runs.RunFigures;
 import dev.saccade.report.runs.RunFigures.Measured;
 import dev.saccade.report.runs.RunFigures.Weights;
-import dev.saccade.train.DataReports;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -13,12 +13,12 @@ import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.report.runs.RunReport;
-import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 import dev.saccade.train.hooks.Hook;
 
 import picocli.CommandLine.Command;

@@ -21,7 +21,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.cli.predictions.MadeFolder;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.ScoreThresholds;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;

@@ -12,7 +12,7 @@ import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -133,8 +133,8 @@ class TrainRanksTest {
                 read(said(disturbed))
                         .contains(
                                 "saccade: rank 1 was ended by SIGKILL, as when memory has run out;"
-                                    + " all ranks start again from the last checkpoint, restart 1"
-                                    + " of 1"),
+                                        + " all ranks start again from the last checkpoint, restart 1"
+                                        + " of 1"),
                 read(said(disturbed)));
         assertArrayEquals(
                 Files.readAllBytes(calm.last()), Files.readAllBytes(disturbed.last()), "the end");
@@ -152,7 +152,7 @@ class TrainRanksTest {
                 String.format(
                         Locale.ROOT,
                         "interrupted; go on, on 2 ranks as before, with: ./saccade train %s"
-                            + " --resume --nproc 2",
+                                + " --resume --nproc 2",
                         run.path());
         assertTrue(read(said(run)).contains(goOn), read(said(run)));
         Process resumed = train(run, "--resume");

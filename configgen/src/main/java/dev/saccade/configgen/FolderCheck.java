@@ -3,7 +3,7 @@ package dev.saccade.configgen;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
-import dev.saccade.train.DataReports;
+import dev.saccade.train.data.DataReports;
 
 import java.util.Optional;
 

@@ -5,8 +5,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.Outcome;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import org.apache.spark.sql.SparkSession;

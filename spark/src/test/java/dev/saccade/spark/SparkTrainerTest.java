@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.train.Outcome;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import org.apache.spark.SparkConf;

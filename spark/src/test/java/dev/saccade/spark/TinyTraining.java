@@ -8,8 +8,8 @@ import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.Rendezvous;
 import dev.saccade.train.Outcome;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import java.awt.Color;

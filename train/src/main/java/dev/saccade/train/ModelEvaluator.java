@@ -13,6 +13,7 @@ import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.Model;
+import dev.saccade.train.checkpoint.RankMessages;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.List;

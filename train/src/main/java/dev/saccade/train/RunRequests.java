@@ -1,6 +1,7 @@
 package dev.saccade.train;
 
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.train.checkpoint.RankMessages;
 
 /**
  * Requests of users and hooks, possibly on one rank only.

@@ -4,6 +4,7 @@ import com.google.common.collect.Maps;
 import com.google.common.primitives.Longs;
 
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.train.checkpoint.RankMessages;
 
 import java.util.BitSet;
 import java.util.LinkedHashMap;

@@ -19,6 +19,7 @@ import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
+import dev.saccade.train.checkpoint.RunState;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.GradScaler;
 import dev.saccade.train.optimizers.Gradients;

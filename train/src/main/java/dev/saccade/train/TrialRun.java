@@ -18,6 +18,7 @@ import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.models.Model;
+import dev.saccade.train.checkpoint.RunState;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Optimizer;
 

@@ -8,6 +8,7 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.EvaluationInterrupted;
+import dev.saccade.train.checkpoint.Checkpointables;
 import dev.saccade.train.optimizers.ModelEma;
 
 import java.util.List;

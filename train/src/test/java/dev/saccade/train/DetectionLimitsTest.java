@@ -7,6 +7,7 @@ import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DetectionLimits;
 
 import org.junit.jupiter.api.Test;
 

@@ -8,6 +8,7 @@ import dev.saccade.core.parts.TargetKind;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.Detector;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;

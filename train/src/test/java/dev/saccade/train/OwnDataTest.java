@@ -13,6 +13,7 @@ import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
@@ -190,7 +191,7 @@ class OwnDataTest {
         assertTrue(
                 other.contains(
                         "is of another run, the photographs or labels of data.train have changed;"
-                            + " resume"),
+                                + " resume"),
                 other);
     }
 

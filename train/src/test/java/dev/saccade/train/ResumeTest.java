@@ -11,6 +11,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.checkpoint.RunFolder;
+import dev.saccade.train.checkpoint.RunLock;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -16,7 +16,9 @@ import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;

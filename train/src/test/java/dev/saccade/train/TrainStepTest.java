@@ -11,6 +11,7 @@ import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.train.checkpoint.RunState;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.Sgd;
 

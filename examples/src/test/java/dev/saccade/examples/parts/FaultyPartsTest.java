@@ -13,8 +13,8 @@ import dev.saccade.core.parts.PartFailure;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeAll;

@@ -15,7 +15,7 @@ import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExamples;
 import dev.saccade.report.TextTable;
 import dev.saccade.report.runs.RunFigures.Measured;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 
 import java.util.ArrayList;
 import java.util.Collection;

@@ -11,7 +11,7 @@ import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.report.ShortLines;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 
 import java.io.BufferedReader;
 import java.io.IOException;

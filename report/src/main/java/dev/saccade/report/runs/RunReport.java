@@ -17,7 +17,7 @@ import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.runs.RunFigures.Measured;
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package dev.saccade.train.logs;
 
-import dev.saccade.train.RunFolder;
+import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;

@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
@@ -9,14 +9,14 @@ import java.io.UncheckedIOException;
 import java.util.List;
 
 /** Exchanges records between ranks, as JSON. */
-final class RankMessages {
+public final class RankMessages {
 
     private static final JsonMapper JSON = new JsonMapper();
 
     private RankMessages() {}
 
     /** Returns the message of each rank, in their order. All ranks call it. */
-    static <T> List<T> allGather(ProcessGroup ranks, Class<T> type, T message) {
+    public static <T> List<T> allGather(ProcessGroup ranks, Class<T> type, T message) {
         return ranks.worldSize() == 1
                 ? List.of(message)
                 : ranks.allGather(write(message)).stream().map(each -> read(type, each)).toList();
@@ -27,7 +27,7 @@ final class RankMessages {
      *
      * @param message ignored on other ranks
      */
-    static <T> T broadcast(ProcessGroup ranks, Class<T> type, T message) {
+    public static <T> T broadcast(ProcessGroup ranks, Class<T> type, T message) {
         return ranks.worldSize() == 1 ? message : read(type, ranks.broadcast(write(message), 0));
     }
 

@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Parameter;
@@ -23,17 +23,17 @@ public record Checkpointables(
         Module model, Optimizer optimizer, Optional<ModelEma> ema, Hooks hooks) {
 
     /** Returns the averages that are evaluated in place of weights. */
-    Map<String, NDArray> averages() {
+    public Map<String, NDArray> averages() {
         return ema.map(ModelEma::averages).orElse(Map.of());
     }
 
     /** Returns the weights that have averages. */
-    Map<String, NDArray> trained() {
+    public Map<String, NDArray> trained() {
         return ema.map(ModelEma::weights).orElse(Map.of());
     }
 
     /** Returns all arrays, in the same order on all ranks. */
-    List<NDArray> arrays() {
+    public List<NDArray> arrays() {
         List<NDArray> all = new ArrayList<>();
         model.namedParameters().values().stream().map(Parameter::getArray).forEach(all::add);
         all.addAll(averages().values());

@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -16,12 +16,12 @@ import dev.saccade.train.config.RunConfig;
 import java.util.Map;
 
 /** Distinguishes runs: by model, seed, classes and annotations, but not by pixels. */
-final class RunIdentity {
+public final class RunIdentity {
 
     private RunIdentity() {}
 
     /** Returns the metadata of all checkpoints of a run. */
-    static Map<String, String> of(RunConfig config, Dataset train) {
+    public static Map<String, String> of(RunConfig config, Dataset train) {
         DataConfig data = config.data();
         ModelSpec spec =
                 new ModelSpec(
@@ -38,7 +38,7 @@ final class RunIdentity {
     }
 
     /** Returns a hash of classes, images and annotations; the folder does not count. */
-    static String fingerprint(Dataset dataset) {
+    public static String fingerprint(Dataset dataset) {
         Hasher hasher = Hashing.sha256().newHasher();
         dataset.classes().forEach(name -> hasher.putString(name, UTF_8).putByte((byte) 0));
         for (int i = 0; i < dataset.size(); i++) {

@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
@@ -92,15 +92,15 @@ public final class RunCheckpoints {
         this.ranks = ranks;
     }
 
-    RunFolder folder() {
+    public RunFolder folder() {
         return folder;
     }
 
-    Checkpointables content() {
+    public Checkpointables content() {
         return content;
     }
 
-    ProcessGroup ranks() {
+    public ProcessGroup ranks() {
         return ranks;
     }
 
@@ -108,7 +108,7 @@ public final class RunCheckpoints {
      * Saves the state to resume from, and keeps the one before. A file that was damaged or replaced
      * meanwhile never takes the place of a usable state.
      */
-    void saveLast(RunState state) {
+    public void saveLast(RunState state) {
         if (ranks.rank() > 0) {
             return;
         }
@@ -128,17 +128,17 @@ public final class RunCheckpoints {
     }
 
     /** Returns whether a state is the one saved last, or resumed from. */
-    boolean isSaved(RunState state) {
+    public boolean isSaved(RunState state) {
         return last.filter(content -> content.metadata().equals(metadata(state))).isPresent();
     }
 
     /** Saves the weights of the best evaluation. */
-    void saveBest(RunState state) {
+    public void saveBest(RunState state) {
         saveWeights(folder.bestWeights(), state);
     }
 
     /** Saves weights that are kept, at the end of an epoch or within one. */
-    void keepWeights(RunState state, RunLength length) {
+    public void keepWeights(RunState state, RunLength length) {
         boolean isEndOfEpoch = state.iteration() % length.iterationsPerEpoch() == 0;
         saveWeights(
                 isEndOfEpoch
@@ -148,7 +148,7 @@ public final class RunCheckpoints {
     }
 
     /** Saves weights only. */
-    void saveWeights(Path file, RunState state) {
+    public void saveWeights(Path file, RunState state) {
         if (ranks.rank() == 0) {
             SafeTensors.write(file, weights(state));
         }
@@ -169,7 +169,7 @@ public final class RunCheckpoints {
     }
 
     /** Gives all ranks the initial weights of rank 0. */
-    RunState start() {
+    public RunState start() {
         ranks.broadcast(content.arrays(), 0);
         return RunState.START;
     }
@@ -203,7 +203,7 @@ public final class RunCheckpoints {
      *     had other ranks
      * @throws SaccadeException of kind user, if there is no usable state
      */
-    RunState resume(Consumer<String> note) {
+    public RunState resume(Consumer<String> note) {
         boolean isFirst = ranks.rank() == 0;
         RunState state = isFirst ? read(note) : RunState.START;
         ranks.broadcast(content.arrays(), 0);

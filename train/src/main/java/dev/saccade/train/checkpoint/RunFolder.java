@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import dev.saccade.core.SaccadeException;
 
@@ -68,7 +68,7 @@ public record RunFolder(Path path) {
     }
 
     /** Returns the file that keeps a second training out. */
-    Path lock() {
+    public Path lock() {
         return path.resolve(".lock");
     }
 
@@ -126,7 +126,7 @@ public record RunFolder(Path path) {
     }
 
     /** Returns the file for the weights with the best evaluation; it may be missing. */
-    Path bestWeights() {
+    public Path bestWeights() {
         return checkpoints().resolve("best.safetensors");
     }
 

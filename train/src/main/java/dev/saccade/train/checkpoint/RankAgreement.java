@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Requires the config, the data and the Saccade version of rank 0 on all ranks. */
-final class RankAgreement {
+public final class RankAgreement {
 
     private record Settings(Map<String, String> values) {}
 
@@ -25,7 +25,7 @@ final class RankAgreement {
      * @param identity of the run
      * @throws SaccadeException of kind user that lists the differences from rank 0
      */
-    static void require(
+    public static void require(
             ProcessGroup ranks,
             RunConfig config,
             Map<String, String> identity,

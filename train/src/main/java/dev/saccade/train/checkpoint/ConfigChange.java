@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
@@ -20,7 +20,7 @@ import java.util.TreeSet;
  * it is read, told, saved and evaluated; nothing that learning depends on. Between ranks less may
  * differ.
  */
-final class ConfigChange {
+public final class ConfigChange {
 
     private static final List<String> FREE =
             List.of(
@@ -45,7 +45,7 @@ final class ConfigChange {
     private ConfigChange() {}
 
     /** Returns the settings that must be the same on all ranks, by dotted key. */
-    static Map<String, String> common(RunConfig config) {
+    public static Map<String, String> common(RunConfig config) {
         Map<String, String> flat = flat(config);
         flat.keySet().removeIf(key -> OF_A_MACHINE.stream().anyMatch(key::equals));
         return flat;
@@ -57,7 +57,7 @@ final class ConfigChange {
      *
      * @throws SaccadeException of kind user that lists all of them
      */
-    static void require(RunConfig before, RunConfig now) {
+    public static void require(RunConfig before, RunConfig now) {
         Map<String, String> old = flat(before);
         Map<String, String> changed = flat(now);
         TreeSet<String> keys = new TreeSet<>(old.keySet());

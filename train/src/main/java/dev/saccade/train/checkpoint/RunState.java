@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import com.google.common.collect.ImmutableMap;
 
@@ -34,11 +34,11 @@ public record RunState(
         Optional<ScoreThresholds> scores) {
 
     /** The start of a run. */
-    static final RunState START =
+    public static final RunState START =
             new RunState(0, 0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
 
     /** Returns the state after a step, with the loss scale of the next. */
-    RunState afterStep(int images, GradScaler next) {
+    public RunState afterStep(int images, GradScaler next) {
         return new RunState(
                 iteration + 1,
                 samples + images,
@@ -51,12 +51,12 @@ public record RunState(
     }
 
     /** Returns the same state at another step count; a final evaluation stays final. */
-    RunState at(long step) {
+    public RunState at(long step) {
         long at = evaluated == iteration ? step : Math.min(evaluated, step);
         return new RunState(step, samples, at, best, stale, evaluationDue, scaler, scores);
     }
 
-    RunState withEvaluationDue() {
+    public RunState withEvaluationDue() {
         return new RunState(iteration, samples, evaluated, best, stale, true, scaler, scores);
     }
 
@@ -66,7 +66,7 @@ public record RunState(
      *
      * @param thresholds recommended minimum scores, if the evaluation has any
      */
-    RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
+    public RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
         boolean better = value > best || (Double.isNaN(best) && !Double.isNaN(value));
         return new RunState(
                 iteration,
@@ -80,17 +80,17 @@ public record RunState(
     }
 
     /** Returns whether there was an evaluation after the last step. */
-    boolean isEvaluated() {
+    public boolean isEvaluated() {
         boolean never = Double.isNaN(best) && stale == 0;
         return evaluated == iteration && !never;
     }
 
     /** Returns whether the evaluation after the last step was the best. */
-    boolean isBest() {
+    public boolean isBest() {
         return isEvaluated() && stale == 0;
     }
 
-    Map<String, String> toMetadata() {
+    public Map<String, String> toMetadata() {
         ImmutableMap.Builder<String, String> metadata = ImmutableMap.builder();
         metadata.put("run.iteration", Long.toString(iteration))
                 .put("run.samples", Long.toString(samples))
@@ -104,7 +104,7 @@ public record RunState(
         return metadata.buildOrThrow();
     }
 
-    static RunState fromMetadata(Path file, Map<String, String> metadata) {
+    public static RunState fromMetadata(Path file, Map<String, String> metadata) {
         try {
             GradScaler scaler =
                     new GradScaler(

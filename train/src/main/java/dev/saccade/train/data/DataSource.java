@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.data;
 
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
@@ -15,15 +15,15 @@ import java.util.function.Supplier;
  * @param open gives the data set, or throws if it is too faulty
  * @param check gives what it holds and all that is wrong with it, and never throws for that
  */
-record DataSource(Supplier<Dataset> open, Function<CheckOptions, DatasetReport> check) {
+public record DataSource(Supplier<Dataset> open, Function<CheckOptions, DatasetReport> check) {
 
     /** Returns the data set of a config whose relative paths start from a folder. */
-    static DataSource of(Dataset.Config config, Path root) {
+    public static DataSource of(Dataset.Config config, Path root) {
         return new DataSource(() -> config.open(root), options -> config.check(root, options));
     }
 
     /** Returns a data set that is there already. */
-    static DataSource of(Dataset dataset) {
+    public static DataSource of(Dataset dataset) {
         return new DataSource(() -> dataset, options -> DatasetCheck.run(dataset, options));
     }
 }

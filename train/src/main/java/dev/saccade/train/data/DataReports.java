@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.data;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
@@ -53,7 +53,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      * Checks data sets by their role; those labeled with other classes than the first are wrong,
      * and so are those that leave nothing to learn, or nothing to measure on.
      */
-    static DataReports check(
+    public static DataReports check(
             Map<String, DataSource> sources, CheckOptions options, List<Transform> valTransforms) {
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
         PartComparison comparison = new PartComparison();
@@ -152,7 +152,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     }
 
     /** Returns the reports with warnings about images that exceed the limits of a run. */
-    DataReports withLimits(RunConfig config) {
+    public DataReports withLimits(RunConfig config) {
         return new DataReports(
                 ImmutableMap.copyOf(
                         Maps.transformEntries(

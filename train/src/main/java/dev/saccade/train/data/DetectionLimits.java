@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.data;
 
 import dev.saccade.core.Text;
 import dev.saccade.core.parts.HeadConfig;
@@ -15,7 +15,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 
 /** Warnings about images with more objects than a run detects or evaluates. */
-final class DetectionLimits {
+public final class DetectionLimits {
 
     private DetectionLimits() {}
 
@@ -24,7 +24,7 @@ final class DetectionLimits {
      *
      * @param role {@code train} or {@code val}; only {@code val} is evaluated
      */
-    static DatasetReport check(String role, DatasetReport report, RunConfig config) {
+    public static DatasetReport check(String role, DatasetReport report, RunConfig config) {
         if (!(report.statistics() instanceof ObjectStatistics held)) {
             return report;
         }

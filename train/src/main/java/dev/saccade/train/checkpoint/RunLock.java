@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  * Keeps a second training out of the folder of a run, also one of another process. It ends with the
  * process, however that ends; its file stays.
  */
-final class RunLock {
+public final class RunLock {
 
     private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
@@ -83,7 +83,7 @@ final class RunLock {
      *
      * @throws SaccadeException of kind user that names the process that uses the folder
      */
-    static <T> T during(RunFolder folder, Supplier<T> work) {
+    public static <T> T during(RunFolder folder, Supplier<T> work) {
         RunLock lock = new RunLock(folder);
         try {
             AtomicFile.removeLeftovers(folder.path());
@@ -99,7 +99,7 @@ final class RunLock {
      *
      * @throws SaccadeException of kind user that names its process
      */
-    static void requireNone(RunFolder folder) {
+    public static void requireNone(RunFolder folder) {
         if (Files.exists(folder.lock())) {
             new RunLock(folder).release();
         }

@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.train.checkpoint;
 
 import com.google.common.collect.ImmutableMap;
 
@@ -28,7 +28,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
                 config.length(batchesPerEpoch, ranks).iterationsPerEpoch());
     }
 
-    Map<String, String> toMetadata() {
+    public Map<String, String> toMetadata() {
         return ImmutableMap.of(
                 "run.ranks", Integer.toString(ranks),
                 "run.batches_per_step", Integer.toString(batchesPerStep),
@@ -55,7 +55,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
      * @throws SaccadeException of kind user, if it is in the middle of an epoch that would have
      *     other steps
      */
-    RunState translate(
+    public RunState translate(
             Path file, Map<String, String> metadata, RunState state, Consumer<String> note) {
         RunLayout before = of(file, metadata);
         if (before.equals(this)) {

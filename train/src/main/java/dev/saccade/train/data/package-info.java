@@ -1,0 +1,2 @@
+/** Checks of the data sets of a run. */
+package dev.saccade.train.data;
