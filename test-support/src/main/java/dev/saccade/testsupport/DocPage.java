@@ -1,13 +1,11 @@
 package dev.saccade.testsupport;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
-import static com.google.common.collect.ImmutableMap.toImmutableMap;
-
-import com.google.common.collect.ImmutableMap;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
@@ -41,11 +39,11 @@ public record DocPage(String text) {
         return new DocPage(found.group(1));
     }
 
-    /** Returns the content of each file on the page by its path. */
-    public ImmutableMap<String, String> files() {
-        return FILE.matcher(text)
-                .results()
-                .collect(toImmutableMap(file -> file.group(1), file -> file.group(2)));
+    /** Returns the content of each file on the page by its path; a later version replaces it. */
+    public Map<String, String> files() {
+        Map<String, String> files = new LinkedHashMap<>();
+        FILE.matcher(text).results().forEach(file -> files.put(file.group(1), file.group(2)));
+        return files;
     }
 
     /** Writes the files on the page into a folder. */
