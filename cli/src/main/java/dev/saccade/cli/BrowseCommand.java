@@ -2,10 +2,9 @@ package dev.saccade.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.saccade.cli.predictions.MadeFolder;
-import dev.saccade.cli.predictions.Pictures;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
@@ -15,6 +14,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.report.Browse;
+import dev.saccade.report.predictions.Pictures;
 import dev.saccade.report.runs.RelativeNames;
 import dev.saccade.train.config.RunConfig;
 
@@ -54,8 +54,10 @@ final class BrowseCommand implements Callable<Integer> {
             names = "--out",
             paramLabel = "DIR",
             defaultValue = "browse",
-            description = "Where index.html and the pictures go; ${DEFAULT-VALUE} by default.")
+            description = "Folder of index.html and the pictures; ${DEFAULT-VALUE} by default.")
     private Path out;
+
+    @Mixin private OverwriteOption overwrite;
 
     @Option(
             names = "--count",
@@ -63,7 +65,7 @@ final class BrowseCommand implements Callable<Integer> {
             defaultValue = "24",
             description =
                     "How many samples, the first ones; ${DEFAULT-VALUE} by default. A page of"
-                        + " 10,000 has been tried.")
+                            + " 10,000 has been tried.")
     private int count;
 
     @Option(
@@ -90,28 +92,32 @@ final class BrowseCommand implements Callable<Integer> {
                 BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
         SampleReader reader =
                 new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
-        MadeFolder made = MadeFolder.cleared(out, "browse");
-        Pictures written = new Pictures(made, dataset.classes());
         int wanted = Math.min(count, dataset.size());
-        List<String> names = RelativeNames.of(dataset);
-        List<Browse.Photo> photos = new ArrayList<>();
-        try (Progress progress = new Progress("browse", wanted, " samples")) {
-            for (int i = 0; i < wanted; i++) {
-                List<String> known = faults.ofPhoto(i);
-                try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
-                    photos.add(photo(names.get(i), sample, written.write(sample), known));
+        OutputFolder.checkOutside(out, run.data().root());
+        config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));
+        try (OutputFolder folder = OutputFolder.create(out, overwrite.isSet(), List.of())) {
+            Pictures written = new Pictures(folder, dataset.classes());
+            List<String> names = RelativeNames.of(dataset);
+            List<Browse.Photo> photos = new ArrayList<>();
+            try (Progress progress = new Progress("browse", wanted, " samples")) {
+                for (int i = 0; i < wanted; i++) {
+                    List<String> known = faults.ofPhoto(i);
+                    try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
+                        photos.add(photo(names.get(i), sample, written.write(sample), known));
+                    }
+                    progress.to(i + 1);
                 }
-                progress.to(i + 1);
             }
+            Browse page =
+                    new Browse(
+                            config.name(),
+                            subtitle(wanted, dataset.size()),
+                            dataset.classes(),
+                            photos,
+                            faults.others(wanted));
+            folder.write("index.html", page.page().getBytes(UTF_8));
+            folder.finish();
         }
-        Browse page =
-                new Browse(
-                        config.name(),
-                        subtitle(wanted, dataset.size()),
-                        dataset.classes(),
-                        photos,
-                        faults.others(wanted));
-        made.write("index.html", page.page().getBytes(UTF_8));
         String pictures = Count.of(wanted, "picture");
         spec.commandLine()
                 .getErr()

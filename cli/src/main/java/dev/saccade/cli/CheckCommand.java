@@ -2,8 +2,8 @@ package dev.saccade.cli;
 
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
-import dev.saccade.configgen.Contents;
-import dev.saccade.configgen.FolderCheck;
+import dev.saccade.configgen.ConfigGenerator;
+import dev.saccade.configgen.DatasetContents;
 import dev.saccade.configgen.LabeledFolder;
 import dev.saccade.configgen.Machine;
 import dev.saccade.core.Count;
@@ -94,7 +94,7 @@ final class CheckCommand implements Callable<Integer> {
         Map<String, DatasetReport> reports;
         try (Progress progress = new Progress("check", -1, " photos")) {
             DataReports found =
-                    FolderCheck.run(
+                    ConfigGenerator.check(
                             folder,
                             contents(folder),
                             Machine.here(),
@@ -114,9 +114,9 @@ final class CheckCommand implements Callable<Integer> {
                 "mend the errors, then: " + command);
     }
 
-    private static Optional<Contents> contents(LabeledFolder folder) {
+    private static Optional<DatasetContents> contents(LabeledFolder folder) {
         try {
-            return Optional.of(Contents.of(folder));
+            return Optional.of(DatasetContents.of(folder));
         } catch (SaccadeException e) {
             // The check reports all that is wrong with it.
             return Optional.empty();

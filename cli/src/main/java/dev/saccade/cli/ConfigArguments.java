@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;

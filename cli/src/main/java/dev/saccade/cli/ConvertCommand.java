@@ -4,7 +4,6 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.checkpoint.weights.Naming;
-import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;

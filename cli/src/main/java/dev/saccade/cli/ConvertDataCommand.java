@@ -1,8 +1,8 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.predictions.UnfinishedFolder;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -51,7 +51,6 @@ import java.util.stream.Stream;
         })
 final class ConvertDataCommand implements Callable<Integer> {
 
-    private static final String NAME = "convert-data";
     private static final double USUAL_SHARE = 0.2;
 
     @Spec private CommandSpec spec;
@@ -66,8 +65,10 @@ final class ConvertDataCommand implements Callable<Integer> {
             names = "--out",
             paramLabel = "DIR",
             required = true,
-            description = "The folder to make; one that this command has made is replaced.")
+            description = "Folder of the converted data set.")
     private Path out;
+
+    @Mixin private OverwriteOption overwrite;
 
     @Mixin private FormatOption format;
 
@@ -95,7 +96,7 @@ final class ConvertDataCommand implements Callable<Integer> {
     public Integer call() {
         share.ifPresent(ConvertDataCommand::requireInside);
         ForeignFolder folder = ForeignFolder.of(from, format.wanted());
-        try (UnfinishedFolder target = new UnfinishedFolder(out, from, NAME)) {
+        try (OutputFolder target = OutputFolder.create(out, overwrite.isSet(), List.of(from))) {
             PrintWriter err = spec.commandLine().getErr();
             ForeignLabels read = folder.read();
             err.println(folder.told(read));
@@ -163,7 +164,8 @@ final class ConvertDataCommand implements Callable<Integer> {
                         from,
                         faulty > 0 && !skipFaulty
                                 ? Text.format(
-                                                ", of which nothing is converted; mend it, or leave out %s with",
+                                                ", of which nothing is converted; mend it, or leave"
+                                                        + " out %s with",
                                                 Count.of(faulty, "photograph"))
                                         + " --skip-faulty"
                                 : ""));
@@ -189,8 +191,8 @@ final class ConvertDataCommand implements Callable<Integer> {
         double held = share.orElse(USUAL_SHARE);
         err.println(
                 Printable.format(
-                        "note: the labels do not say what is for val, so a share of %s is held back,"
-                                + " by the names of the photographs and --seed %d",
+                        "note: the labels do not say what is for val, so a share of %s is held"
+                                + " back, by the names of the photographs and --seed %d",
                         held, seed));
         return Split.heldBack(labels, held, seed);
     }

@@ -2,12 +2,9 @@ package dev.saccade.cli;
 
 import ai.djl.Device;
 
-import dev.saccade.cli.predictions.DetectionPredictor;
-import dev.saccade.cli.predictions.MadeFolder;
-import dev.saccade.cli.predictions.Pictures;
-import dev.saccade.cli.predictions.Predictor;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Devices;
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -16,6 +13,8 @@ import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.Detector;
+import dev.saccade.report.predictions.Pictures;
+import dev.saccade.report.predictions.PredictionWriter;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.Training;
 import dev.saccade.train.checkpoint.RunFolder;
@@ -90,7 +89,8 @@ final class DemoCommand implements Callable<Integer> {
         Outcome outcome = TrainCommand.train(training, out, false, () -> {}, new TrainProgress());
         if (outcome == Outcome.INTERRUPTED) {
             throw SaccadeException.user(
-                    "interrupted before the detector was trained; go on with: ./saccade train %s --resume",
+                    "interrupted before the detector was trained; go on with: ./saccade train %s"
+                            + " --resume",
                     Printable.word(out));
         }
         Path report =
@@ -151,18 +151,16 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void predict(Path out, Path images, Device computing) {
-        try (Detector detector = Detector.load(new RunFolder(out).best(), computing)) {
-            Pictures pictures =
-                    new Pictures(
-                            MadeFolder.cleared(out.resolve("predictions"), "predict"),
-                            detector.classes());
-            Predictor predictor =
-                    new DetectionPredictor(
-                            detector, pictures, detector.scoreThresholds().uniform());
+        Path found = out.resolve("predictions");
+        try (Detector detector = Detector.load(new RunFolder(out).best(), computing);
+                OutputFolder folder = OutputFolder.create(found, false, List.of())) {
+            PredictionWriter writer =
+                    new PredictionWriter(detector, new Pictures(folder, detector.classes()));
             for (int i = 0; i < PREDICTED; i++) {
                 Path scene = images.resolve(Text.format("scene_%04d.jpg", scenes + i));
-                predictor.decodeAndPredict(ImageSource.of(scene));
+                writer.write(ImageSource.of(scene));
             }
+            folder.finish();
         }
     }
 }

@@ -14,8 +14,8 @@ import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.Detector;
-import dev.saccade.report.runs.DetectionFigures;
-import dev.saccade.report.runs.TaskFigures;
+import dev.saccade.report.runs.DetectionSections;
+import dev.saccade.report.runs.TaskMetrics;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -90,7 +90,7 @@ record DetectionMeasurement(Dataset dataset, DetectionOutput output, double phot
     }
 
     @Override
-    public TaskFigures figures(int examples) {
-        return DetectionFigures.collect(dataset, output.evaluation(), output.score(), examples);
+    public TaskMetrics figures(int examples) {
+        return DetectionSections.collect(dataset, output.evaluation(), output.score(), examples);
     }
 }

@@ -14,7 +14,7 @@ import dev.saccade.eval.detection.ConfusionMatrix;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionTables;
 import dev.saccade.eval.tide.ErrorBreakdown;
-import dev.saccade.report.runs.TaskFigures;
+import dev.saccade.report.runs.TaskMetrics;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -54,7 +54,7 @@ record DetectionOutput(
         tables.add(DetectionTables.errors(evaluation.errors()));
         ConfusionMatrix confusion = evaluation.confusion(score);
         if (!confusion.confusions().isEmpty()) {
-            tables.add(DetectionTables.confusions(confusion, TaskFigures.CONFUSIONS));
+            tables.add(DetectionTables.confusions(confusion, TaskMetrics.CONFUSIONS));
         }
         return tables.build();
     }

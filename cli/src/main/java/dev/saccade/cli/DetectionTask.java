@@ -1,8 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.predictions.DetectionPredictor;
-import dev.saccade.cli.predictions.Pictures;
-import dev.saccade.cli.predictions.Predictor;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.Detector;
 
@@ -19,10 +16,5 @@ record DetectionTask(Detector detector) implements Task {
     @Override
     public Optional<? extends Measurement> measure(Dataset dataset, MeasurementOptions options) {
         return DetectionMeasurement.measure(detector, dataset, options);
-    }
-
-    @Override
-    public Predictor predictor(Pictures pictures, ScoreOption score) {
-        return new DetectionPredictor(detector, pictures, score.thresholds(detector));
     }
 }

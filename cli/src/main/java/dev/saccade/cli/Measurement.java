@@ -7,7 +7,7 @@ import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.report.runs.TaskFigures;
+import dev.saccade.report.runs.TaskMetrics;
 
 import java.util.List;
 import java.util.Map;
@@ -62,5 +62,5 @@ interface Measurement {
      *
      * @param examples how many photographs are shown at most
      */
-    TaskFigures figures(int examples);
+    TaskMetrics figures(int examples);
 }

@@ -2,11 +2,10 @@ package dev.saccade.cli;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.cli.terminal.Progress;
-import dev.saccade.configgen.Contents;
-import dev.saccade.configgen.FolderCheck;
+import dev.saccade.configgen.ConfigGenerator;
+import dev.saccade.configgen.DatasetContents;
 import dev.saccade.configgen.LabeledFolder;
 import dev.saccade.configgen.Machine;
-import dev.saccade.configgen.Proposal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -67,22 +66,20 @@ final class NewCommand implements Callable<Integer> {
                     file);
         }
         LabeledFolder found = LabeledFolder.find(folder).orElseThrow(this::refuse);
-        Contents contents = Contents.of(found);
+        DatasetContents contents = DatasetContents.of(found);
         Machine machine = Machine.here();
         DataReports reports;
         try (Progress progress = new Progress("check", -1, " images")) {
             reports =
-                    FolderCheck.run(
+                    ConfigGenerator.check(
                             found, Optional.of(contents), machine, Depth.LABELS, progress::step);
         }
         reports.requireSound("the data set has errors; no config was written");
-        AtomicFile.write(file, Proposal.write(found, contents, machine));
+        AtomicFile.write(file, ConfigGenerator.generate(found, contents, machine));
         PrintWriter err = spec.commandLine().getErr();
         reports.warnings().forEach(err::println);
         err.println(
-                Printable.format(
-                        "%s: written for %s",
-                        file, Count.of(contents.photographs(), "photograph")));
+                Printable.format("%s: written for %s", file, Count.of(contents.images(), "image")));
         contents.raisedLimit()
                 .ifPresent(
                         limit ->

@@ -1,20 +1,13 @@
 package dev.saccade.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.google.common.math.LongMath;
 
-import dev.saccade.cli.predictions.Frames;
-import dev.saccade.cli.predictions.ImageWarnings;
-import dev.saccade.cli.predictions.MadeFolder;
-import dev.saccade.cli.predictions.Photographs;
-import dev.saccade.cli.predictions.Pictures;
-import dev.saccade.cli.predictions.PredictionLines;
-import dev.saccade.cli.predictions.Predictions;
-import dev.saccade.cli.predictions.Predictor;
-import dev.saccade.cli.predictions.Seen;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -23,6 +16,13 @@ import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Detector;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.report.predictions.FramePredictions;
+import dev.saccade.report.predictions.ImageInputs;
+import dev.saccade.report.predictions.ImageWarnings;
+import dev.saccade.report.predictions.Pictures;
+import dev.saccade.report.predictions.PredictionSummary;
+import dev.saccade.report.predictions.PredictionWriter;
+import dev.saccade.report.predictions.Predictions;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,13 +42,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Finds objects, or the class of every pixel, in photographs that nobody has labeled. */
+/** Predicts images and videos. */
 @Command(
         name = "predict",
         description = {
-            "Find objects in photographs and videos, or the class of every pixel; write pictures"
-                    + " and JSON: predictions.json for photographs, predictions.jsonl with a line"
-                    + " for each frame of videos and each photograph of a list.",
+            "Predict objects, or the class of every pixel, in images and videos; write pictures and"
+                    + " JSON: predictions.json for images, predictions.jsonl with a line for each"
+                    + " frame of a video and each image of a list.",
             "A segmenter also writes labels/NAME.png, the class of every pixel counted from 1 (0:"
                     + " none): labels of a data set with reduce_zero_label."
         },
@@ -79,16 +79,15 @@ final class PredictCommand implements Callable<Integer> {
             arity = "0..*",
             paramLabel = "PHOTO",
             description = {
-                "Images, folders whose images are taken, videos, and - for an image through"
-                        + " standard input.",
-                "Where names may begin with -, write -- in front of them."
+                "Images, folders of images, videos, and - for an image from standard input.",
+                "If names may begin with -, write -- in front of them."
             })
     private List<Path> inputs = new ArrayList<>();
 
     @Option(
             names = "--list",
             paramLabel = "FILE",
-            description = "A text file that names photographs, one a line, as many as there are.")
+            description = "A text file with the names of images, one per line.")
     private Optional<Path> list = Optional.empty();
 
     @Option(
@@ -96,7 +95,7 @@ final class PredictCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "1",
             description =
-                    "Look at the first of every N frames of videos, and photographs of a list;"
+                    "Predict the first of every N frames of videos and images of a list;"
                             + " ${DEFAULT-VALUE} by default.")
     private int every;
 
@@ -108,9 +107,7 @@ final class PredictCommand implements Callable<Integer> {
                             + " --no-pictures no files are written.")
     private Optional<Boolean> drawn = Optional.empty();
 
-    @Option(
-            names = "--no-labels",
-            description = "Leave names and scores at boxes, and legends of classes, off pictures.")
+    @Option(names = "--no-labels", description = "Draw no names, scores and legends.")
     private boolean noLabels;
 
     @Option(
@@ -118,7 +115,7 @@ final class PredictCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "178",
             description =
-                    "Take photographs of up to N million pixels; ${DEFAULT-VALUE} by default. See"
+                    "Maximum size of images in million pixels; ${DEFAULT-VALUE} by default. See"
                             + " --tiles.")
     private int maxPixels;
 
@@ -129,9 +126,10 @@ final class PredictCommand implements Callable<Integer> {
             paramLabel = "DIR",
             defaultValue = "predictions",
             description =
-                    "Where pictures and predictions.json go, in place of those of the last time;"
-                            + " ${DEFAULT-VALUE} by default.")
+                    "Folder of the pictures and predictions.json; ${DEFAULT-VALUE} by default.")
     private Path out;
+
+    @Mixin private OverwriteOption overwrite;
 
     @Override
     public Integer call() {
@@ -139,20 +137,20 @@ final class PredictCommand implements Callable<Integer> {
         ConfigArguments.requirePositive("--every", every);
         if (inputs.isEmpty() && list.isEmpty()) {
             throw SaccadeException.user(
-                    "nothing to look at: name photographs, folders of them or videos, or give"
-                            + " --list FILE");
+                    "nothing to predict: name images, folders of images or videos, or give --list"
+                            + " FILE");
         }
         if (maxPixels < 1 || maxPixels > MOST_MILLIONS) {
             throw SaccadeException.user(
                     "--max-pixels %d: expected millions, from 1 to %d", maxPixels, MOST_MILLIONS);
         }
-        Photographs photos = Photographs.find(inputs);
+        ImageInputs found = ImageInputs.find(inputs);
         if (ranks.areToBeStarted()) {
-            requireNoFrames(photos.videos());
+            requireNoFrames(found.videos());
             return ranks.start(spec);
         }
         return ranks.together(
-                group -> StopSignal.during(() -> predict(photos, group), () -> stopped.set(true)));
+                group -> StopSignal.during(() -> predict(found, group), () -> stopped.set(true)));
     }
 
     private void requireNoFrames(List<Path> videos) {
@@ -165,197 +163,197 @@ final class PredictCommand implements Callable<Integer> {
         }
     }
 
-    /** Looks at the photographs of a rank; rank 0 tells what was seen in all. */
-    private int predict(Photographs photos, ProcessGroup group) {
+    /** Predicts the images of a rank; rank 0 reports the results of all. */
+    private int predict(ImageInputs found, ProcessGroup group) {
         Path checkpoint = run.checkpoint();
         if (writesFiles()) {
-            photos.requireOutside(out);
+            found.requireOutside(out);
         }
-        long listed = list.map(file -> Frames.count(file, out)).orElse(0L);
+        long listed = list.map(file -> FramePredictions.count(file, out)).orElse(0L);
         if (group.worldSize() > 1) {
-            requireNoFrames(photos.videos());
+            requireNoFrames(found.videos());
         }
         if (list.isEmpty()) {
-            photos.requireAny();
+            found.requireAny();
         }
-        try (TrainedModel<?> model = views.load(checkpoint, compute)) {
-            Task task = Task.of(model);
-            task.requireObjectsFor(run, spec, "--score");
-            List<String> names =
-                    group.worldSize() == 1
-                            ? List.of()
-                            : photos.files().stream().map(PredictCommand::name).toList();
-            Optional<MadeFolder> made =
-                    writesFiles() ? Optional.of(outputFolder(group)) : Optional.empty();
+        try (TrainedModel<?> model = views.load(checkpoint, compute);
+                OutputFolder folder = writesFiles() ? outputFolder(checkpoint, group) : null) {
+            Optional<OutputFolder> files = Optional.ofNullable(folder);
+            Task.of(model).requireObjectsFor(run, spec, "--score");
             group.barrier();
-            Pictures pictures = new Pictures(made, model.classes(), drawn());
-            pictures.reserve(names);
-            // No rank writes before all have seen which names are free.
-            group.barrier();
-            Predictor predictor = task.predictor(pictures, score);
-            Predictions told =
-                    photos.files().isEmpty()
+            Pictures pictures = new Pictures(files, model.classes(), style());
+            if (group.worldSize() > 1) {
+                pictures.reserve(found.images().stream().map(PredictCommand::name).toList());
+            }
+            PredictionWriter writer =
+                    new PredictionWriter(
+                            model,
+                            pictures,
+                            model.match(score::thresholds, segmenter -> ScoreThresholds.DEFAULT));
+            Predictions predictions =
+                    found.images().isEmpty()
                             ? new Predictions()
-                            : predict(photos.files(), predictor, made, group);
+                            : predict(found.images(), writer, files, group);
             if (group.rank() > 0) {
                 return 0;
             }
-            Seen seen = new Seen();
-            told.seen().forEach(seen::add);
-            if (json.wanted() && !photos.files().isEmpty()) {
-                json.print(spec, told.seen());
+            PredictionSummary summary = new PredictionSummary(model);
+            predictions.entries().forEach(summary::add);
+            if (json.wanted() && !found.images().isEmpty()) {
+                json.print(spec, predictions.entries());
             }
-            List<String> faults = new ArrayList<>(photos.faults());
-            faults.addAll(told.faults());
+            boolean hasFrames = !found.videos().isEmpty() || list.isPresent();
             long faultyFrames =
-                    photos.videos().isEmpty() && list.isEmpty()
-                            ? 0
-                            : frames(
-                                    photos.videos(),
-                                    listed,
-                                    made,
-                                    predictor,
-                                    seen,
-                                    told.warnings());
-            boolean hasFrames = !photos.videos().isEmpty();
-            sayWhatWasSeen(
-                    predictor.summary(seen),
-                    Count.of(seen.photographs(), hasFrames ? "frame" : "photograph"));
-            predictor
-                    .leftOut(seen)
-                    .map(note -> "note: " + note)
-                    .ifPresent(spec.commandLine().getErr()::println);
-            model.match(Optional::of, segmenter -> Optional.<Detector>empty())
-                    .ifPresent(this::reportScore);
-            photos.notes().forEach(spec.commandLine().getErr()::println);
-            told.warnings()
-                    .lines()
-                    .forEach(line -> spec.commandLine().getErr().println("warning: " + line));
-            return sayFaults(faults, faultyFrames, photos.count() + listed);
+                    hasFrames
+                            ? frames(found, listed, writer, files, summary, predictions.warnings())
+                            : 0;
+            files.ifPresent(OutputFolder::finish);
+            report(summary, found.videos().isEmpty() ? "image" : "frame");
+            if (!score.isSet()) {
+                model.match(Optional::of, segmenter -> Optional.<Detector>empty())
+                        .ifPresent(this::reportScore);
+            }
+            PrintWriter err = spec.commandLine().getErr();
+            found.notes().forEach(err::println);
+            predictions.warnings().lines().forEach(line -> err.println("warning: " + line));
+            List<String> faults = new ArrayList<>(found.faults());
+            faults.addAll(predictions.faults());
+            return report(faults, faultyFrames, found.count() + listed);
         }
     }
 
-    /** Returns whether there is anything to write besides the JSON on standard output. */
+    /** Returns whether to write files, not only JSON to standard output. */
     private boolean writesFiles() {
         return drawn.orElse(true) || !json.wanted();
     }
 
-    private MadeFolder outputFolder(ProcessGroup group) {
+    private OutputFolder outputFolder(Path checkpoint, ProcessGroup group) {
         return group.rank() == 0
-                ? MadeFolder.cleared(out, "predict")
-                : MadeFolder.shared(out, "predict");
+                ? OutputFolder.create(out, overwrite.isSet(), List.of(checkpoint))
+                : OutputFolder.join(out);
     }
 
-    private Pictures.Drawn drawn() {
+    private Pictures.Style style() {
         if (!drawn.orElse(true)) {
-            return Pictures.Drawn.NOTHING;
+            return Pictures.Style.NONE;
         }
-        return noLabels ? Pictures.Drawn.WITHOUT_LABELS : Pictures.Drawn.WITH_LABELS;
+        return noLabels ? Pictures.Style.WITHOUT_LABELS : Pictures.Style.WITH_LABELS;
     }
 
     private long mostPixels() {
         return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MOST_PIXELS : maxPixels * 1_000_000L;
     }
 
-    /** Looks at photographs, each rank at its own; keeps what was seen if something fails. */
+    /** Predicts the images of each rank; keeps finished predictions if an error occurs. */
     private Predictions predict(
-            List<Path> photos, Predictor predictor, Optional<MadeFolder> made, ProcessGroup group) {
+            List<Path> images,
+            PredictionWriter writer,
+            Optional<OutputFolder> folder,
+            ProcessGroup group) {
         Predictions own = new Predictions();
         Predictions all;
-        try {
-            predict(share(photos, group), predictor, own);
-            all = own.ofAll(group);
+        try (Progress progress =
+                new Progress(RankOptions.ofRank("predict"), images.size(), " images")) {
+            own.addAll(share(images, group), writer, mostPixels(), stopped::get, progress::to);
+            all = own.gather(group);
         } catch (RuntimeException e) {
-            if (group.rank() == 0 && !own.seen().isEmpty()) {
-                made.ifPresent(folder -> keep(own, folder));
+            if (group.rank() == 0 && !own.entries().isEmpty()) {
+                folder.ifPresent(files -> keep(own, files));
             }
             throw e;
         }
         if (group.rank() == 0) {
-            made.ifPresent(folder -> folder.write(Predictions.NAME, all.json()));
+            folder.ifPresent(all::write);
         }
         return all;
     }
 
-    /** Writes what was seen until something failed, unless that fails, too. */
-    private static void keep(Predictions seen, MadeFolder made) {
+    private static void keep(Predictions predictions, OutputFolder folder) {
         try {
-            made.write(Predictions.NAME, seen.json());
+            predictions.write(folder);
+            folder.finish();
         } catch (SaccadeException e) {
             Progress.say("saccade: " + e.getMessage());
         }
     }
 
-    /** Looks at videos and the list; returns how many faults there were, which it has told. */
+    /** Predicts videos and the list; returns the number of faults, which are logged. */
     private long frames(
-            List<Path> videos,
+            ImageInputs found,
             long listed,
-            Optional<MadeFolder> made,
-            Predictor predictor,
-            Seen seen,
+            PredictionWriter writer,
+            Optional<OutputFolder> folder,
+            PredictionSummary summary,
             ImageWarnings warnings) {
-        Consumer<String> printed =
-                line -> {
+        Consumer<JsonNode> print =
+                entry -> {
+                    summary.add(entry);
                     if (json.wanted()) {
-                        spec.commandLine().getOut().println(line);
+                        spec.commandLine().getOut().println(entry);
                     }
                 };
-        try (PredictionLines lines = new PredictionLines(made, printed, seen)) {
-            Frames frames =
-                    new Frames(predictor, lines, every, mostPixels(), stopped::get, warnings);
-            videos.forEach(frames::video);
-            list.ifPresent(file -> frames.list(file, listed));
+        try (FramePredictions frames =
+                new FramePredictions(
+                        writer,
+                        new FramePredictions.Settings(every, mostPixels(), stopped::get),
+                        new FramePredictions.Output(
+                                folder, print, warnings, Progress::say, Progress::new))) {
+            found.videos().forEach(frames::addVideo);
+            list.ifPresent(file -> frames.addList(file, listed));
             return frames.faults();
+        } catch (RuntimeException e) {
+            if (summary.images() > 0) {
+                folder.ifPresent(OutputFolder::finish);
+            }
+            throw e;
         }
     }
 
-    private static String name(Path photo) {
-        if (Photographs.isStandardInput(photo)) {
+    private static String name(Path image) {
+        if (ImageInputs.isStandardInput(image)) {
             throw SaccadeException.user(
                     "-: standard input is for one process; predict without --nproc");
         }
-        return ImageSource.of(photo).name();
+        return ImageSource.of(image).name();
     }
 
-    /** Returns those of the photographs that are a rank's. */
-    private static List<Path> share(List<Path> photos, ProcessGroup group) {
-        int first = first(photos, group.rank(), group);
-        return photos.subList(first, first(photos, group.rank() + 1, group));
+    /** Returns the images of a rank. */
+    private static List<Path> share(List<Path> images, ProcessGroup group) {
+        return images.subList(
+                first(images, group.rank(), group), first(images, group.rank() + 1, group));
     }
 
-    private static int first(List<Path> photos, int rank, ProcessGroup group) {
-        long all = photos.size();
+    private static int first(List<Path> images, int rank, ProcessGroup group) {
+        long all = images.size();
         return Math.toIntExact(
                 LongMath.divide(all * rank, group.worldSize(), RoundingMode.CEILING));
     }
 
-    private void sayWhatWasSeen(String summary, String looked) {
+    private void report(PredictionSummary summary, String unit) {
         PrintWriter err = spec.commandLine().getErr();
         String written = writesFiles() ? Printable.format(", written to %s", out) : "";
-        err.println(summary + " in " + looked + written);
+        err.println(summary.text() + " in " + Count.of(summary.images(), unit) + written);
         if (stopped.get()) {
-            err.println("saccade: stopped; what was seen until then is there");
+            err.println("saccade: stopped; the predictions until then are kept");
         }
+        summary.note().ifPresent(note -> err.println("note: " + note));
     }
 
-    /** Prints the minimum score, unless the user has set it. */
     private void reportScore(Detector detector) {
-        if (!score.isSet()) {
-            ScoreThresholds recommended = detector.scoreThresholds();
-            spec.commandLine()
-                    .getErr()
-                    .printf(
-                            Locale.ROOT,
-                            "minimum score %.2f (%s); change it with --score%n",
-                            recommended.overall(),
-                            recommended.equals(ScoreThresholds.DEFAULT)
-                                    ? "default: the checkpoint recommends none"
-                                    : "recommended by the checkpoint");
-        }
+        ScoreThresholds recommended = detector.scoreThresholds();
+        spec.commandLine()
+                .getErr()
+                .printf(
+                        Locale.ROOT,
+                        "minimum score %.2f (%s); change it with --score%n",
+                        recommended.overall(),
+                        recommended.equals(ScoreThresholds.DEFAULT)
+                                ? "default: the checkpoint recommends none"
+                                : "recommended by the checkpoint");
     }
 
-    /** Returns the exit code. */
-    private int sayFaults(List<String> faults, long faultsOfFrames, long named) {
+    /** Prints faults; returns the exit code. */
+    private int report(List<String> faults, long faultsOfFrames, long named) {
         PrintWriter err = spec.commandLine().getErr();
         faults.forEach(fault -> err.println("saccade: " + fault));
         long all = faults.size() + faultsOfFrames;
@@ -368,26 +366,5 @@ final class PredictCommand implements Callable<Integer> {
                 all,
                 Count.of(named, "input"));
         return SaccadeException.Kind.USER.exitCode();
-    }
-
-    /** Goes on with the next where a photograph cannot be used, so that none is lost by another. */
-    private void predict(List<Path> photos, Predictor predictor, Predictions predictions) {
-        try (Progress progress =
-                new Progress(RankOptions.ofRank("predict"), photos.size(), " photos")) {
-            for (int i = 0; i < photos.size() && !stopped.get(); i++) {
-                try {
-                    ImageSource photo = Photographs.source(photos.get(i)).mostPixels(mostPixels());
-                    predictions.add(
-                            photo.name(),
-                            predictor.decodeAndPredict(predictions.warnings().of(photo)));
-                } catch (SaccadeException e) {
-                    if (e.kind() != SaccadeException.Kind.USER) {
-                        throw e;
-                    }
-                    predictions.addFault(e.getMessage());
-                }
-                progress.to(i + 1);
-            }
-        }
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterables;
 
-import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.config.Suggestions;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.zoo.Recipe;

@@ -6,9 +6,9 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.Report;
 import dev.saccade.report.ReportData;
-import dev.saccade.report.runs.FiguresFile;
+import dev.saccade.report.runs.MetricsFile;
 import dev.saccade.report.runs.RunComparison;
-import dev.saccade.report.runs.RunFigures;
+import dev.saccade.report.runs.RunMetrics;
 import dev.saccade.report.runs.RunReport;
 import dev.saccade.train.Training;
 import dev.saccade.train.checkpoint.RunFolder;
@@ -118,7 +118,7 @@ final class ReportCommand implements Callable<Integer> {
     /** Measures a run, unless its best checkpoint was measured or there is nothing to measure. */
     private void measure(Path run) {
         PrintWriter err = spec.commandLine().getErr();
-        Optional<RunFigures> kept = FiguresFile.read(run);
+        Optional<RunMetrics> kept = MetricsFile.read(run);
         int wanted = examples.or(() -> shownBefore(kept)).orElse(RunMeasurement.EXAMPLES);
         RunFolder folder = new RunFolder(run);
         Optional<Path> checkpoint = folder.findBest();
@@ -153,7 +153,7 @@ final class ReportCommand implements Callable<Integer> {
                     "%s: the data set has errors; nothing was measured", config.data().root());
         }
         String subtitle =
-                kept.map(RunFigures::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
+                kept.map(RunMetrics::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
         new RunMeasurement(wanted, this::load, measured -> {}).keep(run, config, subtitle, reports);
     }
 
@@ -161,8 +161,8 @@ final class ReportCommand implements Callable<Integer> {
         return compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
     }
 
-    private static Optional<Integer> shownBefore(Optional<RunFigures> kept) {
-        return kept.flatMap(RunFigures::measured)
+    private static Optional<Integer> shownBefore(Optional<RunMetrics> kept) {
+        return kept.flatMap(RunMetrics::measured)
                 .map(measured -> measured.task().examples())
                 .map(
                         shown ->

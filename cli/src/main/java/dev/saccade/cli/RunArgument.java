@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;

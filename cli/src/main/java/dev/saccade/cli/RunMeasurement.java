@@ -9,12 +9,12 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
-import dev.saccade.report.runs.DatasetFigures;
-import dev.saccade.report.runs.FiguresFile;
+import dev.saccade.report.runs.DatasetFacts;
 import dev.saccade.report.runs.Latency;
-import dev.saccade.report.runs.RunFigures;
-import dev.saccade.report.runs.RunFigures.Measured;
-import dev.saccade.report.runs.RunFigures.Weights;
+import dev.saccade.report.runs.MetricsFile;
+import dev.saccade.report.runs.RunMetrics;
+import dev.saccade.report.runs.RunMetrics.Measured;
+import dev.saccade.report.runs.RunMetrics.Weights;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
@@ -50,12 +50,11 @@ record RunMeasurement(
     void keep(Path run, RunConfig config, String subtitle, DataReports reports) {
         Map<String, DatasetStatistics> held =
                 Maps.transformValues(reports.byRole(), DatasetReport::statistics);
-        FiguresFile.write(
+        MetricsFile.write(
                 run,
-                new RunFigures(
+                new RunMetrics(
                         subtitle,
-                        new DataSummary(
-                                DatasetFigures.facts(held), DatasetFigures.histograms(held)),
+                        new DataSummary(DatasetFacts.facts(held), DatasetFacts.histograms(held)),
                         environment(),
                         config.data()
                                 .val()

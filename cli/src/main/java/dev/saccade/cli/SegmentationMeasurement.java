@@ -5,8 +5,8 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Segmenter;
-import dev.saccade.report.runs.SegmentationFigures;
-import dev.saccade.report.runs.TaskFigures;
+import dev.saccade.report.runs.SegmentationSections;
+import dev.saccade.report.runs.TaskMetrics;
 
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +50,7 @@ record SegmentationMeasurement(
     }
 
     @Override
-    public TaskFigures figures(int examples) {
-        return SegmentationFigures.collect(segmenter, dataset, output.evaluation(), examples);
+    public TaskMetrics figures(int examples) {
+        return SegmentationSections.collect(segmenter, dataset, output.evaluation(), examples);
     }
 }

@@ -6,7 +6,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.eval.segmentation.SegmentationTables;
-import dev.saccade.report.runs.TaskFigures;
+import dev.saccade.report.runs.TaskMetrics;
 
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ record SegmentationOutput(
         return evaluation.confusions().isEmpty()
                 ? ImmutableList.of()
                 : ImmutableList.of(
-                        SegmentationTables.confusions(evaluation, TaskFigures.CONFUSIONS));
+                        SegmentationTables.confusions(evaluation, TaskMetrics.CONFUSIONS));
     }
 
     @Override

@@ -1,8 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.predictions.Pictures;
-import dev.saccade.cli.predictions.Predictor;
-import dev.saccade.cli.predictions.SegmentationPredictor;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.Segmenter;
 
@@ -21,10 +18,5 @@ record SegmentationTask(Segmenter segmenter) implements Task {
     @Override
     public Optional<? extends Measurement> measure(Dataset dataset, MeasurementOptions options) {
         return SegmentationMeasurement.measure(segmenter, dataset, options);
-    }
-
-    @Override
-    public Predictor predictor(Pictures pictures, ScoreOption score) {
-        return new SegmentationPredictor(segmenter, pictures);
     }
 }

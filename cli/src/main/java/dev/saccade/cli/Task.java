@@ -1,7 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.predictions.Pictures;
-import dev.saccade.cli.predictions.Predictor;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.TrainedModel;
 
@@ -22,11 +20,4 @@ interface Task {
 
     /** Measures the model, with a progress bar; returns nothing but in rank 0. */
     Optional<? extends Measurement> measure(Dataset dataset, MeasurementOptions options);
-
-    /**
-     * Returns what looks at photographs.
-     *
-     * @param score minimum score of detections
-     */
-    Predictor predictor(Pictures pictures, ScoreOption score);
 }

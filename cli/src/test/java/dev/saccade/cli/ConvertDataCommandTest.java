@@ -63,7 +63,9 @@ class ConvertDataCommandTest {
 
     private Ended convert(Object... more) {
         return Ended.saccade(
-                Stream.concat(Stream.of("convert-data", yolo, "--out", out), Stream.of(more))
+                Stream.concat(
+                                Stream.of("convert-data", yolo, "--out", out, "--overwrite"),
+                                Stream.of(more))
                         .toArray());
     }
 
@@ -162,8 +164,9 @@ class ConvertDataCommandTest {
         png(export.resolve("images/a.jfif"), BufferedImage.TYPE_3BYTE_BGR);
         png(export.resolve("images/b.jfif"), BufferedImage.TYPE_3BYTE_BGR);
         String json =
-                "{\"images\": [{\"id\": 1, \"file_name\": \"%s.jfif\", \"width\": 40, \"height\": 32}],"
-                        + "\"categories\": [{\"id\": 1, \"name\": \"cat\"}], \"annotations\": [%s]}";
+                "{\"images\": [{\"id\": 1, \"file_name\": \"%s.jfif\", \"width\": 40, \"height\":"
+                        + " 32}],\"categories\": [{\"id\": 1, \"name\": \"cat\"}], \"annotations\":"
+                        + " [%s]}";
         String box = "{\"id\": 1, \"image_id\": 1, \"category_id\": 1, \"bbox\": [1, 1, 9, 9]}";
         Files.writeString(export.resolve("train.json"), Text.format(json, "a", box));
         Files.writeString(export.resolve("val.json"), Text.format(json, "b", ""));
@@ -173,16 +176,15 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void onlyWhatThisCommandHasMadeIsReplaced() throws IOException {
+    void onlyOverwriteReplacesAFolder() throws IOException {
         assertEquals(0, convert().code());
-        Files.writeString(out.resolve("mine.txt"), "mine");
-        Ended other = convert();
-        assertEquals(2, other.code());
-        assertTrue(other.err().contains("mine.txt: was not made by this command"), other.err());
-        Files.delete(out.resolve("mine.txt"));
-        Files.writeString(out.resolve("annotations_val.json"), "{}");
-        assertEquals(2, convert().code());
-        assertEquals("{}", Files.readString(out.resolve("annotations_val.json")));
+        Path mine = Files.writeString(out.resolve("mine.txt"), "mine");
+        Ended refused = Ended.saccade("convert-data", yolo, "--out", out);
+        assertEquals(2, refused.code());
+        assertTrue(refused.err().contains("is not an empty folder"), refused.err());
+        assertTrue(Files.exists(mine));
+        assertEquals(0, convert().code());
+        assertFalse(Files.exists(mine));
     }
 
     @Test

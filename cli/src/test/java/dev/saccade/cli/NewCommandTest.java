@@ -181,8 +181,8 @@ class NewCommandTest {
                 part(found.data().train()));
         assertEquals(12, found.epochs());
         String text = Files.readString(folder.resolve("made.yaml"));
-        assertTrue(text.contains("100000 photographs"), text);
-        assertTrue(text.contains("2 classes: bolt 1, never seen 0; 1 of them without any."), text);
+        assertTrue(text.contains("100000 images"), text);
+        assertTrue(text.contains("2 classes: bolt 1, never seen 0; 1 without objects."), text);
     }
 
     @Test

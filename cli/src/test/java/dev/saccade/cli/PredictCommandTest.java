@@ -18,7 +18,6 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.cli.predictions.MadeFolder;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.train.checkpoint.RunFolder;
@@ -73,7 +72,8 @@ class PredictCommandTest {
     }
 
     private Ended predict(Object... more) {
-        List<Object> args = new ArrayList<>(List.of("predict", tiny.run(), "--out", out));
+        List<Object> args =
+                new ArrayList<>(List.of("predict", tiny.run(), "--out", out, "--overwrite"));
         args.addAll(List.of(more));
         return saccade(args.toArray());
     }
@@ -216,7 +216,8 @@ class PredictCommandTest {
         String expected =
                 String.format(
                         Locale.ROOT,
-                        "saccade: nothing to look at: %s: no images, but there are some in %s, %s; name these folders\n",
+                        "saccade: no images to predict: %s: no images, but there are some in %s,"
+                                + " %s; name these folders\n",
                         photos,
                         photos.resolve("2024").resolve("may"),
                         photos.resolve("2025"));
@@ -228,7 +229,7 @@ class PredictCommandTest {
         assertEquals(0, predict(photos).code());
         Ended some = predict(photos);
         assertEquals(0, some.code(), some.err());
-        assertTrue(some.err().contains("photos/2025 were not looked at"), some.err());
+        assertTrue(some.err().contains("photos/2025 were not processed"), some.err());
         assertFalse(some.err().contains("found were not"), "its own pictures");
         assertEquals(Set.of("c.jpg"), predicted());
     }
@@ -245,7 +246,7 @@ class PredictCommandTest {
     void anEmptyFolderAmongOthersIsOneOfTheBadOnes() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         assertEquals(
-                "saccade: nothing to look at: "
+                "saccade: no images to predict: "
                         + empty
                         + ": no images; expected files ending in .jpg, .jpeg, .jpe,"
                         + " .jfif, .png, .bmp, .dib, .webp, .tif, .tiff\n",
@@ -258,43 +259,20 @@ class PredictCommandTest {
     }
 
     @Test
-    void aSecondRunLeavesNothingOfTheFirst() throws IOException {
+    void onlyOverwriteReplacesAFolder() throws IOException {
         Path first = tiny.photo(folder.resolve("a.jpg"));
         Path second = tiny.photo(folder.resolve("b.jpg"));
-        assertTrue(predict(first, second).err().contains(" in 2 photographs, written to"));
-        Path notes = Files.writeString(out.resolve("notes.txt"), "mine");
+        assertTrue(predict(first, second).err().contains(" in 2 images, written to"));
+        Set<String> before = visible(out);
+        Ended refused = saccade("predict", tiny.run(), second, "--out", out);
+        assertEquals(2, refused.code());
+        assertTrue(refused.err().contains(out + ": is not an empty folder"), refused.err());
+        assertEquals(before, visible(out));
         Ended again = predict(second);
         assertEquals(0, again.code(), again.err());
-        assertTrue(again.err().contains(" in 1 photograph, written to"), again.err());
-        assertEquals(Set.of("b.jpg", "notes.txt", "predictions.json"), visible(out));
+        assertTrue(again.err().contains(" in 1 image, written to"), again.err());
+        assertEquals(Set.of("b.jpg", "predictions.json"), visible(out));
         assertEquals(Set.of("b.jpg"), predicted());
-        assertEquals("mine", Files.readString(notes));
-    }
-
-    @Test
-    void aPictureThatWasChangedIsNeitherDeletedNorOverwritten() throws IOException {
-        Path photo = tiny.photo(folder.resolve("a.jpg"));
-        Path other = tiny.photo(folder.resolve("b.jpg"));
-        assertEquals(0, predict(photo, other).code());
-        Files.writeString(out.resolve("b.jpg"), "edited");
-        Set<String> before = visible(out);
-        Ended refused = predict(photo);
-        assertEquals(2, refused.code());
-        assertTrue(
-                refused.err().contains("found/b.jpg: was changed after it was made here"),
-                refused.err());
-        assertEquals(before, visible(out), "nothing is deleted");
-        assertEquals("edited", Files.readString(out.resolve("b.jpg")));
-    }
-
-    @Test
-    void aPictureMakesWayForAFileOfItsName() throws IOException {
-        Path photo = tiny.photo(folder.resolve("a.jpg"));
-        assertEquals(0, predict(photo).code());
-        Files.writeString(out.resolve("b.jpg"), "mine");
-        assertEquals(0, predict(tiny.photo(folder.resolve("b.jpg"))).code());
-        assertEquals("mine", Files.readString(out.resolve("b.jpg")));
-        assertEquals(Set.of("b.jpg", "b_2.jpg", "predictions.json"), visible(out));
     }
 
     @Test
@@ -333,7 +311,7 @@ class PredictCommandTest {
         assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
         assertEquals(Set.of("a.jpg"), predicted());
         assertEquals(3, predict(longest).code());
-        assertEquals(Set.of(), visible(out));
+        assertEquals(Set.of("a.jpg"), predicted());
         assertEquals(0, predict(good).code());
     }
 
@@ -377,7 +355,7 @@ class PredictCommandTest {
                 new Checkpoint(
                         checkpoint.tensors(),
                         Map.of(ModelSpec.KEY, checkpoint.metadata().get(ModelSpec.KEY))));
-        Ended fallback = saccade("predict", old, photo, "--out", out);
+        Ended fallback = saccade("predict", old, photo, "--out", out, "--overwrite");
         assertTrue(fallback.err().contains("minimum score 0.30 (default"), fallback.err());
 
         Ended mistaken = predict(photo, "--score", "often");
@@ -437,16 +415,9 @@ class PredictCommandTest {
         out = photos;
         Ended refused = predict(photos);
         assertEquals(2, refused.code());
-        assertTrue(refused.err().contains("lies in the folder that is written to"), refused.err());
-        Ended other = predict(tiny.photo(folder.resolve("b.jpg")));
-        assertEquals(2, other.code());
-        assertEquals(
-                String.format(
-                                Locale.ROOT,
-                                "saccade: %s: is a folder of photographs; expected a folder that is new, empty or",
-                                photos)
-                        + " filled by this command before; name another with --out\n",
-                other.err());
+        assertTrue(refused.err().contains("a.jpg: is in the output folder"), refused.err());
+        Path other = tiny.photo(folder.resolve("b.jpg"));
+        assertEquals(2, saccade("predict", tiny.run(), other, "--out", photos).code());
         assertArrayEquals(before, Files.readAllBytes(photo));
         assertEquals(Set.of("a.jpg"), visible(photos));
     }
@@ -457,19 +428,11 @@ class PredictCommandTest {
         Set<String> before = visible(out);
         Ended refused = predict(out);
         assertEquals(2, refused.code());
-        assertTrue(refused.err().contains("lies in the folder that is written to"), refused.err());
+        assertTrue(refused.err().contains("is in the output folder"), refused.err());
         assertEquals(before, visible(out));
         Path link = Files.createSymbolicLink(folder.resolve("link"), out);
         assertEquals(2, predict(link).code());
         assertEquals(before, visible(out));
-    }
-
-    @Test
-    void picturesOfAnotherCommandAreNotCleared() throws IOException {
-        Path photo = tiny.photo(folder.resolve("a.jpg"));
-        MadeFolder.cleared(out, "browse").write("sheet.jpg", new byte[] {1});
-        assertEquals(2, predict(photo).code());
-        assertEquals(Set.of("sheet.jpg"), visible(out));
     }
 
     @Test
@@ -480,24 +443,6 @@ class PredictCommandTest {
         String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
         assertEquals(3, process.waitFor(), err);
         assertTrue(err.contains("standard output cannot be written: No space left"), err);
-    }
-
-    @Test
-    void aListOfFilesElsewhereDeletesNothing() throws IOException {
-        Path photo = tiny.photo(folder.resolve("a.jpg"));
-        assertEquals(0, predict(photo).code());
-        Path list = out.resolve(".made_by_saccade_predict");
-        Path outside = Files.copy(out.resolve("a.jpg"), folder.resolve("outside.jpg"));
-        String lines = Files.readString(list);
-        Files.writeString(
-                list,
-                lines.replace("\"a.jpg\"", "\"../outside.jpg\"")
-                        + lines.replace("\"a.jpg\"", "\"" + outside + "\"")
-                        + lines
-                        + "{\"name\":\"b");
-        assertEquals(0, predict(photo).code());
-        assertTrue(Files.exists(outside));
-        assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
     }
 
     @ParameterizedTest

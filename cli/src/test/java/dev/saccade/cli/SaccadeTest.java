@@ -12,11 +12,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.cli.predictions.Photographs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.Detector;
+import dev.saccade.report.predictions.ImageInputs;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -279,7 +279,7 @@ class SaccadeTest {
                         List.of("--scales=96x64", "--scales=144x96", "--flip"));
         for (List<String> options : wanted) {
             List<Object> args = new ArrayList<>(List.of("predict", run, photo, "--json"));
-            args.addAll(List.of("--score", "0", "--out", folder.resolve("found")));
+            args.addAll(List.of("--score", "0", "--out", folder.resolve("found"), "--overwrite"));
             args.addAll(options);
             Ended predicted = saccade(args.toArray());
             assertEquals(0, predicted.code(), predicted.err());
@@ -368,11 +368,11 @@ class SaccadeTest {
     void showsWhatTrainingSees() throws IOException {
         Path out = folder.resolve("browse");
         assertEquals(0, onScenes("browse", out, "--count", "5").code());
-        Ended again = onScenes("browse", out, "--count", "3");
+        Ended again = onScenes("browse", out, "--count", "3", "--overwrite");
         assertTrue(again.err().endsWith("; open " + out.resolve("index.html") + "\n"), again.err());
         assertTrue(again.err().contains("3 pictures written to " + out), again.err());
         try (Stream<Path> files = Files.list(out)) {
-            assertEquals(3, files.filter(Photographs::isPicture).count(), "those of the last time");
+            assertEquals(3, files.filter(ImageInputs::isImage).count(), "those of the last time");
         }
     }
 

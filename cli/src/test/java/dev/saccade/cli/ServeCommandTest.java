@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-import dev.saccade.report.DetectionExamples;
-import dev.saccade.report.runs.FiguresFile;
+import dev.saccade.report.Examples;
+import dev.saccade.report.runs.MetricsFile;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -69,14 +69,13 @@ class ServeCommandTest {
                             .send(request, HttpResponse.BodyHandlers.ofString())
                             .body();
             assertEquals(expected, new ObjectMapper().readTree(answer).at("/0/objects"));
-            DetectionExamples examples =
-                    (DetectionExamples)
-                            FiguresFile.read(tiny.run())
-                                    .orElseThrow()
-                                    .measured()
-                                    .orElseThrow()
-                                    .task()
-                                    .examples();
+            Examples examples =
+                    MetricsFile.read(tiny.run())
+                            .orElseThrow()
+                            .measured()
+                            .orElseThrow()
+                            .task()
+                            .examples();
             JsonNode model;
             try (InputStream told = page.resolve("/model").toURL().openStream()) {
                 model = new ObjectMapper().readTree(told);

@@ -5,24 +5,18 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemLoopException;
-import java.nio.file.FileVisitOption;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/**
- * The folders and files of a data set, as far down as layouts go. Links are followed; hidden ones
- * are left out.
- */
+/** The folders and files of a data set, without hidden ones. Links are followed, loops are not. */
 final class FolderTree {
 
     private static final int DEPTH = 3;
@@ -36,59 +30,43 @@ final class FolderTree {
 
     static List<Path> folders(Path root, int depth) {
         List<Path> folders = new ArrayList<>();
-        try {
-            Files.walkFileTree(
-                    root,
-                    EnumSet.of(FileVisitOption.FOLLOW_LINKS),
-                    depth,
-                    new SimpleFileVisitor<>() {
-                        @Override
-                        public FileVisitResult preVisitDirectory(
-                                Path folder, BasicFileAttributes facts) {
-                            if (!folder.equals(root) && isHidden(folder)) {
-                                return FileVisitResult.SKIP_SUBTREE;
-                            }
-                            folders.add(folder);
-                            return FileVisitResult.CONTINUE;
-                        }
-
-                        @Override
-                        public FileVisitResult visitFile(Path file, BasicFileAttributes facts) {
-                            // Folders at the largest depth are visited as files.
-                            if (facts.isDirectory() && !isHidden(file)) {
-                                folders.add(file);
-                            }
-                            return FileVisitResult.CONTINUE;
-                        }
-
-                        @Override
-                        public FileVisitResult visitFileFailed(Path file, IOException failure)
-                                throws IOException {
-                            if (failure instanceof FileSystemLoopException) {
-                                return FileVisitResult.CONTINUE;
-                            }
-                            throw failure;
-                        }
-                    });
-        } catch (IOException e) {
-            throw unreadable(root, e);
-        }
+        addFolders(root, depth, Set.of(), folders);
         return folders.stream()
                 .sorted(Comparator.comparingInt(Path::getNameCount).thenComparing(Path::compareTo))
                 .toList();
     }
 
+    private static void addFolders(
+            Path folder, int depth, Set<Path> ancestors, List<Path> folders) {
+        Set<Path> path = new HashSet<>(ancestors);
+        try {
+            if (path.add(folder.toRealPath())) {
+                folders.add(folder);
+                if (depth > 0) {
+                    list(folder, Files::isDirectory)
+                            .forEach(below -> addFolders(below, depth - 1, path, folders));
+                }
+            }
+        } catch (IOException e) {
+            throw unreadable(folder, e);
+        }
+    }
+
     /** Returns the files of a folder that end in one of some suffixes, sorted. */
     static List<Path> files(Path folder, String... suffixes) {
+        return list(
+                folder,
+                file -> {
+                    String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
+                    return Stream.of(suffixes).anyMatch(name::endsWith)
+                            && Files.isRegularFile(file);
+                });
+    }
+
+    private static List<Path> list(Path folder, Predicate<Path> wanted) {
         try (Stream<Path> all = Files.list(folder)) {
-            return all.filter(
-                            file -> {
-                                String name = file.getFileName().toString();
-                                String lower = name.toLowerCase(Locale.ROOT);
-                                return !name.startsWith(".")
-                                        && Stream.of(suffixes).anyMatch(lower::endsWith);
-                            })
-                    .filter(Files::isRegularFile)
+            return all.filter(path -> !path.getFileName().toString().startsWith("."))
+                    .filter(wanted)
                     .sorted()
                     .toList();
         } catch (IOException | UncheckedIOException e) {
@@ -100,13 +78,9 @@ final class FolderTree {
         Throwable cause = failure instanceof UncheckedIOException ? failure.getCause() : failure;
         return cause instanceof AccessDeniedException denied
                 ? SaccadeException.user(
-                        "%s: may not be read; name a folder of photographs and labels alone",
+                        "%s: permission denied; name a folder of images and labels alone",
                         denied.getFile())
                 : SaccadeException.io(
                         failure, "%s: cannot be read: %s", folder, cause.getMessage());
-    }
-
-    private static boolean isHidden(Path path) {
-        return path.getFileName().toString().startsWith(".");
     }
 }

@@ -118,20 +118,15 @@ final class LabelMapLayout {
     private static Optional<Pair> pair(Path root, Path folder) {
         Path inside = root.relativize(folder);
         for (int i = 0; i < inside.getNameCount(); i++) {
-            if (!PHOTOS.contains(lower(inside.getName(i)))) {
-                continue;
-            }
-            Path above = i == 0 ? root : root.resolve(inside.subpath(0, i));
-            for (Path beside : FolderTree.folders(above, 1)) {
-                if (LABELS.contains(lower(beside.getFileName()))) {
-                    Path labels =
-                            i + 1 == inside.getNameCount()
-                                    ? beside
-                                    : beside.resolve(inside.subpath(i + 1, inside.getNameCount()));
-                    Optional<Pair> pair =
-                            Files.isDirectory(labels) ? pairOf(folder, labels) : Optional.empty();
-                    if (pair.isPresent()) {
-                        return pair;
+            if (PHOTOS.contains(lower(inside.getName(i)))) {
+                Path above = i == 0 ? root : root.resolve(inside.subpath(0, i));
+                for (Path beside : FolderTree.folders(above, 1)) {
+                    Path labels = beside.resolve(inside.getName(i).relativize(tail(inside, i)));
+                    if (LABELS.contains(lower(beside.getFileName())) && Files.isDirectory(labels)) {
+                        Optional<Pair> pair = pairOf(folder, labels);
+                        if (pair.isPresent()) {
+                            return pair;
+                        }
                     }
                 }
             }
@@ -139,35 +134,32 @@ final class LabelMapLayout {
         return Optional.empty();
     }
 
+    private static Path tail(Path path, int from) {
+        return path.subpath(from, path.getNameCount());
+    }
+
     private static String lower(Path name) {
         return name.toString().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the pair of two folders, if a photograph of one has a label map in the other. */
+    /** Returns the pair of two folders, if an image of one has a label map in the other. */
     private static Optional<Pair> pairOf(Path photos, Path labels) {
-        List<Path> maps = FolderTree.files(labels, ".png");
+        List<String> maps =
+                FolderTree.files(labels, ".png").stream()
+                        .map(map -> map.getFileName().toString())
+                        .toList();
         for (Path photo : FolderTree.files(photos, ImageNames.ENDINGS.toArray(String[]::new))) {
             String name = photo.getFileName().toString();
             int dot = name.lastIndexOf('.');
             String stem = name.substring(0, dot);
-            for (String suffix : suffixes(stem, maps)) {
-                return Optional.of(new Pair(photos, labels, name.substring(dot), suffix));
+            for (String map : maps) {
+                if (map.startsWith(stem) && map.substring(dot).matches("[._-].*")) {
+                    return Optional.of(
+                            new Pair(photos, labels, name.substring(dot), map.substring(dot)));
+                }
             }
         }
         return Optional.empty();
-    }
-
-    /** Returns what stands behind the name of a photograph in that of its label map. */
-    private static List<String> suffixes(String stem, List<Path> maps) {
-        return maps.stream()
-                .map(map -> map.getFileName().toString())
-                .filter(
-                        map ->
-                                map.startsWith(stem)
-                                        && map.substring(stem.length()).matches("[._-].*"))
-                .map(map -> map.substring(stem.length()))
-                .limit(1)
-                .toList();
     }
 
     private static Ade20kDataset.Config config(Path root, Pair pair, Map<String, Object> classes) {

@@ -3,23 +3,22 @@ package dev.saccade.configgen;
 import dev.saccade.core.parts.TargetKind;
 
 /**
- * The numbers of a config, chosen for a data set and a machine: for a model that learns from
- * nothing, as nobody has to fetch weights. On processors they are those of the recipes that come
- * with Saccade for small data, which were measured; on GPUs the steps are more and the model is
+ * The sizes and the schedule of a config, for a model that is trained from scratch. On CPUs they
+ * are those of the evaluated recipes for small data; on GPUs there are more steps and the model is
  * larger.
  *
- * @param longEdge what photographs are resized to, in pixels
- * @param shortEdge likewise
- * @param batchSize photographs of a step
- * @param epochs passes over the photographs
- * @param stepsPerEpoch steps of a pass
+ * @param longEdge image size in pixels
+ * @param shortEdge image size in pixels
+ * @param batchSize images per step
+ * @param epochs passes over the images
+ * @param stepsPerEpoch steps per epoch
  */
 record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPerEpoch) {
 
-    /** What strides and paddings want. */
+    /** Images are padded to multiples of the largest stride. */
     private static final int MULTIPLE = 32;
 
-    /** Objects should have so many pixels across; masks need more than boxes. */
+    /** Edge of small objects in pixels; masks need more than boxes. */
     private static final double WANTED_OF_BOXES = 24;
 
     private static final double WANTED_OF_MASKS = 40;
@@ -29,22 +28,22 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
     private static final double MOST_PIXELS_OF_CPU = 640 * 480;
     private static final double MOST_PIXELS_OF_GPU = 1333 * 800;
 
-    /** What a step of a GPU is reckoned to hold for each pixel of its input. */
+    /** Estimated GPU memory of a training step per input pixel. */
     private static final double BYTES_PER_PIXEL = 3000;
 
     private static final int LEAST_EPOCHS = 12;
     private static final int MOST_EPOCHS = 100;
 
-    static Plan of(Contents contents, Machine machine) {
+    static Plan of(DatasetContents contents, Machine machine) {
         double scale = scale(contents, machine.gpu());
         int longEdge =
                 Math.max(1, (int) Math.round(scale * contents.longEdge() / MULTIPLE)) * MULTIPLE;
         double shape = (double) contents.shortEdge() / Math.max(1, contents.longEdge());
         int shortEdge = Math.max(1, (int) Math.ceil(shape * longEdge / MULTIPLE)) * MULTIPLE;
         int pixels = contents.targets() == TargetKind.LABEL_MAPS ? 512 * 512 : longEdge * shortEdge;
-        int photographs = Math.max(1, contents.photographs());
-        int batch = Math.min(batchSize(contents.targets(), machine, pixels), photographs);
-        int steps = (photographs + batch - 1) / batch;
+        int images = Math.max(1, contents.images());
+        int batch = Math.min(batchSize(contents.targets(), machine, pixels), images);
+        int steps = (images + batch - 1) / batch;
         int epochs = (wantedSteps(contents.targets(), machine.gpu()) + steps - 1) / steps;
         return new Plan(
                 longEdge,
@@ -54,8 +53,8 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
                 steps);
     }
 
-    /** Returns what photographs are scaled by: for small objects, and within what can be paid. */
-    private static double scale(Contents contents, boolean gpu) {
+    /** Enlarges small objects, within the limits on the image size. */
+    private static double scale(DatasetContents contents, boolean gpu) {
         double photo = Math.max(1, (double) contents.longEdge() * contents.shortEdge());
         double most = Math.sqrt((gpu ? MOST_PIXELS_OF_GPU : MOST_PIXELS_OF_CPU) / photo);
         if (contents.targets() == TargetKind.LABEL_MAPS || contents.smallObject() == 0) {
@@ -95,18 +94,18 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         return (long) epochs * stepsPerEpoch;
     }
 
-    /** Returns the steps over which the learning rate rises. */
+    /** Returns the number of warmup steps. */
     long warmup() {
         return Math.min(Math.max(steps() / 12, 1), 500);
     }
 
-    /** Returns after how many epochs the model is measured and saved: six times in a run. */
+    /** Returns the epochs between evaluations, of which there are six. */
     int evaluationEpochs() {
         return Math.max(1, epochs / 6);
     }
 
-    /** Returns a multiple of strides that the smallest anchors of a level have, to fit objects. */
-    int baseScale(Contents contents, int finestStride, int least, int usual) {
+    /** Returns the scale of the smallest anchors, in strides, that fits the objects. */
+    int baseScale(DatasetContents contents, int finestStride, int least, int usual) {
         double shown = contents.smallObject() * longEdge / Math.max(1, contents.longEdge());
         return (int) Math.min(Math.max(Math.round(shown / finestStride), least), usual);
     }

@@ -1,2 +1,2 @@
-/** Configs for data that nobody has written one for: what lies in a folder, and what suits it. */
+/** Generates the config of a training for a folder of labeled images. */
 package dev.saccade.configgen;

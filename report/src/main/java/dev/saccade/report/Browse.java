@@ -2,8 +2,6 @@ package dev.saccade.report;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -36,13 +34,6 @@ public record Browse(
     private static final String BESIDE = "'self' file:";
 
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    /** Copies the lists. */
-    public Browse {
-        classes = ImmutableList.copyOf(classes);
-        photos = ImmutableList.copyOf(photos);
-        findings = ImmutableList.copyOf(findings);
-    }
 
     /** How large an object is, by the square root of its area in pixels, as COCO tells them. */
     public enum ObjectSize {
@@ -79,13 +70,6 @@ public record Browse(
             int objects,
             List<String> faults) {
 
-        /** Copies the collections. */
-        public Photo {
-            labels = ImmutableSet.copyOf(labels);
-            sizes = ImmutableSet.copyOf(sizes);
-            faults = ImmutableList.copyOf(faults);
-        }
-
         /** Returns it in the order that the script knows; texts as they may be shown. */
         private List<Object> row() {
             return List.of(
@@ -103,7 +87,7 @@ public record Browse(
     public String page() {
         Markup out = new Markup();
         try {
-            Page.open(out, title, BESIDE, "report.css", "browse.css");
+            PageFrame.open(out, title, BESIDE, "report.css", "browse.css");
             out.open("header").leaf("h1", title).leaf("p", subtitle).close();
             search(out);
             out.open("div", "id", "photos", "class", "photos").close();
@@ -119,7 +103,7 @@ public record Browse(
                 out.close().close();
             }
             out.open("script", "type", "application/json", "id", "data").verbatim(data()).close();
-            Page.close(out, "browse.js");
+            PageFrame.close(out, "browse.js");
         } catch (IOException e) {
             throw SaccadeException.internal(e, "the style or script of a page is not there");
         }

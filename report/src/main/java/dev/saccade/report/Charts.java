@@ -1,7 +1,5 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableList;
-
 import java.util.List;
 
 /**
@@ -10,11 +8,6 @@ import java.util.List;
  * @param charts from left to right, and on in the next line
  */
 public record Charts(List<LineChart> charts) implements Block {
-
-    /** Copies the list. */
-    public Charts {
-        charts = ImmutableList.copyOf(charts);
-    }
 
     @Override
     public boolean isEmpty() {

@@ -1,7 +1,5 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableList;
-
 import java.util.List;
 
 /**
@@ -10,11 +8,6 @@ import java.util.List;
  * @param lines one each
  */
 public record Commands(List<String> lines) implements Block {
-
-    /** Copies the list. */
-    public Commands {
-        lines = ImmutableList.copyOf(lines);
-    }
 
     @Override
     public boolean isEmpty() {

@@ -6,16 +6,19 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.io.ByteSource;
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.core.Count;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A held-back picture, what is on it, and what was found.
+ * A validation image with ground truth and predicted objects.
  *
  * @param name such as the name of its file
  * @param size of the picture
@@ -24,7 +27,8 @@ import java.util.stream.IntStream;
  * @param predictions what was found, in descending order of score, boxes in pixels of the picture
  */
 public record DetectionExample(
-        String name, Size size, ByteSource jpeg, Instances truth, Instances predictions) {
+        String name, Size size, ByteSource jpeg, Instances truth, Instances predictions)
+        implements Example {
 
     private static final double IOU = 0.5;
 
@@ -40,22 +44,33 @@ public record DetectionExample(
             List<DetectionExample> examples, int count, double threshold) {
         Comparator<Integer> worstFirst =
                 Comparator.comparing(i -> -examples.get(i).mistakes(threshold));
-        return Selection.of(examples.size(), count, worstFirst).stream()
+        return Examples.select(examples.size(), count, worstFirst).stream()
                 .map(examples::get)
                 .collect(toImmutableList());
     }
 
-    /** Returns how many labeled objects are not found, and how many predictions are wrong. */
-    int mistakes(double threshold) {
+    /** Returns the number of missed objects and false positives. */
+    @Override
+    public double mistakes(double threshold) {
+        return missed(threshold) + wrong(threshold);
+    }
+
+    @Override
+    public String tally(double threshold) {
+        int missed = missed(threshold);
+        return Text.format(
+                "%d correct, %s, %d missed",
+                truth.size() - missed, Count.of(wrong(threshold), "false positive"), missed);
+    }
+
+    private int wrong(double threshold) {
         int[] partners = partners();
-        long wrong =
+        return (int)
                 IntStream.range(0, partners.length)
                         .filter(i -> partners[i] < 0 && predictions.score(i) >= threshold)
                         .count();
-        return missed(threshold) + (int) wrong;
     }
 
-    /** Returns how many labeled objects are not found. */
     int missed(double threshold) {
         return (int) truthScores().stream().filter(score -> score < threshold).count();
     }
@@ -63,10 +78,8 @@ public record DetectionExample(
     /** Returns for each labeled object the score with which it was found, -1 if it was not. */
     ImmutableDoubleArray truthScores() {
         double[] scores = new double[truth.size()];
+        Arrays.fill(scores, -1);
         int[] partners = partners();
-        for (int i = 0; i < scores.length; i++) {
-            scores[i] = -1;
-        }
         for (int i = 0; i < partners.length; i++) {
             if (partners[i] >= 0) {
                 scores[partners[i]] = predictions.score(i);

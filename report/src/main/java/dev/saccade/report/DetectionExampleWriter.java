@@ -2,7 +2,6 @@ package dev.saccade.report;
 
 import com.google.common.primitives.ImmutableDoubleArray;
 
-import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -20,7 +19,7 @@ import java.util.stream.Stream;
  * Draws the ground truth and the predictions of each image. Correct, wrong and missed boxes differ
  * in color and in dashes; masks have the color of their class.
  */
-final class DetectionExampleWriter {
+final class DetectionExampleWriter extends ExampleWriter {
 
     /** The size of letters over the longer edge of the photograph. */
     private static final double FONT_SIZE = 0.034;
@@ -34,36 +33,19 @@ final class DetectionExampleWriter {
     private static final double MARGIN = 0.2;
     private static final double LINE = 1.1;
 
-    private final Markup out;
-    private final DetectionExamples examples;
-    private final List<String> classes;
     private final double threshold;
 
-    private DetectionExampleWriter(Markup out, DetectionExamples examples) {
-        this.out = out;
-        this.examples = examples;
-        this.classes = examples.classes();
+    DetectionExampleWriter(Markup out, Examples examples) {
+        super(out, examples);
         this.threshold = examples.threshold();
     }
 
-    /** Writes how to read the pictures, and the pictures. */
-    static void write(Markup out, DetectionExamples examples) throws IOException {
-        DetectionExampleWriter writer = new DetectionExampleWriter(out, examples);
-        writer.lead();
-        Examples.writeOrder(out, examples);
-        writer.legend();
-        out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
-        for (int i = 0; i < examples.pictures().size(); i++) {
-            writer.write(examples.pictures().get(i), i);
-        }
-        out.close();
-    }
-
-    private void lead() {
+    @Override
+    void writeLead(String zoom) {
         String start = Text.format("%.2f", threshold);
         out.open("p", "class", "lead");
         out.text("Ground truth first, then predictions with their score in percent. ");
-        out.text(Examples.ZOOM).close();
+        out.text(zoom).close();
         out.open("label", "class", "threshold").text("Score threshold ");
         out.leaf("output", start);
         out.empty("input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value", start);
@@ -71,48 +53,30 @@ final class DetectionExampleWriter {
     }
 
     /** Lists the styles of boxes, and the classes that occur with the colors of their masks. */
-    private void legend() {
+    @Override
+    void writeLegend() {
         out.open("ul", "class", "legend marks");
         out.leaf("li", "correct (right class, IoU ≥ 0.50)", "class", "correct");
         out.leaf("li", "false positive", "class", "wrong");
         if (examples.runs().size() == 1) {
             out.leaf("li", "missed (false negative)", "class", "missed");
         }
-        out.close().open("ul", "class", "legend");
-        examples.pictures().stream()
-                .flatMap(List::stream)
-                .flatMap(example -> Stream.of(example.truth(), example.predictions()))
-                .filter(Instances::hasMasks)
-                .flatMapToInt(objects -> Arrays.stream(objects.labels()))
-                .distinct()
-                .sorted()
-                .forEach(
-                        label ->
-                                out.leaf(
-                                        "li",
-                                        className(label),
-                                        "style",
-                                        Report.style(ClassColors.rgb(label))));
         out.close();
+        writeClasses(
+                examples.pictures().stream()
+                        .flatMap(List::stream)
+                        .map(DetectionExample.class::cast)
+                        .flatMap(example -> Stream.of(example.truth(), example.predictions()))
+                        .filter(Instances::hasMasks)
+                        .flatMapToInt(objects -> Arrays.stream(objects.labels())),
+                ClassColors::rgb);
     }
 
-    /**
-     * Draws one picture with its labels, and with what each run has found; its bytes are embedded
-     * once.
-     *
-     * @param position of the example in the report
-     */
-    private void write(List<DetectionExample> byRun, int position) throws IOException {
-        DetectionExample example = byRun.get(0);
-        String id = "photo" + position;
-        String width = String.valueOf(example.size().width());
-        String height = String.valueOf(example.size().height());
-        String jpeg = Base64.getEncoder().encodeToString(example.jpeg().read());
-        int mistakes = byRun.stream().mapToInt(run -> run.mistakes(threshold)).sum();
-        out.open("figure", "class", "example", "data-mistakes", String.valueOf(mistakes));
-        PictureRow row = new PictureRow(out, examples.runs());
-        row.open();
-        openPhoto(example, "truth");
+    @Override
+    void writeTruth(Example example, String id) throws IOException {
+        DetectionExample detected = (DetectionExample) example;
+        openPhoto(detected, "truth");
+        String jpeg = Base64.getEncoder().encodeToString(detected.jpeg().read());
         out.empty(
                 "image",
                 "id",
@@ -120,21 +84,20 @@ final class DetectionExampleWriter {
                 "href",
                 "data:image/jpeg;base64," + jpeg,
                 "width",
-                width,
+                String.valueOf(detected.size().width()),
                 "height",
-                height);
-        truth(example);
+                String.valueOf(detected.size().height()));
+        truth(detected);
         out.close();
-        row.closeTruth(example.name());
-        for (int run = 0; run < byRun.size(); run++) {
-            row.openView();
-            openPhoto(example, "found");
-            out.empty("use", "href", "#" + id);
-            predictions(byRun.get(run));
-            out.close();
-            row.closePredictions(run, tally(byRun.get(run)));
-        }
-        row.close();
+    }
+
+    /** Refers to the image of the ground truth, so that its bytes are embedded once. */
+    @Override
+    void writePredictions(Example example, String id) {
+        DetectionExample detected = (DetectionExample) example;
+        openPhoto(detected, "found");
+        out.empty("use", "href", "#" + id);
+        predictions(detected);
         out.close();
     }
 
@@ -201,15 +164,7 @@ final class DetectionExampleWriter {
             out.empty("path", "class", "mask", "d", mask.steps(), "transform", scale);
         }
         Boxes boxes = objects.boxes();
-        String left = Svg.number(boxes.x1(i));
-        String outline =
-                Text.format(
-                        "M%s %sH%sV%sH%sZ",
-                        left,
-                        Svg.number(boxes.y1(i)),
-                        Svg.number(boxes.x2(i)),
-                        Svg.number(boxes.y2(i)),
-                        left);
+        String outline = Svg.rectangle(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i));
         out.empty("path", "class", "halo", "d", outline);
         out.empty("path", "class", "edge", "d", outline).close();
     }
@@ -241,17 +196,5 @@ final class DetectionExampleWriter {
 
     private static String decimals(double score) {
         return Text.format("%.3f", score);
-    }
-
-    private String className(int label) {
-        return label < classes.size() ? classes.get(label) : "class " + label;
-    }
-
-    private String tally(DetectionExample example) {
-        int missed = example.missed(threshold);
-        int wrong = example.mistakes(threshold) - missed;
-        return Text.format(
-                "%d correct, %s, %d missed",
-                example.truth().size() - missed, Count.of(wrong, "false positive"), missed);
     }
 }

@@ -1,37 +1,81 @@
 package dev.saccade.report;
 
-import dev.saccade.core.Text;
+import static com.google.common.base.Preconditions.checkArgument;
 
-import java.io.IOException;
+import com.google.common.collect.ImmutableList;
 
-/** Held-back pictures with what is on them and what was predicted, by one run or by several. */
-public sealed interface Examples permits DetectionExamples, SegmentationExamples {
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 
-    /** How to enlarge pictures. */
-    String ZOOM =
-            "Click a picture to enlarge it; the arrow keys switch between ground truth and"
-                    + " prediction.";
+/**
+ * Validation images with ground truth and predictions, of one run or of several.
+ *
+ * @param pictures from top to bottom; of each, the example of every run
+ * @param runs names of the runs
+ * @param classes class names
+ * @param threshold initial minimum score of detections, 0 to 1
+ * @param all number of validation images
+ */
+public record Examples(
+        List<List<Example>> pictures,
+        List<String> runs,
+        List<String> classes,
+        double threshold,
+        int all) {
 
-    /** Returns how many there are. */
-    int size();
+    /** Copies the lists, and checks that each picture has an example of every run. */
+    public Examples {
+        pictures = pictures.stream().<List<Example>>map(ImmutableList::copyOf).toList();
+        int columns = runs.size();
+        checkArgument(pictures.stream().allMatch(row -> row.size() == columns), "%s runs", columns);
+    }
 
-    /** Returns of how many held-back pictures they were chosen. */
-    int all();
+    /** Returns the examples of one run. */
+    public static Examples of(
+            List<? extends Example> examples, List<String> classes, double threshold, int all) {
+        return new Examples(
+                examples.stream().map(example -> List.<Example>of(example)).toList(),
+                List.of(""),
+                classes,
+                threshold,
+                all);
+    }
 
-    /** Writes how to read the pictures, and the pictures. */
-    void write(Markup out) throws IOException;
+    /** Returns no examples of some runs. */
+    public static Examples none(List<String> runs) {
+        return new Examples(List.of(), runs, List.of(), 0, 0);
+    }
 
-    /** Writes the sort order and the number of images. */
-    static void writeOrder(Markup out, Examples examples) {
-        out.open("p", "class", "order").open("label").text("Sort by ").open("select");
-        out.leaf("option", "worst result", "value", "worst");
-        out.leaf("option", "best result", "value", "best");
-        out.leaf("option", "file name", "value", "name");
-        out.close().close().text(" ");
-        String shown = Text.format("%d of %d images", examples.size(), examples.all());
-        String more = "; show all: ./saccade report RUN --examples " + examples.all();
-        boolean whole = examples.size() == examples.all();
-        out.leaf("span", whole ? shown : shown + more, "class", "note");
-        out.close();
+    /** Returns the number of pictures. */
+    public int size() {
+        return pictures.size();
+    }
+
+    /**
+     * Selects images, the worst first: one half is evenly spread over all, and so the same for
+     * every model; the others are the worst of the rest.
+     *
+     * @param all number of images
+     * @param count maximum number of selected images
+     * @param worstFirst order of their indices
+     */
+    public static List<Integer> select(int all, int count, Comparator<Integer> worstFirst) {
+        int kept = Math.min(count, all);
+        int spread = kept == all ? all : kept / 2;
+        Set<Integer> chosen = new LinkedHashSet<>();
+        for (int i = 0; i < spread; i++) {
+            chosen.add((int) ((i + 0.5) * all / spread));
+        }
+        IntStream.range(0, all)
+                .boxed()
+                .filter(i -> !chosen.contains(i))
+                .sorted(worstFirst)
+                .limit(kept - chosen.size())
+                .toList()
+                .forEach(chosen::add);
+        return chosen.stream().sorted().sorted(worstFirst).toList();
     }
 }

@@ -1,7 +1,5 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.report.ReportData.Fact;
 
 import java.util.List;
@@ -12,11 +10,6 @@ import java.util.List;
  * @param facts from top to bottom
  */
 public record FactList(List<Fact> facts) implements Block {
-
-    /** Copies the list. */
-    public FactList {
-        facts = ImmutableList.copyOf(facts);
-    }
 
     @Override
     public boolean isEmpty() {

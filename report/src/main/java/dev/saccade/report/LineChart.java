@@ -2,7 +2,6 @@ package dev.saccade.report;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.models.draw.ClassColors;
@@ -27,11 +26,6 @@ public record LineChart(
         Optional<Range> xRange,
         Optional<Range> yRange,
         boolean noisy) {
-
-    /** Copies the list. */
-    public LineChart {
-        series = ImmutableList.copyOf(series);
-    }
 
     /** Makes a chart whose axes fit its points. */
     public LineChart(String title, String xLabel, List<Series> series) {

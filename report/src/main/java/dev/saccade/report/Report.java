@@ -46,7 +46,7 @@ public final class Report {
     }
 
     private String page() throws IOException {
-        Page.open(out, data.header().title(), "data:", "report.css");
+        PageFrame.open(out, data.header().title(), "data:", "report.css");
         headline();
         data.overview().forEach(this::section);
         examples();
@@ -55,7 +55,7 @@ public final class Report {
         dataSet();
         config();
         section(new Section("Environment", "", new FactList(data.setup().environment())));
-        Page.close(out, "report.js");
+        PageFrame.close(out, "report.js");
         return out.toString();
     }
 
@@ -84,7 +84,7 @@ public final class Report {
             return;
         }
         openSection("Validation images");
-        examples.write(out);
+        ExampleWriter.write(out, examples);
         out.close();
     }
 

@@ -1,7 +1,5 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.Text;
 
 import java.util.List;
@@ -26,13 +24,6 @@ public record ReportData(
         DataSummary data,
         Setup setup) {
 
-    /** Copies the lists. */
-    public ReportData {
-        overview = ImmutableList.copyOf(overview);
-        training = ImmutableList.copyOf(training);
-        sections = ImmutableList.copyOf(sections);
-    }
-
     /**
      * The top of the page.
      *
@@ -40,13 +31,7 @@ public record ReportData(
      * @param subtitle one sentence about it
      * @param headline the figures that a reader looks for first, the most important first
      */
-    public record Header(String title, String subtitle, List<Fact> headline) {
-
-        /** Copies the list. */
-        public Header {
-            headline = ImmutableList.copyOf(headline);
-        }
-    }
+    public record Header(String title, String subtitle, List<Fact> headline) {}
 
     /**
      * What the data set holds.
@@ -54,14 +39,7 @@ public record ReportData(
      * @param facts tables about it
      * @param charts histograms of it
      */
-    public record DataSummary(List<Fact> facts, List<Histogram> charts) {
-
-        /** Copies the lists. */
-        public DataSummary {
-            facts = ImmutableList.copyOf(facts);
-            charts = ImmutableList.copyOf(charts);
-        }
-    }
+    public record DataSummary(List<Fact> facts, List<Histogram> charts) {}
 
     /**
      * How it was run.
@@ -69,13 +47,7 @@ public record ReportData(
      * @param config the resolved config as YAML
      * @param environment versions and machine
      */
-    public record Setup(String config, List<Fact> environment) {
-
-        /** Copies the list. */
-        public Setup {
-            environment = ImmutableList.copyOf(environment);
-        }
-    }
+    public record Setup(String config, List<Fact> environment) {}
 
     /**
      * Something to know about the run.
@@ -105,13 +77,7 @@ public record ReportData(
      * @param xLabel what the bars stand for
      * @param bars from left to right
      */
-    public record Histogram(String title, String xLabel, List<Bar> bars) {
-
-        /** Copies the list. */
-        public Histogram {
-            bars = ImmutableList.copyOf(bars);
-        }
-    }
+    public record Histogram(String title, String xLabel, List<Bar> bars) {}
 
     /**
      * One bar of a histogram.

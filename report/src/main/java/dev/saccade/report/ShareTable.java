@@ -1,9 +1,9 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableList;
+import dev.saccade.core.Text;
+import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
-import java.util.OptionalDouble;
 
 /**
  * A table of numbers between 0 and 1, each with a bar of its length.
@@ -14,12 +14,6 @@ import java.util.OptionalDouble;
  *     colors that they have in pictures
  */
 public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) implements Block {
-
-    /** Copies the lists. */
-    public ShareTable {
-        heads = ImmutableList.copyOf(heads);
-        rows = ImmutableList.copyOf(rows);
-    }
 
     /** Makes a table of anything but classes. */
     public ShareTable(List<String> heads, List<Row> rows) {
@@ -33,21 +27,42 @@ public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) 
 
     @Override
     public void write(Markup out) {
-        ShareTableWriter.write(out, this);
+        List<Integer> colors = ClassColors.of(rows.stream().map(Row::name).toList());
+        out.open("div", "class", "scroll");
+        out.open("table", "class", ofClasses ? "classes" : "metrics").open("thead").open("tr");
+        heads.forEach(head -> out.leaf("th", head, "scope", "col"));
+        out.close().close().open("tbody");
+        for (int i = 0; i < rows.size(); i++) {
+            Row row = rows.get(i);
+            out.open("tr");
+            if (ofClasses) {
+                out.leaf("th", row.name(), "scope", "row", "style", Report.style(colors.get(i)));
+            } else {
+                out.leaf("th", row.name(), "scope", "row");
+            }
+            out.leaf("td", row.note(), "class", "meaning");
+            row.shares().forEach(share -> write(out, share));
+            out.close();
+        }
+        out.close().close().close();
+    }
+
+    private static void write(Markup out, double share) {
+        if (share >= 0) {
+            String number = Text.format("%.3f", share);
+            out.open("td", "class", "share", "style", "--share:" + number);
+            out.leaf("span", number).close();
+        } else {
+            out.leaf("td", "n/a", "class", "share none");
+        }
     }
 
     /**
-     * One line.
+     * A row.
      *
-     * @param name what it is about
-     * @param note a few words more, or a count
-     * @param shares the numbers; empty where there is nothing to measure one on
+     * @param name first cell
+     * @param note explanation or count
+     * @param shares numbers; negative or NaN if they are undefined
      */
-    public record Row(String name, String note, List<OptionalDouble> shares) {
-
-        /** Copies the list. */
-        public Row {
-            shares = ImmutableList.copyOf(shares);
-        }
-    }
+    public record Row(String name, String note, List<Double> shares) {}
 }

@@ -43,40 +43,36 @@ final class Svg {
 
     /** Draws a square as dark as {@code share} that tells its title when pointed at. */
     void cell(double left, double top, double side, double share, String title) {
+        String edge = number(side);
+        String opacity = Text.format("%.2f", share);
         out.open(
-                        "rect",
-                        "class",
-                        "cell",
-                        "x",
-                        number(left),
-                        "y",
-                        number(top),
-                        "width",
-                        number(side),
-                        "height",
-                        number(side),
-                        "fill-opacity",
-                        Text.format("%.2f", share))
-                .leaf("title", title)
-                .close();
+                "rect",
+                "class",
+                "cell",
+                "x",
+                number(left),
+                "y",
+                number(top),
+                "width",
+                edge,
+                "height",
+                edge,
+                "fill-opacity",
+                opacity);
+        out.leaf("title", title).close();
     }
 
     /** Draws a rectangle that tells its title when pointed at. */
     void bar(double left, double top, double right, double bottom, String title) {
-        out.open(
-                        "path",
-                        "class",
-                        "bar",
-                        "d",
-                        Text.format(
-                                "M%s %sH%sV%sH%sZ",
-                                number(left),
-                                number(top),
-                                number(right),
-                                number(bottom),
-                                number(left)))
-                .leaf("title", title)
-                .close();
+        out.open("path", "class", "bar", "d", rectangle(left, top, right, bottom));
+        out.leaf("title", title).close();
+    }
+
+    /** Returns the path of a rectangle. */
+    static String rectangle(double left, double top, double right, double bottom) {
+        String start = number(left);
+        return Text.format(
+                "M%s %sH%sV%sH%sZ", start, number(top), number(right), number(bottom), start);
     }
 
     /** Draws the lines and numbers of a vertical axis, across the stretch of a horizontal one. */

@@ -33,7 +33,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -80,7 +79,7 @@ class ReportTest {
         Instances found =
                 Instances.predicted(Boxes.of(10, 10, 30, 30), new int[] {1}, new float[] {0.9f});
         ByteSource jpeg = ByteSource.wrap(new byte[9]);
-        DetectionExamples examples =
+        Examples examples =
                 objects(
                         new DetectionExample(
                                 "whole.jpg", size, jpeg, truth.withMasks(List.of(labeled)), found),
@@ -131,8 +130,8 @@ class ReportTest {
         assertEquals(
                 List.of("1 correct, 1 false positive, 1 missed"), texts(page, "span", "tally"));
 
-        DetectionExamples compared =
-                new DetectionExamples(
+        Examples compared =
+                new Examples(
                         List.of(List.of(example, example)),
                         List.of("one", "other"),
                         List.of("leaf"),
@@ -231,7 +230,7 @@ class ReportTest {
         LineChart gaps = new LineChart("AP", "epoch", List.of(series(Double.NaN, Double.NaN)));
         LineChart point = new LineChart("AP", "epoch", List.of(series(0.5))).smoothed();
         ReportData data = withTraining(empty(), List.of(none, noPoints, gaps, point));
-        OptionalDouble absent = OptionalDouble.empty();
+        double absent = -1;
         Section section =
                 new Section(
                         "none",
@@ -267,20 +266,9 @@ class ReportTest {
     void labelMapsStandBesideThoseThatWerePredicted() throws Exception {
         ByteSource truth = ByteSource.wrap(new byte[] {1});
         ByteSource predicted = ByteSource.wrap(new byte[] {2});
-        SegmentationExamples examples =
-                new SegmentationExamples(
-                        List.of(
-                                List.of(
-                                        new SegmentationExamples.Picture(
-                                                HOSTILE,
-                                                truth,
-                                                predicted,
-                                                Set.of(2),
-                                                0.5,
-                                                "91.0 % right"))),
-                        List.of("run"),
-                        List.of("sky", "road", "car"),
-                        1);
+        SegmentationExample example =
+                new SegmentationExample(HOSTILE, truth, predicted, Set.of(2), 0.5, "91.0 % right");
+        Examples examples = Examples.of(List.of(example), List.of("sky", "road", "car"), 0, 1);
 
         Document page = parse(write(withExamples(empty(), examples)));
 
@@ -393,13 +381,8 @@ class ReportTest {
         return new DetectionExample(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
     }
 
-    private static DetectionExamples objects(DetectionExample... examples) {
-        return new DetectionExamples(
-                Stream.of(examples).map(List::of).toList(),
-                List.of("run"),
-                List.of("leaf"),
-                0.5,
-                72);
+    private static Examples objects(DetectionExample... examples) {
+        return Examples.of(List.of(examples), List.of("leaf"), 0.5, 72);
     }
 
     private static ReportData empty() {
@@ -419,8 +402,8 @@ class ReportTest {
 
     private static ReportData full(String name) {
         LineChart chart = new LineChart(name, name, List.of(series(0.1, 0.4, 0.7)));
-        OptionalDouble half = OptionalDouble.of(0.5);
-        Row classRow = new Row(name, "5", List.of(half, OptionalDouble.of(0.75), half));
+        double half = 0.5;
+        Row classRow = new Row(name, "5", List.of(half, 0.75, half));
         HeatMap map =
                 new HeatMap(
                         name,
@@ -431,7 +414,7 @@ class ReportTest {
                 new Section(
                         name,
                         name,
-                        table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
+                        table(new Row(name, name, List.of(0.25))),
                         new ShareTable(List.of(name), List.of(classRow), true),
                         new TextTable(List.of(name, name), List.of(List.of(name, name))),
                         new Charts(List.of(chart.inUnitSquare())),

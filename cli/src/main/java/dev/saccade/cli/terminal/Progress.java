@@ -21,7 +21,7 @@ import java.util.Optional;
  * it counts what is done. The time that is left is told by what came after the first step, which
  * takes longer than others.
  */
-public final class Progress implements AutoCloseable {
+public final class Progress implements dev.saccade.core.ProgressBar {
 
     private static final int WIDTH = 110;
     private static final int TERMINAL_MILLIS = 200;
@@ -138,13 +138,13 @@ public final class Progress implements AutoCloseable {
         }
     }
 
-    /** Says how much is done in all. */
+    @Override
     public void to(long done) {
         bar.stepTo(done);
         markFirst();
     }
 
-    /** Says that one more is done. */
+    @Override
     public void step() {
         bar.step();
         markFirst();

@@ -1,5 +1,6 @@
 package dev.saccade.datasets.convert;
 
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
@@ -28,10 +29,10 @@ public final class Conversion {
     private static final int MOST_CLASSES = 254;
 
     private final ForeignLabels labels;
-    private final ConvertedFolder target;
+    private final OutputFolder target;
     private final Runnable onPhoto;
 
-    private Conversion(ForeignLabels labels, ConvertedFolder target, Runnable onPhoto) {
+    private Conversion(ForeignLabels labels, OutputFolder target, Runnable onPhoto) {
         this.labels = labels;
         this.target = target;
         this.onPhoto = onPhoto;
@@ -43,7 +44,7 @@ public final class Conversion {
      * @param labels sound ones
      * @param onPhoto called after each photograph
      */
-    public static void write(ForeignLabels labels, ConvertedFolder target, Runnable onPhoto) {
+    public static void write(ForeignLabels labels, OutputFolder target, Runnable onPhoto) {
         Conversion conversion = new Conversion(labels, target, onPhoto);
         if (labels.pixels().isPresent()) {
             conversion.writePixels(labels.pixels().get());
@@ -78,7 +79,7 @@ public final class Conversion {
 
     private void take(String name, LabeledPhoto photo) {
         if (!photo.embedded()) {
-            target.take(name, photo.file());
+            target.add(name, photo.file());
             return;
         }
         try (OutputStream out = target.create(name)) {
@@ -105,7 +106,7 @@ public final class Conversion {
             String above = above(photos);
             for (LabeledPhoto photo : photos) {
                 String stem = SourceFolder.stem(photo.name().substring(above.length()));
-                target.take("images/" + part.ade20k() + "/" + stem + ending, photo.file());
+                target.add("images/" + part.ade20k() + "/" + stem + ending, photo.file());
                 LabelMap map = code.read(photo.map().orElseThrow());
                 writeMap("annotations/" + part.ade20k() + "/" + stem + ".png", map);
                 onPhoto.run();

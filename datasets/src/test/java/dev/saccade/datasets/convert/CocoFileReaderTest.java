@@ -3,6 +3,7 @@ package dev.saccade.datasets.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
@@ -67,7 +68,10 @@ class CocoFileReaderTest {
         assertTrue(read.photos().stream().allMatch(photo -> photo.part().isEmpty()));
         Path target = folder.resolve("target");
         ForeignLabels divided = Split.heldBack(read, 0.5, 0);
-        Conversion.write(divided, new PlainFolder(target), () -> {});
+        try (OutputFolder folder = OutputFolder.create(target, true, List.of())) {
+            Conversion.write(divided, folder, () -> {});
+            folder.finish();
+        }
         CocoDataset before =
                 CocoDataset.open(
                         folder.resolve("annotations/instances_default.json"),

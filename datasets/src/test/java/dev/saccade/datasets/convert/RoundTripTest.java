@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
@@ -164,7 +165,10 @@ class RoundTripTest {
         try {
             writer.accept(new Labels(folder));
             ForeignLabels read = format.read(folder, () -> {});
-            Conversion.write(read, new PlainFolder(target), () -> {});
+            try (OutputFolder output = OutputFolder.create(target, true, List.of())) {
+                Conversion.write(read, output, () -> {});
+                output.finish();
+            }
             CocoDataset coco =
                     CocoDataset.open(
                             target.resolve("annotations_train.json"),

@@ -98,9 +98,7 @@ public final class Drawing {
                 photo,
                 (image, labels) -> {
                     requireSize(map.labels().size(), image, photo.name());
-                    return labels
-                            ? LabelCanvas.picture(image, map.labels(), map.classes())
-                            : LabelCanvas.tinted(image, map.labels(), map.classes());
+                    return LabelCanvas.draw(image, map.labels(), map.classes(), labels);
                 },
                 true);
     }
@@ -116,12 +114,7 @@ public final class Drawing {
                 .flatMap(object -> object.mask().stream())
                 .forEach(mask -> requireSize(mask.size(), image, photo));
         Mat picture = image.clone();
-        Instances instances = instances(objects, sizeOf(image));
-        if (labels) {
-            Canvas.draw(picture, instances, names(objects));
-        } else {
-            Canvas.draw(picture, instances);
-        }
+        ObjectCanvas.draw(picture, instances(objects, sizeOf(image)), names(objects), labels);
         return picture;
     }
 

@@ -37,42 +37,33 @@ public final class LabelCanvas {
     }
 
     /**
-     * Returns a photograph under the colors of its classes, half and half, where they are not
-     * ignored; below it the colors and names of the classes that occur, the largest first, and an
-     * empty patch for what has none. The caller frees the picture.
+     * Blends an image with the colors of its classes, except where it is unlabeled. The caller
+     * frees the picture.
      *
-     * @param photo [H, W, 3] BGR uint8; stays as it is
-     * @param labels of the size of the photograph
-     * @param classes the names of the labels
-     * @return a picture whose upper left part is the photograph; it is wider only where a name is
+     * @param image [H, W, 3] BGR uint8
+     * @param labels of the size of the image
+     * @param classes class names
+     * @param legend whether to list the classes below the image, largest first; the picture is
+     *     wider than the image only where a name is
      */
-    public static Mat picture(Mat photo, LabelMap labels, List<String> classes) {
-        Mat tinted = tinted(photo, labels, classes);
+    public static Mat draw(Mat image, LabelMap labels, List<String> classes, boolean legend) {
+        Size size = new Size(image.rows(), image.cols());
+        checkArgument(
+                image.type() == CvType.CV_8UC3 && labels.size().equals(size),
+                "labels of %s on an image of %s, %s",
+                labels.size(),
+                size,
+                CvType.typeToString(image.type()));
+        LabelCanvas canvas = new LabelCanvas(classes, size);
+        Mat tinted = canvas.tinted(image, labels);
+        if (!legend) {
+            return tinted;
+        }
         try {
-            LabelCanvas canvas = new LabelCanvas(classes, labels.size());
             return canvas.withLegend(tinted, entries(labels, classes.size()));
         } finally {
             tinted.release();
         }
-    }
-
-    /**
-     * Returns a photograph under the colors of its classes, half and half, where they are not
-     * ignored. The caller frees it.
-     *
-     * @param photo [H, W, 3] BGR uint8; stays as it is
-     * @param labels of the size of the photograph
-     * @param classes the names of the labels
-     */
-    public static Mat tinted(Mat photo, LabelMap labels, List<String> classes) {
-        Size size = new Size(photo.rows(), photo.cols());
-        checkArgument(
-                photo.type() == CvType.CV_8UC3 && labels.size().equals(size),
-                "labels of %s on an image of %s, %s",
-                labels.size(),
-                size,
-                CvType.typeToString(photo.type()));
-        return new LabelCanvas(classes, size).tinted(photo, labels);
     }
 
     /** Returns the labels that occur, that of most pixels first, and what has none last. */

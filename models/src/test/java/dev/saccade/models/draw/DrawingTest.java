@@ -59,7 +59,7 @@ class DrawingTest {
     @Test
     void objectsAreDrawnAsPredictDrawsThemWhateverTheirOrder() throws Exception {
         Mat expected = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, new Scalar(0, 0, 0));
-        Canvas.draw(expected, found, CLASSES);
+        ObjectCanvas.draw(expected, found, CLASSES, true);
         List<DetectedObject> turned = new ArrayList<>(objects);
         Collections.reverse(turned);
         Drawing.of(photo, turned).save(folder.resolve("found.png"));
@@ -84,7 +84,7 @@ class DrawingTest {
     @Test
     void namesMayBeLeftOff() {
         Mat expected = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, new Scalar(0, 0, 0));
-        Canvas.draw(expected, found);
+        ObjectCanvas.draw(expected, found, List.of(), false);
         BufferedImage plain = Drawing.of(photo, objects).withoutLabels().toImage();
         double[] bgr = expected.get(20, 35);
         assertArrayEquals(

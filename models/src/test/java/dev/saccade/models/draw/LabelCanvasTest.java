@@ -33,7 +33,7 @@ class LabelCanvasTest {
 
     @Test
     void mixesColorsHalfAndHalfAndLeavesIgnoredPixels() {
-        Mat picture = LabelCanvas.picture(gray(SIZE), labels(), CLASSES);
+        Mat picture = LabelCanvas.draw(gray(SIZE), labels(), CLASSES, true);
         for (int label = 0; label < 3; label++) {
             double[] color = bgr(label);
             double[] found = picture.get(50, new int[] {80, 120, 150}[label]);
@@ -46,7 +46,7 @@ class LabelCanvasTest {
 
     @Test
     void namesTheClassesBelowThePictureTheLargestFirst() {
-        Mat picture = LabelCanvas.picture(gray(SIZE), labels(), CLASSES);
+        Mat picture = LabelCanvas.draw(gray(SIZE), labels(), CLASSES, true);
         assertTrue(picture.rows() > 110, picture.rows() + " rows");
         assertEquals(200, picture.cols());
         assertEquals(List.of(0, 2, 1), patches(picture));
@@ -55,7 +55,7 @@ class LabelCanvasTest {
     @Test
     void isWideEnoughForLongNamesAndBreaksLines() {
         List<String> names = Collections.nCopies(3, "a class with a long name");
-        Mat picture = LabelCanvas.picture(gray(SIZE), labels(), names);
+        Mat picture = LabelCanvas.draw(gray(SIZE), labels(), names, true);
         assertTrue(picture.cols() > 200, picture.cols() + " columns");
         assertEquals(List.of(0, 2, 1), patches(picture));
         assertArrayEquals(WHITE, picture.get(50, picture.cols() - 1));
@@ -64,7 +64,7 @@ class LabelCanvasTest {
     @Test
     void saysWhatIsNotLabeledByAnEmptyPatch() {
         Mat gray = gray(SIZE);
-        Mat none = LabelCanvas.picture(gray, LabelMap.filled(SIZE, LabelMap.IGNORE), CLASSES);
+        Mat none = LabelCanvas.draw(gray, LabelMap.filled(SIZE, LabelMap.IGNORE), CLASSES, true);
         assertTrue(none.rows() > SIZE.height(), "a legend");
         assertEquals(List.of(), patches(none));
         assertArrayEquals(new double[] {90, 90, 90}, none.get(7, 7));
@@ -74,7 +74,7 @@ class LabelCanvasTest {
     void picturesASampleThatIsPadded() {
         Sample sample = Sample.of(gray(SIZE), ImageInfo.of(SIZE), labels());
         Sample padded = new Pad(List.of(), 64).apply(sample, new SplittableRandom(1));
-        Mat picture = Canvas.picture(padded, CLASSES);
+        Mat picture = ObjectCanvas.picture(padded, CLASSES);
         assertEquals(400, picture.cols());
         assertEquals(List.of(0, 2, 1), patches(picture));
     }
@@ -84,8 +84,8 @@ class LabelCanvasTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () ->
-                        LabelCanvas.picture(
-                                gray(SIZE), LabelMap.filled(new Size(200, 100), 0), CLASSES));
+                        LabelCanvas.draw(
+                                gray(SIZE), LabelMap.filled(new Size(200, 100), 0), CLASSES, true));
     }
 
     private static final double[] WHITE = {255, 255, 255};

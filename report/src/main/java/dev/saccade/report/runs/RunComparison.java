@@ -6,24 +6,19 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Count;
-import dev.saccade.report.DetectionExample;
-import dev.saccade.report.DetectionExamples;
+import dev.saccade.report.Example;
 import dev.saccade.report.Examples;
 import dev.saccade.report.ReportData;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.Section;
-import dev.saccade.report.SegmentationExamples;
 import dev.saccade.report.TextTable;
-import dev.saccade.report.runs.RunFigures.Measured;
+import dev.saccade.report.runs.RunMetrics.Measured;
 import dev.saccade.train.checkpoint.RunFolder;
 
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -164,66 +159,35 @@ public final class RunComparison {
         }
     }
 
-    /** Returns the photographs that were kept of all runs, if they do the same. */
+    /** Returns the images that all runs show, if they have the same task and classes. */
     private Examples examples() {
         List<Examples> all =
                 runs.stream()
                         .flatMap(run -> run.measured().stream())
                         .map(measured -> measured.task().examples())
                         .toList();
-        if (all.size() == runs.size()) {
-            if (all.stream().allMatch(DetectionExamples.class::isInstance)) {
-                return objects(all.stream().map(DetectionExamples.class::cast).toList());
-            } else if (all.stream().allMatch(SegmentationExamples.class::isInstance)) {
-                return labels(all.stream().map(SegmentationExamples.class::cast).toList());
-            }
+        if (all.size() < runs.size()
+                || all.stream().map(Examples::classes).distinct().count() > 1
+                || all.stream().map(RunComparison::kind).distinct().count() > 1) {
+            return Examples.none(names);
         }
-        return new DetectionExamples(List.of(), names, List.of(), 0, 0);
+        Examples first = all.get(0);
+        List<Map<String, Example>> byName = all.stream().map(RunComparison::byName).toList();
+        List<List<Example>> shared =
+                byName.get(0).keySet().stream()
+                        .filter(name -> byName.stream().allMatch(run -> run.containsKey(name)))
+                        .map(name -> byName.stream().map(run -> run.get(name)).toList())
+                        .toList();
+        return new Examples(shared, names, first.classes(), first.threshold(), first.all());
     }
 
-    private Examples objects(List<DetectionExamples> examples) {
-        DetectionExamples first = examples.get(0);
-        return sameClasses(examples.stream().map(DetectionExamples::classes).toList())
-                ? new DetectionExamples(
-                        shared(
-                                examples.stream().map(DetectionExamples::pictures).toList(),
-                                DetectionExample::name),
-                        names,
-                        first.classes(),
-                        first.threshold(),
-                        first.all())
-                : new DetectionExamples(List.of(), names, List.of(), 0, 0);
+    private static Optional<Class<?>> kind(Examples examples) {
+        return examples.pictures().stream().findFirst().map(row -> row.get(0).getClass());
     }
 
-    private Examples labels(List<SegmentationExamples> examples) {
-        SegmentationExamples first = examples.get(0);
-        return sameClasses(examples.stream().map(SegmentationExamples::classes).toList())
-                ? new SegmentationExamples(
-                        shared(
-                                examples.stream().map(SegmentationExamples::pictures).toList(),
-                                SegmentationExamples.Picture::name),
-                        names,
-                        first.classes(),
-                        first.all())
-                : new SegmentationExamples(List.of(), names, List.of(), 0);
-    }
-
-    private static boolean sameClasses(Collection<List<String>> classes) {
-        return classes.stream().distinct().count() == 1;
-    }
-
-    /** Returns the pictures that all runs have, each with what every run has made of it. */
-    private static <T> List<List<T>> shared(List<List<List<T>>> byRun, Function<T, String> name) {
-        List<Map<String, T>> known = new ArrayList<>();
-        for (List<List<T>> pictures : byRun) {
-            Map<String, T> own = new LinkedHashMap<>();
-            pictures.forEach(
-                    picture -> own.putIfAbsent(name.apply(picture.get(0)), picture.get(0)));
-            known.add(own);
-        }
-        return known.get(0).keySet().stream()
-                .filter(picture -> known.stream().allMatch(own -> own.containsKey(picture)))
-                .map(picture -> known.stream().map(own -> own.get(picture)).toList())
-                .toList();
+    private static Map<String, Example> byName(Examples examples) {
+        Map<String, Example> byName = new LinkedHashMap<>();
+        examples.pictures().forEach(row -> byName.putIfAbsent(row.get(0).name(), row.get(0)));
+        return byName;
     }
 }

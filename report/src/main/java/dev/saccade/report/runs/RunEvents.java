@@ -10,7 +10,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.report.ShortLines;
+import dev.saccade.report.BoundedLines;
 import dev.saccade.train.checkpoint.RunFolder;
 
 import java.io.BufferedReader;
@@ -40,7 +40,7 @@ record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
         Path file = new RunFolder(run).metrics();
         try (BufferedReader lines =
                 new BufferedReader(
-                        new InputStreamReader(ShortLines.open(file, LONGEST_LINE), UTF_8))) {
+                        new InputStreamReader(BoundedLines.open(file, LONGEST_LINE), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 JsonNode event = parse(line);
                 switch (event.path("event").asText()) {

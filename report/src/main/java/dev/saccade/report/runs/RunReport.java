@@ -8,7 +8,7 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.report.Commands;
-import dev.saccade.report.DetectionExamples;
+import dev.saccade.report.DetectionExample;
 import dev.saccade.report.Examples;
 import dev.saccade.report.FactList;
 import dev.saccade.report.Report;
@@ -16,7 +16,7 @@ import dev.saccade.report.ReportData;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
-import dev.saccade.report.runs.RunFigures.Measured;
+import dev.saccade.report.runs.RunMetrics.Measured;
 import dev.saccade.train.checkpoint.RunFolder;
 
 import java.io.IOException;
@@ -34,11 +34,11 @@ import java.util.OptionalDouble;
  * @param events what it has told so far
  * @param figures what is kept beside that, if anything is
  */
-public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
+public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> figures) {
 
     /** Reads what a run has left so far. */
     public static RunReport read(Path folder) {
-        return new RunReport(folder, RunEvents.read(folder), FiguresFile.read(folder));
+        return new RunReport(folder, RunEvents.read(folder), MetricsFile.read(folder));
     }
 
     /** Writes the page into the folder of the run and returns its file. */
@@ -55,7 +55,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
 
     /** Returns what its best checkpoint was measured to do, if it was. */
     Optional<Measured> measured() {
-        return figures.flatMap(RunFigures::measured);
+        return figures.flatMap(RunMetrics::measured);
     }
 
     /** Returns the config with every default written out. */
@@ -72,7 +72,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
     public ReportData data() {
         ImmutableList.Builder<Section> sections = ImmutableList.builder();
         measured().ifPresent(m -> sections.addAll(m.task().sections()).add(model(m)));
-        String subtitle = figures.map(RunFigures::subtitle).orElse("");
+        String subtitle = figures.map(RunMetrics::subtitle).orElse("");
         String missing = measured().isPresent() ? "" : "Not evaluated on validation images yet.";
         return new ReportData(
                 new ReportData.Header(name(), (subtitle + " " + missing).strip(), headline()),
@@ -80,15 +80,13 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
                 examples(),
                 RunCurves.of(events),
                 sections.build(),
-                figures.map(RunFigures::data).orElse(new DataSummary(List.of(), List.of())),
+                figures.map(RunMetrics::data).orElse(new DataSummary(List.of(), List.of())),
                 new ReportData.Setup(
-                        config(), figures.map(RunFigures::environment).orElse(List.of())));
+                        config(), figures.map(RunMetrics::environment).orElse(List.of())));
     }
 
     private Examples examples() {
-        return measured()
-                .map(m -> m.task().examples())
-                .orElse(new DetectionExamples(List.of(), List.of(), List.of(), 0, 0));
+        return measured().map(m -> m.task().examples()).orElse(Examples.none(List.of()));
     }
 
     private List<Fact> headline() {
@@ -136,7 +134,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
     }
 
     private Section model(Measured measured) {
-        RunFigures.Weights weights = measured.weights();
+        RunMetrics.Weights weights = measured.weights();
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         facts.add(new Fact("Parameters", millions(weights.parameters())));
         facts.add(new Fact("Checkpoint", folder.resolve(weights.file()).toString()));
@@ -168,9 +166,11 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
     }
 
     private static String score(Measured measured) {
-        return measured.task().examples() instanceof DetectionExamples objects
-                ? Text.format(" --score %.2f", objects.threshold())
-                : "";
+        Examples examples = measured.task().examples();
+        boolean hasObjects =
+                examples.size() > 0
+                        && examples.pictures().get(0).get(0) instanceof DetectionExample;
+        return hasObjects ? Text.format(" --score %.2f", examples.threshold()) : "";
     }
 
     private static Fact milliseconds(String name, double value, String note) {

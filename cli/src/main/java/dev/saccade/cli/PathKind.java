@@ -1,0 +1,112 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.report.predictions.ImageInputs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** What lies at a path that a user has named, as far as names tell; no file is opened. */
+enum PathKind {
+    NOTHING("there is no such file or folder"),
+    CONFIG("is a config"),
+    CHECKPOINT("is a checkpoint"),
+    PHOTOGRAPH("is a photograph"),
+    JSON("is a file of JSON"),
+    OTHER_FILE("is a file"),
+    RUN("is the folder of a run"),
+    RUNS("is a folder of runs"),
+    CHECKPOINTS("is a folder of checkpoints"),
+    PHOTOGRAPHS("is a folder of photographs"),
+    EMPTY_FOLDER("is an empty folder"),
+    OTHER_FOLDER("is a folder");
+
+    private final String words;
+
+    PathKind(String words) {
+        this.words = words;
+    }
+
+    static PathKind find(Path path) {
+        if (Files.isDirectory(path)) {
+            return ofFolder(path);
+        }
+        if (!Files.exists(path)) {
+            return NOTHING;
+        }
+        String name = path.toString().toLowerCase(Locale.ROOT);
+        if (ImageInputs.isImage(path)) {
+            return PHOTOGRAPH;
+        } else if (endsWith(name, ".yaml", ".yml")) {
+            return CONFIG;
+        } else if (endsWith(name, ".safetensors", ".pth", ".pt")) {
+            return CHECKPOINT;
+        }
+        return endsWith(name, ".json") ? JSON : OTHER_FILE;
+    }
+
+    private static PathKind ofFolder(Path folder) {
+        if (isRun(folder)) {
+            return RUN;
+        }
+        List<Path> content = content(folder);
+        if (content.isEmpty()) {
+            return EMPTY_FOLDER;
+        } else if (content.stream().anyMatch(PathKind::isRun)) {
+            return RUNS;
+        }
+        Predicate<PathKind> holds =
+                kind ->
+                        content.stream()
+                                .filter(Files::isRegularFile)
+                                .anyMatch(file -> find(file) == kind);
+        if (holds.test(CHECKPOINT)) {
+            return CHECKPOINTS;
+        }
+        return holds.test(PHOTOGRAPH) ? PHOTOGRAPHS : OTHER_FOLDER;
+    }
+
+    /** Returns the first checkpoint in a folder of such; none of anything else. */
+    static Optional<Path> checkpointIn(Path path) {
+        return find(path) == CHECKPOINTS
+                ? content(path).stream().filter(file -> find(file) == CHECKPOINT).findFirst()
+                : Optional.empty();
+    }
+
+    private static boolean isRun(Path folder) {
+        return Files.isDirectory(folder.resolve("checkpoints"))
+                || (Files.isRegularFile(folder.resolve("config.yaml"))
+                        && Files.exists(folder.resolve("train.log")));
+    }
+
+    private static List<Path> content(Path folder) {
+        try (Stream<Path> content = Files.list(folder)) {
+            return content.sorted().toList();
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be listed: %s", folder, e.getMessage());
+        }
+    }
+
+    private static boolean endsWith(String name, String... endings) {
+        return Stream.of(endings).anyMatch(name::endsWith);
+    }
+
+    /** Refuses a path that leads to something else than is wanted. */
+    static void require(Path path, String expected, PathKind... wanted) {
+        PathKind kind = find(path);
+        if (!List.of(wanted).contains(kind)) {
+            throw mistake(path, expected);
+        }
+    }
+
+    /** Returns what is told of a path that leads to something else than is wanted. */
+    static SaccadeException mistake(Path path, String expected) {
+        return SaccadeException.user("%s: %s; expected %s", path, find(path).words, expected);
+    }
+}

@@ -1,2 +1,0 @@
-/** What {@code predict} looks at, sees and writes. */
-package dev.saccade.cli.predictions;

@@ -1,0 +1,321 @@
+package dev.saccade.configgen;
+
+import com.google.common.base.Strings;
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.models.zoo.PretrainedWeights;
+import dev.saccade.train.data.DataReports;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Generates the config that suits a folder of labeled images and a machine, with reasons. */
+public final class ConfigGenerator {
+
+    private static final int SHOWN_CLASSES = 6;
+
+    /** Column at which reasons start. */
+    private static final int REASONS = 48;
+
+    private final LabeledFolder folder;
+    private final DatasetContents contents;
+    private final Machine machine;
+    private final boolean isPixels;
+    private final Plan plan;
+    private final ObjectLimits limits;
+    private final int depth;
+    private final Optional<PretrainedWeights> weights;
+    private final StringBuilder text = new StringBuilder();
+
+    private ConfigGenerator(LabeledFolder folder, DatasetContents contents, Machine machine) {
+        this.folder = folder;
+        this.contents = contents;
+        this.machine = machine;
+        this.isPixels = contents.targets() == TargetKind.LABEL_MAPS;
+        this.plan = Plan.of(contents, machine);
+        this.limits = new ObjectLimits(contents.mostObjects());
+        this.depth = machine.gpu() ? 50 : 18;
+        Backbone.Config backbone = PretrainedWeights.named("resnet" + depth).backbone();
+        this.weights =
+                PretrainedWeights.all().stream()
+                        .filter(each -> each.find().isPresent() && each.fit(backbone))
+                        .findFirst();
+    }
+
+    /** Returns the config for a folder and this machine, as YAML. */
+    public static String generate(LabeledFolder folder) {
+        return generate(folder, DatasetContents.of(folder), Machine.here());
+    }
+
+    /** Returns the config for a folder and a machine, as YAML. */
+    public static String generate(LabeledFolder folder, DatasetContents contents, Machine machine) {
+        ConfigGenerator generator = new ConfigGenerator(folder, contents, machine);
+        generator.describe();
+        generator.addModel();
+        generator.addData();
+        generator.addSchedule();
+        return generator.text.toString();
+    }
+
+    /**
+     * Checks a folder as the training set of its config.
+     *
+     * @param contents of the folder, if it can be opened
+     * @param onImage called after each image
+     */
+    public static DataReports check(
+            LabeledFolder folder,
+            Optional<DatasetContents> contents,
+            Machine machine,
+            CheckOptions.Depth depth,
+            Runnable onImage) {
+        TargetKind unknown = folder.holdsLabelMaps() ? TargetKind.LABEL_MAPS : TargetKind.BOXES;
+        TargetKind targets = contents.map(DatasetContents::targets).orElse(unknown);
+        CheckOptions options = new CheckOptions(depth, targets, machine.cores(), onImage);
+        return DataReports.check(
+                folder.parts(),
+                folder.root(),
+                contents.map(known -> options.with(resize(known, machine))).orElse(options));
+    }
+
+    private static List<Transform> resize(DatasetContents contents, Machine machine) {
+        Plan plan = Plan.of(contents, machine);
+        List<Integer> size = List.of(plan.longEdge(), plan.shortEdge());
+        return List.of(new Resize(List.of(size), Resize.Mode.VALUE, true, List.of(), 1));
+    }
+
+    private void describe() {
+        add("# %s: %s.", Printable.line(folder.root()), summary());
+        if (!contents.perClass().isEmpty()) {
+            add("# %s", classes());
+        }
+        if (machine.gpu()) {
+            add("# Written for %s; a batch that does not fit is reported in step 1.", machine);
+        } else {
+            add(
+                    "# Written for %s: a small model that is trained from %s.",
+                    machine, weights.isPresent() ? "weights that are here" : "scratch");
+        }
+        if (weights.isPresent()) {
+            add("init_from: %s\talready downloaded; better and faster", weights.get().name());
+        } else {
+            add("# Pretrained weights make training faster and better; download them first:");
+            add("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth, depth);
+        }
+    }
+
+    private String summary() {
+        String images =
+                Text.format(
+                        "%s of about %dx%d",
+                        Count.of(contents.images(), "image"),
+                        contents.longEdge(),
+                        contents.shortEdge());
+        return isPixels
+                ? images + " with a class for every pixel"
+                : Text.format(
+                        "%s with %s%s",
+                        images,
+                        Count.of(contents.objects(), "object"),
+                        contents.targets().hasMasks() ? " and their outlines" : "");
+    }
+
+    private String classes() {
+        Map<String, Integer> all = contents.perClass();
+        String most =
+                all.entrySet().stream()
+                        .sorted(Collections.reverseOrder(Map.Entry.comparingByValue()))
+                        .limit(SHOWN_CLASSES)
+                        .map(each -> Printable.format("%s %d", each.getKey(), each.getValue()))
+                        .collect(Collectors.joining(", "));
+        long none = all.values().stream().filter(n -> n == 0).count();
+        return Text.format(
+                "%s: %s%s%s.",
+                Count.of(all.size(), "class"),
+                most,
+                all.size() > SHOWN_CLASSES ? ", ..." : "",
+                none > 0 ? Text.format("; %d without objects", none) : "");
+    }
+
+    private void addModel() {
+        String base =
+                switch (contents.targets()) {
+                    case BOXES -> "retinanet_resnet_fpn";
+                    case MASKS, MASKS_AND_LABEL_MAPS -> "mask_rcnn_fpn";
+                    case LABEL_MAPS -> "semantic_fpn";
+                };
+        boolean scratch = !isPixels && weights.isEmpty();
+        add(
+                """
+                base:
+                  - saccade:_base_/runtime.yaml
+                  - saccade:_base_/models/%s.yaml
+                model:
+                  backbone: {depth: %d%s, zero_init_residual: false}\t%s""",
+                base,
+                depth,
+                scratch ? ", frozen_stages: -1, norm_eval: false" : "",
+                scratch ? "with init_from: frozen_stages: 1, norm_eval: true" : "");
+        addForCpu("  neck: {out_channels: %d}", isPixels ? 128 : 64);
+        switch (contents.targets()) {
+            case BOXES -> addRetinaNet();
+            case MASKS, MASKS_AND_LABEL_MAPS -> addMaskRcnn();
+            case LABEL_MAPS -> {}
+        }
+    }
+
+    private void addRetinaNet() {
+        int scale = plan.baseScale(contents, 8, 2, 4);
+        add("  head:");
+        addForCpu("    feat_channels: 64\n    stacked_convs: 2");
+        add("    octave_base_scale: %d\tthe smallest anchors are %d pixels", scale, 8 * scale);
+        if (limits.isDense()) {
+            add("    nms_pre: %d", limits.candidates());
+            addMaxPerImage();
+        }
+    }
+
+    private void addMaskRcnn() {
+        int scale = plan.baseScale(contents, 4, 4, 8);
+        add("  head:\n    rpn_head:");
+        addForCpu("      feat_channels: 64");
+        add("      scales: [%d]\tthe smallest anchors are %d pixels", scale, 4 * scale);
+        if (limits.isDense()) {
+            for (String proposals : List.of("train_proposals", "test_proposals")) {
+                add(
+                        "      %s: {nms_pre: %d, max_per_img: %d}",
+                        proposals, Math.max(limits.candidates(), 2000), limits.candidates());
+            }
+            addMaxPerImage();
+        }
+        addForCpu("    bbox_head: {fc_out_channels: 256}\n    mask_head: {conv_out_channels: 64}");
+    }
+
+    private void addMaxPerImage() {
+        add(
+                "    nms: {max_per_img: %d}\tup to %d objects in an image",
+                limits.detections(), contents.mostObjects());
+    }
+
+    private void addData() {
+        add("data:\n  root: %s", ConfigWriter.text(folder.root().toString()));
+        folder.parts().forEach((role, part) -> add("  %s: %s", role, inline(part)));
+        if (folder.val().isEmpty()) {
+            add(
+                    """
+                      # val: there is no validation set, so the model is not evaluated;
+                      # ./saccade convert-data %s --out DIR splits the images.
+                    """,
+                    Printable.word(folder.root()));
+        }
+        double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
+        double small = contents.smallObject() * factor;
+        add(
+                "  image_size: [%d, %d]\t%s",
+                plan.longEdge(),
+                plan.shortEdge(),
+                small == 0 ? "" : Text.format("small objects have about %.0f pixels", small));
+        if (isPixels) {
+            addCrops();
+        }
+        add(
+                "  batch_size: %d\t%s",
+                plan.batchSize(), machine.gpu() ? "should fit into " + machine : "");
+        add("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
+    }
+
+    private void addCrops() {
+        int most = Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32);
+        int crop = Math.min(machine.gpu() ? 512 : 256, most);
+        add(
+                """
+                  crop_size: [%d, %d]\tpart of an image in a training step
+                  train_transforms:
+                    - {type: resize, ratio_range: [0.5, 2.0]}
+                    - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}
+                    - {type: random_flip, probability: 0.5}
+                    - {type: photometric_distortion, form: segmentation}
+                    - {type: normalize}
+                    - {type: pad}
+                  val_transforms: [{type: resize}, {type: normalize}]
+                """,
+                crop, crop);
+    }
+
+    private void addSchedule() {
+        String fromScratch = machine.gpu() ? "3.0e-4" : "1.0e-3";
+        add(
+                "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}\t%s",
+                weights.isPresent() ? "1.0e-4" : fromScratch,
+                isPixels ? "0.01" : "0.05",
+                weights.isPresent() ? "" : "with init_from: learning_rate: 1.0e-4");
+        add(
+                """
+                schedule: {type: %s, warmup: {iterations: %d}}
+                max_gradient_norm: 10
+                epochs: %d\t%d steps of %s
+                log_interval: %d
+                evaluation:
+                  every: {epochs: %d}""",
+                isPixels ? "poly, power: 0.9, min_learning_rate: 0" : "cosine",
+                plan.warmup(),
+                plan.epochs(),
+                plan.steps(),
+                Count.of(plan.batchSize(), "image"),
+                Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50),
+                plan.evaluationEpochs());
+        if (limits.isDense()) {
+            add("  evaluators: [{type: coco, max_dets: [1, 10, %d]}]", limits.detections());
+        }
+        add("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());
+    }
+
+    /** Returns the settings of a data set in one line. */
+    private static String inline(Dataset.Config part) {
+        String yaml = ConfigWriter.yaml(Configs.unbindChanges((Record) part));
+        return yaml.lines().map(String::strip).collect(Collectors.joining(", ", "{", "}"));
+    }
+
+    /** Adds lines that make the model small. */
+    @FormatMethod
+    private void addForCpu(@FormatString String lines, Object... values) {
+        if (!machine.gpu()) {
+            add(lines, values);
+        }
+    }
+
+    /** Adds lines; a reason follows a tab. */
+    @FormatMethod
+    private void add(@FormatString String lines, Object... values) {
+        Text.format(lines, values)
+                .lines()
+                .forEach(
+                        line -> {
+                            int end = line.indexOf('\t');
+                            String reason = end < 0 ? "" : line.substring(end + 1);
+                            String setting = end < 0 ? line : line.substring(0, end);
+                            text.append(
+                                            reason.isEmpty()
+                                                    ? setting
+                                                    : Strings.padEnd(setting, REASONS, ' ')
+                                                            + "  # "
+                                                            + reason)
+                                    .append('\n');
+                        });
+    }
+}

@@ -1,0 +1,129 @@
+package dev.saccade.configgen;
+
+import com.google.common.collect.ArrayListMultimap;
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.Multimaps;
+
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/**
+ * The properties of a data set that its config depends on. No image is decoded.
+ *
+ * @param targets masks, if all objects have an outline
+ * @param images number of training images
+ * @param longEdge median of the longer edges of images in pixels
+ * @param shortEdge median of the shorter edges of images in pixels
+ * @param perClass number of objects of each class; empty for label maps
+ * @param smallObject edge of a small object in pixels: the 10th percentile of all objects or the
+ *     median of the smallest class; 0 without objects
+ * @param mostObjects the largest number of objects in a training or validation image
+ */
+public record DatasetContents(
+        TargetKind targets,
+        int images,
+        int longEdge,
+        int shortEdge,
+        Map<String, Integer> perClass,
+        double smallObject,
+        int mostObjects) {
+
+    private static final int SAMPLED_SIZES = 200;
+    private static final double SMALL = 0.1;
+
+    /** Reads the labels of a folder. */
+    public static DatasetContents of(LabeledFolder folder) {
+        Dataset data = folder.train().open(folder.root());
+        int evaluated = folder.val().map(val -> most(val.open(folder.root()))).orElse(0);
+        List<Integer> longEdges = new ArrayList<>();
+        List<Integer> shortEdges = new ArrayList<>();
+        int step = Math.max(1, data.size() / SAMPLED_SIZES);
+        for (int i = 0; i < data.size(); i += step) {
+            Size size = data.image(i).size();
+            longEdges.add(Math.max(size.height(), size.width()));
+            shortEdges.add(Math.min(size.height(), size.width()));
+        }
+        Map<String, Integer> perClass = new LinkedHashMap<>();
+        ListMultimap<Integer, Double> edges = ArrayListMultimap.create();
+        TargetKind targets = TargetKind.LABEL_MAPS;
+        if (!(data instanceof Ade20kDataset)) {
+            data.classes().forEach(name -> perClass.put(name, 0));
+            boolean outlined = addObjects(data, perClass, edges);
+            targets = outlined && !edges.isEmpty() ? TargetKind.MASKS : TargetKind.BOXES;
+        }
+        return new DatasetContents(
+                targets,
+                data.size(),
+                (int) quantile(longEdges, 0.5),
+                (int) quantile(shortEdges, 0.5),
+                Collections.unmodifiableMap(perClass),
+                small(edges),
+                Math.max(most(data), evaluated));
+    }
+
+    /** Returns whether all objects have an outline. */
+    private static boolean addObjects(
+            Dataset data, Map<String, Integer> perClass, ListMultimap<Integer, Double> edges) {
+        boolean outlined = true;
+        for (int i = 0; i < data.size(); i++) {
+            for (Annotation object : data.annotations(i)) {
+                if (counts(object)) {
+                    perClass.merge(data.classes().get(object.label()), 1, Integer::sum);
+                    outlined &= !(object.segmentation() instanceof Segmentation.None);
+                    edges.put(object.label(), Math.sqrt(object.box().area()));
+                }
+            }
+        }
+        return outlined;
+    }
+
+    private static int most(Dataset data) {
+        long most = 0;
+        for (int i = 0; i < data.size(); i++) {
+            most =
+                    Math.max(
+                            most,
+                            data.annotations(i).stream().filter(DatasetContents::counts).count());
+        }
+        return (int) most;
+    }
+
+    private static boolean counts(Annotation object) {
+        return object.label() >= 0 && !object.crowd() && object.box().area() > 0;
+    }
+
+    /** Rare classes count as much as common ones, whose objects may be much larger. */
+    private static double small(ListMultimap<Integer, Double> edges) {
+        return Multimaps.asMap(edges).values().stream()
+                .mapToDouble(ofClass -> quantile(ofClass, 0.5))
+                .reduce(quantile(edges.values(), SMALL), Math::min);
+    }
+
+    private static double quantile(Collection<? extends Number> values, double fraction) {
+        double[] sorted = values.stream().mapToDouble(Number::doubleValue).sorted().toArray();
+        return sorted.length == 0 ? 0 : sorted[(int) (fraction * (sorted.length - 1))];
+    }
+
+    /** Returns the limit on detections per image, if the default is too low for the images. */
+    public OptionalInt raisedLimit() {
+        ObjectLimits limits = new ObjectLimits(mostObjects);
+        return limits.isDense() ? OptionalInt.of(limits.detections()) : OptionalInt.empty();
+    }
+
+    /** Returns the number of objects. */
+    public int objects() {
+        return perClass.values().stream().mapToInt(Integer::intValue).sum();
+    }
+}

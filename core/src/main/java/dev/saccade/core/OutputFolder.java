@@ -1,0 +1,203 @@
+package dev.saccade.core;
+
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+
+/**
+ * A folder that appears under its name when it is complete. Files are written to {@code
+ * NAME.unfinished} beside it, which is renamed at the end.
+ *
+ * <pre>{@code
+ * try (OutputFolder out = OutputFolder.create(Path.of("found"), false, photos)) {
+ *     out.write("a.json", json);
+ *     out.finish();
+ * }
+ * }</pre>
+ */
+public final class OutputFolder implements AutoCloseable {
+
+    private final Path target;
+    private final Path work;
+    private boolean isLinked = true;
+    private boolean isFinished;
+
+    private OutputFolder(Path out) {
+        try {
+            target = real(out.toAbsolutePath());
+            work = target.resolveSibling(target.getFileName() + ".unfinished");
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", out, e.getMessage());
+        }
+    }
+
+    /** Resolves all links; the last folders need not exist. */
+    private static Path real(Path path) throws IOException {
+        return Files.exists(path)
+                ? path.toRealPath()
+                : real(path.getParent()).resolve(path.getFileName()).normalize();
+    }
+
+    /**
+     * Creates the folder to write to.
+     *
+     * @param out folder under which the files appear; links are followed
+     * @param overwrite whether to replace a folder that is not empty
+     * @param inputs files and folders to keep
+     * @throws SaccadeException of kind user, if the folder must not be replaced, an input is in it,
+     *     or it is in an input folder
+     */
+    public static OutputFolder create(Path out, boolean overwrite, Collection<Path> inputs) {
+        checkOutside(out, Path.of(""));
+        inputs.forEach(input -> checkOutside(out, input));
+        OutputFolder folder = new OutputFolder(out);
+        try {
+            for (Path input : inputs) {
+                if (Files.isDirectory(input) && folder.target.startsWith(input.toRealPath())) {
+                    throw SaccadeException.user(
+                            "--out %s: is in the input folder %s; choose another", out, input);
+                }
+            }
+            checkFree(folder.target, overwrite);
+            checkFree(folder.work, overwrite);
+            delete(folder.work);
+            Files.createDirectories(folder.work);
+            return folder;
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", out, e.getMessage());
+        }
+    }
+
+    /** Rejects an input that is in the output folder. */
+    public static void checkOutside(Path out, Path input) {
+        try {
+            if (Files.exists(out)
+                    && Files.exists(input)
+                    && input.toRealPath().startsWith(out.toRealPath())) {
+                throw SaccadeException.user(
+                        "%s: is in the output folder %s; choose another with --out",
+                        input.toString().isEmpty() ? "working directory" : input, out);
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", input, e.getMessage());
+        }
+    }
+
+    private static void checkFree(Path path, boolean overwrite) throws IOException {
+        boolean isThere = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+        if (isThere && !overwrite && !isEmptyFolder(path)) {
+            throw SaccadeException.user(
+                    "%s: is not an empty folder; choose another with --out, or add --overwrite to"
+                            + " replace it",
+                    path);
+        }
+    }
+
+    private static boolean isEmptyFolder(Path path) throws IOException {
+        if (!Files.isDirectory(path)) {
+            return false;
+        }
+        try (DirectoryStream<Path> content = Files.newDirectoryStream(path)) {
+            return !content.iterator().hasNext();
+        }
+    }
+
+    private static void delete(Path path) throws IOException {
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            MoreFiles.deleteRecursively(path, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    /** Opens the folder that another process creates and finishes. */
+    public static OutputFolder join(Path out) {
+        OutputFolder folder = new OutputFolder(out);
+        folder.isFinished = true;
+        return folder;
+    }
+
+    /** Writes a new file, completely or not at all. */
+    public void write(String name, byte[] content) {
+        try (OutputStream file = create(name)) {
+            file.write(content);
+        } catch (IOException e) {
+            Path file = work.resolve(name);
+            file.toFile().delete();
+            throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+        }
+    }
+
+    /** Opens a new file. */
+    public OutputStream create(String name) {
+        Path file = work.resolve(name);
+        try {
+            Files.createDirectories(file.getParent());
+            return Files.newOutputStream(file, StandardOpenOption.CREATE_NEW);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+        }
+    }
+
+    /** Adds a hard link to a file, or a copy where the file system has no links. */
+    public void add(String name, Path file) {
+        Path copy = work.resolve(name);
+        try {
+            Files.createDirectories(copy.getParent());
+            isLinked = isLinked && link(copy, file.toRealPath());
+            if (!isLinked) {
+                Files.copy(file, copy);
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be copied: %s", file, e.getMessage());
+        }
+    }
+
+    private static boolean link(Path link, Path file) {
+        try {
+            Files.createLink(link, file);
+            return true;
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
+    /** Returns whether all files were added as links. */
+    public boolean isLinked() {
+        return isLinked;
+    }
+
+    /** Moves the files to their final place; what was there is deleted. */
+    public void finish() {
+        isFinished = true;
+        try {
+            Path old = Files.createTempDirectory(target.getParent(), target.getFileName() + ".old");
+            if (Files.exists(target)) {
+                Files.move(target, old.resolve(target.getFileName()));
+            }
+            Files.move(work, target);
+            delete(old);
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot be replaced: %s; the results are in %s", target, e, work);
+        }
+    }
+
+    /** Deletes the files unless they were {@linkplain #finish() finished}. */
+    @Override
+    public void close() {
+        if (!isFinished) {
+            try {
+                delete(work);
+            } catch (IOException e) {
+                throw SaccadeException.io(e, "%s: cannot be deleted: %s", work, e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package dev.saccade.models.draw;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.Text;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Point;
+import org.opencv.core.Scalar;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Draws objects on photographs: a box and a name in the color of the class, larger on larger
+ * photographs, but never so large that names hide most objects.
+ */
+public final class ObjectCanvas {
+
+    private static final double LINE_PER_LETTER = 0.15;
+    private static final double MASK_OPACITY = 0.45;
+    private static final double OUTLINE_OPACITY = 0.8;
+
+    /** The edge of a sample below which it is enlarged, so that names leave something to see. */
+    private static final int LEAST_EDGE = 320;
+
+    /** The width of the outline of a mask over the diagonal of the image. */
+    private static final double OUTLINE = 0.002;
+
+    private static final int CHANNELS = 3;
+    private static final Scalar WHITE = new Scalar(255, 255, 255);
+
+    private final Mat image;
+    private final int line;
+    private final Lettering letters;
+
+    private ObjectCanvas(Mat image, Instances instances) {
+        checkArgument(
+                image.type() == CvType.CV_8UC3,
+                "image of %s, expected CV_8UC3",
+                CvType.typeToString(image.type()));
+        this.image = image;
+        this.letters = Lettering.of(new Size(image.rows(), image.cols()), instances.boxes());
+        this.line = (int) Math.max(1, Math.rint(letters.size("M").height * LINE_PER_LETTER));
+    }
+
+    /**
+     * Draws objects with outlined masks; higher scores are on top.
+     *
+     * @param image [H, W, 3] BGR uint8, drawn on in place
+     * @param instances boxes in pixels and masks of the size of the image
+     * @param classes class names
+     * @param labels whether to draw names and scores
+     */
+    public static void draw(Mat image, Instances instances, List<String> classes, boolean labels) {
+        ObjectCanvas canvas = new ObjectCanvas(image, instances);
+        canvas.objects(instances);
+        if (labels) {
+            canvas.labels(instances, classes);
+        }
+    }
+
+    private void objects(Instances instances) {
+        List<Integer> order =
+                IntStream.range(0, instances.size())
+                        .boxed()
+                        .sorted(Comparator.reverseOrder())
+                        .toList();
+        masks(instances, order);
+        order.forEach(i -> box(instances.boxes(), i, color(instances.label(i))));
+    }
+
+    /**
+     * Returns a picture of a sample as its transforms left it, with masks where it has any, or with
+     * its labels; the caller frees it. One whose longer edge is below 320 pixels is enlarged by a
+     * whole number, pixel by pixel, before anything is drawn.
+     *
+     * @param classes the names of the labels
+     */
+    public static Mat picture(Sample sample, List<String> classes) {
+        Mat picture = new Mat();
+        sample.image().convertTo(picture, CvType.CV_8UC3);
+        int times = enlargement(sample.info().size());
+        Size enlarged = new Size(times * picture.rows(), times * picture.cols());
+        Imgproc.resize(
+                picture,
+                picture,
+                new org.opencv.core.Size(enlarged.width(), enlarged.height()),
+                0,
+                0,
+                Imgproc.INTER_NEAREST);
+        // Masks and labels may be padded already, the image is not.
+        Size size = sample.info().size();
+        if (sample.labels().isPresent()) {
+            LabelMap labels = sample.labels().get().crop(0, 0, size).resize(enlarged);
+            Mat labeled = LabelCanvas.draw(picture, labels, classes, true);
+            picture.release();
+            return labeled;
+        }
+        Instances objects =
+                sample.targets()
+                        .mapBoxes(boxes -> boxes.scale(times, times))
+                        .mapMasks(mask -> mask.crop(0, 0, size).resize(enlarged));
+        draw(picture, objects, classes, true);
+        return picture;
+    }
+
+    private static int enlargement(Size size) {
+        int edge = Math.max(size.height(), size.width());
+        return (LEAST_EDGE + edge - 1) / edge;
+    }
+
+    /** Tints masks and their outlines, in one copy of the pixels for all. */
+    private void masks(Instances instances, List<Integer> order) {
+        if (!instances.hasMasks()) {
+            return;
+        }
+        byte[] pixels = new byte[Math.toIntExact(image.total()) * CHANNELS];
+        image.get(0, 0, pixels);
+        for (int i : order) {
+            Scalar color = color(instances.label(i));
+            Rle mask = instances.mask(i);
+            tint(pixels, mask, color, MASK_OPACITY);
+            tint(pixels, mask.boundary(OUTLINE), color, OUTLINE_OPACITY);
+        }
+        image.put(0, 0, pixels);
+    }
+
+    private void tint(byte[] pixels, Rle mask, Scalar color, double opacity) {
+        mask.forEachStretch(
+                (x, top, bottom) -> {
+                    for (int y = top; y < bottom; y++) {
+                        for (int channel = 0; channel < CHANNELS; channel++) {
+                            int at = (y * image.cols() + x) * CHANNELS + channel;
+                            double old = Byte.toUnsignedInt(pixels[at]);
+                            pixels[at] =
+                                    (byte) Math.rint(old + opacity * (color.val[channel] - old));
+                        }
+                    }
+                });
+    }
+
+    private void box(Boxes boxes, int i, Scalar color) {
+        Point from = new Point(Math.rint(boxes.x1(i)), Math.rint(boxes.y1(i)));
+        Point to = new Point(Math.rint(boxes.x2(i)) - 1, Math.rint(boxes.y2(i)) - 1);
+        Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
+    }
+
+    /** Writes names on plates; the best scores have the first choice of place, and lie on top. */
+    private void labels(Instances instances, List<String> classes) {
+        LabelLayout layout =
+                new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());
+        double margin = Math.max(2, Math.rint(letters.size("M").height * 0.3));
+        List<LabelLayout.Place> places = new ArrayList<>();
+        for (int i = 0; i < instances.size(); i++) {
+            org.opencv.core.Size size = letters.size(text(instances, i, classes));
+            places.add(
+                    layout.place(
+                            instances.boxes(),
+                            i,
+                            size.width + 2 * margin,
+                            size.height + 2 * margin));
+        }
+        for (int i = instances.size() - 1; i >= 0; i--) {
+            label(places.get(i), margin, text(instances, i, classes), color(instances.label(i)));
+        }
+    }
+
+    private void label(LabelLayout.Place place, double margin, String text, Scalar color) {
+        double left = Math.rint(place.left());
+        double bottom = Math.rint(place.top() + place.height());
+        Imgproc.rectangle(
+                image,
+                new Point(left, bottom - place.height()),
+                new Point(left + place.width() - 1, bottom - 1),
+                color,
+                Imgproc.FILLED);
+        letters.write(
+                image,
+                text,
+                new Point(left + margin, bottom - margin),
+                isLight(color) ? Lettering.BLACK : WHITE);
+    }
+
+    private static String text(Instances instances, int i, List<String> classes) {
+        String name = classes.get(instances.label(i));
+        return instances.hasScores() ? Text.format("%s %.2f", name, instances.score(i)) : name;
+    }
+
+    private static Scalar color(int label) {
+        int rgb = ClassColors.rgb(label);
+        return new Scalar(rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16);
+    }
+
+    private static boolean isLight(Scalar bgr) {
+        return 0.114 * bgr.val[0] + 0.587 * bgr.val[1] + 0.299 * bgr.val[2] > 140;
+    }
+}

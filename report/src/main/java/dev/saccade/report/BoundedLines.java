@@ -1,0 +1,56 @@
+package dev.saccade.report;
+
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+
+/** The bytes of a regular file of text, none of whose lines is longer than is sensible. */
+public final class BoundedLines extends FilterInputStream {
+
+    private final Path file;
+    private final int longest;
+    private long line = 1;
+    private int length;
+
+    private BoundedLines(InputStream content, Path file, int longest) {
+        super(content);
+        this.file = file;
+        this.longest = longest;
+    }
+
+    /**
+     * Opens a file; a line that is too long is refused when it is read.
+     *
+     * @param longest in bytes
+     * @throws SaccadeException of kind user, if it is a pipe, a socket or a device
+     * @throws IOException if it cannot be opened
+     */
+    public static InputStream open(Path file, int longest) throws IOException {
+        return new BoundedLines(RegularFile.open(file), file, longest);
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] bytes, int start, int count) throws IOException {
+        int read = in.read(bytes, start, count);
+        for (int i = start; i < start + read; i++) {
+            if (bytes[i] == '\n') {
+                line++;
+                length = 0;
+            } else if (++length > longest) {
+                throw SaccadeException.user(
+                        "%s: line %d has more than %d bytes", file, line, longest);
+            }
+        }
+        return read;
+    }
+}

@@ -1,0 +1,47 @@
+package dev.saccade.report;
+
+import com.google.common.io.Resources;
+
+import dev.saccade.core.Text;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** The frame of a page: one HTML file whose style and script are in it. */
+final class PageFrame {
+
+    private PageFrame() {}
+
+    /**
+     * Opens a page, up to the place of its content.
+     *
+     * @param images where pictures may come from, in the words of a content security policy
+     * @param styles the names of our style sheets, besides that which all pages have
+     */
+    static void open(Markup out, String title, String images, String... styles) throws IOException {
+        out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
+        out.empty("meta", "charset", "utf-8");
+        out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
+        String policy =
+                Text.format(
+                        "default-src 'none'; img-src %s; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
+                        images);
+        out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
+        out.leaf("title", title).open("style").verbatim(resource("base.css"));
+        for (String style : styles) {
+            out.verbatim(resource(style));
+        }
+        out.close().close().open("body").open("main");
+    }
+
+    /** Closes a page, with our script at its end. */
+    static void close(Markup out, String script) throws IOException {
+        out.close().open("script").verbatim(resource(script)).close();
+        out.close().close();
+    }
+
+    private static String resource(String name) throws IOException {
+        return Resources.toString(
+                Resources.getResource(PageFrame.class, name), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,225 @@
+package dev.saccade.report.predictions;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.MoreFiles;
+
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.Printable;
+import dev.saccade.core.ProgressBar;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.report.BoundedLines;
+import dev.saccade.video.Video;
+import dev.saccade.video.Video.Frame;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Predictions for frames of videos and for lists of images, written to {@code predictions.jsonl}
+ * line by line.
+ */
+public final class FramePredictions implements AutoCloseable {
+
+    static final String NAME = "predictions.jsonl";
+
+    private static final int LONGEST_NAME = 1 << 15;
+
+    private final PredictionWriter writer;
+    private final Settings settings;
+    private final Output output;
+    private final OutputStream file;
+    private long faults;
+
+    /**
+     * Which frames and images to predict.
+     *
+     * @param every 1 for all, 2 for every other, from the first on
+     * @param mostPixels maximum number of pixels of an image of a list
+     * @param stopped whether to stop
+     */
+    public record Settings(int every, long mostPixels, BooleanSupplier stopped) {}
+
+    /**
+     * Receives the results.
+     *
+     * @param folder output folder; empty to write no file
+     * @param entries receives the entry of each frame
+     * @param warnings collects warnings about images
+     * @param log receives faults and notes
+     * @param progress shows the progress of each video and list
+     */
+    public record Output(
+            Optional<OutputFolder> folder,
+            Consumer<JsonNode> entries,
+            ImageWarnings warnings,
+            Consumer<String> log,
+            ProgressBar.Factory progress) {}
+
+    /** Creates the file. */
+    public FramePredictions(PredictionWriter writer, Settings settings, Output output) {
+        this.writer = writer;
+        this.settings = settings;
+        this.output = output;
+        this.file =
+                output.folder
+                        .map(folder -> folder.create(NAME))
+                        .orElse(OutputStream.nullOutputStream());
+    }
+
+    /** Returns the number of files and frames that could not be used. */
+    public long faults() {
+        return faults;
+    }
+
+    /** Predicts the frames of a video, as far as it can be decoded. */
+    public void addVideo(Path path) {
+        String unit = " frames of " + Printable.line(path.getFileName().toString());
+        try (Video video = Video.open(path);
+                ProgressBar progress =
+                        output.progress.open("predict", video.declaredFrames().orElse(-1), unit)) {
+            boolean more = true;
+            for (long read = 0; more && !settings.stopped.getAsBoolean(); read++) {
+                if (read % settings.every == 0) {
+                    Optional<Frame> frame = video.next();
+                    frame.ifPresent(next -> addFrame(path, next));
+                    more = frame.isPresent();
+                } else {
+                    more = video.skip();
+                }
+                progress.to(more ? read + 1 : read);
+            }
+            video.notes().forEach(note -> output.log.accept("saccade: " + note));
+            video.fault().ifPresent(this::fault);
+        } catch (SaccadeException e) {
+            fault(e);
+        }
+    }
+
+    private void addFrame(Path video, Frame frame) {
+        try (frame) {
+            String name =
+                    Text.format(
+                            "%s_%06d.%s",
+                            MoreFiles.getNameWithoutExtension(video),
+                            frame.number(),
+                            MoreFiles.getFileExtension(video));
+            ImmutableMap<String, Object> source =
+                    ImmutableMap.of(
+                            "video", video.toString(),
+                            "frame", frame.number(),
+                            "seconds", frame.seconds());
+            add(writer.write(source, name, frame.image()));
+        }
+    }
+
+    /** Predicts the images that a file names, one per line. */
+    public void addList(Path list, long count) {
+        try (BufferedReader reader = reader(list);
+                Stream<String> names = names(reader);
+                ProgressBar progress = output.progress.open("predict", count, " images")) {
+            long read = 0;
+            for (String name : (Iterable<String>) names::iterator) {
+                if (settings.stopped.getAsBoolean()) {
+                    return;
+                }
+                if (read % settings.every == 0) {
+                    addImage(name);
+                }
+                progress.to(++read);
+            }
+        } catch (IOException | UncheckedIOException e) {
+            throw unreadable(list, e);
+        }
+    }
+
+    private void addImage(String name) {
+        try {
+            ImageSource image = ImageSource.of(Path.of(name)).mostPixels(settings.mostPixels);
+            add(writer.write(output.warnings.of(image)));
+        } catch (SaccadeException e) {
+            fault(e);
+        } catch (InvalidPathException e) {
+            fault(Printable.format("%s: is no name of a file", name));
+        }
+    }
+
+    private void add(JsonNode entry) {
+        try {
+            file.write((entry + "\n").getBytes(UTF_8));
+            file.flush();
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", NAME, e.getMessage());
+        }
+        output.entries.accept(entry);
+    }
+
+    private void fault(SaccadeException e) {
+        if (e.kind() != SaccadeException.Kind.USER) {
+            throw e;
+        }
+        fault(e.getMessage());
+    }
+
+    private void fault(String fault) {
+        faults++;
+        output.log.accept("saccade: " + fault);
+    }
+
+    /** Returns the number of images in a list; none may be in the output folder. */
+    public static long count(Path list, Path out) {
+        try (BufferedReader reader = reader(list);
+                Stream<String> names = names(reader)) {
+            return names.peek(name -> checkOutside(out, name)).count();
+        } catch (IOException | UncheckedIOException e) {
+            throw unreadable(list, e);
+        }
+    }
+
+    private static void checkOutside(Path out, String name) {
+        try {
+            OutputFolder.checkOutside(out, Path.of(name));
+        } catch (InvalidPathException e) {
+            // Reported when the image is read.
+            return;
+        }
+    }
+
+    private static SaccadeException unreadable(Path list, Exception e) {
+        return Files.exists(list)
+                ? SaccadeException.user("%s: cannot be read as a list of names: %s", list, e)
+                : SaccadeException.user("--list %s: no such file", list);
+    }
+
+    private static BufferedReader reader(Path list) throws IOException {
+        return new BufferedReader(
+                new InputStreamReader(BoundedLines.open(list, LONGEST_NAME), UTF_8.newDecoder()));
+    }
+
+    private static Stream<String> names(BufferedReader list) {
+        return list.lines().map(String::strip).filter(name -> !name.isEmpty());
+    }
+
+    @Override
+    public void close() {
+        try {
+            file.close();
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", NAME, e.getMessage());
+        }
+    }
+}

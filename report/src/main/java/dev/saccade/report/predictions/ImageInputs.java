@@ -1,0 +1,190 @@
+package dev.saccade.report.predictions;
+
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
+import dev.saccade.datasets.image.ImageNames;
+import dev.saccade.datasets.image.ImageSource;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Images and videos that are named one by one or by their folder.
+ *
+ * @param images each once, in the order of the names; the content is not checked
+ * @param videos likewise
+ * @param faults missing files and folders without images, a message each
+ * @param notes images that were left out, a message each
+ */
+public record ImageInputs(
+        List<Path> images, List<Path> videos, List<String> faults, List<String> notes) {
+
+    /** Included, so that reading them reports the unsupported format. */
+    private static final List<String> UNSUPPORTED =
+            List.of(".gif", ".heic", ".heif", ".avif", ".jxl", ".jp2", ".psd", ".ico");
+
+    private static final List<String> VIDEOS =
+            List.of(
+                    ".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
+                    ".m2ts", ".wmv", ".flv", ".3gp", ".ogv", ".mxf");
+
+    private static final Path STANDARD_INPUT = Path.of("-");
+
+    /** A path has one slash where a URL has two. */
+    private static final Pattern URL = Pattern.compile("([a-z][a-z0-9]+):/+(.+)");
+
+    private static final int LEVELS_BELOW = 2;
+    private static final int SHOWN_FOLDERS = 3;
+
+    /** Returns whether the name of a file is that of an image. */
+    public static boolean isImage(Path file) {
+        return ImageNames.isImage(name(file)) || endsIn(file, UNSUPPORTED);
+    }
+
+    private static boolean endsIn(Path file, List<String> endings) {
+        return endings.stream().anyMatch(name(file)::endsWith);
+    }
+
+    private static String name(Path file) {
+        Path name = file.getFileName();
+        return name == null ? "" : name.toString().toLowerCase(Locale.ROOT);
+    }
+
+    /** Finds the named files, and the images directly in the named folders. */
+    public static ImageInputs find(List<Path> inputs) {
+        Set<Path> images = new LinkedHashSet<>();
+        Set<Path> videos = new LinkedHashSet<>();
+        List<String> faults = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
+        for (Path input : inputs) {
+            if (Files.isDirectory(input)) {
+                List<Path> inside = images(input, faults, notes);
+                images.addAll(inside);
+            } else if (isStandardInput(input) || Files.exists(input)) {
+                (endsIn(input, VIDEOS) ? videos : images).add(input);
+            } else {
+                faults.add(missing(input));
+            }
+        }
+        return new ImageInputs(List.copyOf(images), List.copyOf(videos), faults, notes);
+    }
+
+    private static List<Path> images(Path folder, List<String> faults, List<String> notes) {
+        try (Stream<Path> content = Files.list(folder)) {
+            List<Path> images =
+                    content.filter(path -> isImage(path) && !Files.isDirectory(path))
+                            .sorted()
+                            .toList();
+            Set<Path> below = new TreeSet<>();
+            addFoldersOfImages(folder, 0, below);
+            if (images.isEmpty()) {
+                faults.add(noImages(folder, below));
+            } else if (!below.isEmpty()) {
+                notes.add(
+                        Printable.format(
+                                "%s: images in %s were not processed; name these folders, too",
+                                folder, shown(below)));
+            }
+            return images;
+        } catch (IOException e) {
+            faults.add(Printable.format("%s: cannot be listed: %s", folder, e.getMessage()));
+            return List.of();
+        }
+    }
+
+    private static String noImages(Path folder, Set<Path> below) {
+        return below.isEmpty()
+                ? Printable.format(
+                        "%s: no images; expected files ending in %s",
+                        folder, String.join(", ", ImageNames.ENDINGS))
+                : Printable.format(
+                        "%s: no images, but there are some in %s; name these folders",
+                        folder, shown(below));
+    }
+
+    /** Skips folders that cannot be read, and those that predictions were written to. */
+    private static void addFoldersOfImages(Path folder, int level, Set<Path> found) {
+        try (Stream<Path> content = Files.list(folder)) {
+            for (Path path : (Iterable<Path>) content::iterator) {
+                if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                    if (level < LEVELS_BELOW && !hasPredictions(path)) {
+                        addFoldersOfImages(path, level + 1, found);
+                    }
+                } else if (level > 0 && isImage(path) && Files.isRegularFile(path)) {
+                    found.add(folder);
+                }
+            }
+        } catch (IOException | UncheckedIOException e) {
+            return;
+        }
+    }
+
+    private static boolean hasPredictions(Path folder) {
+        return Files.exists(folder.resolve(Predictions.NAME))
+                || Files.exists(folder.resolve(FramePredictions.NAME));
+    }
+
+    private static String missing(Path input) {
+        Matcher url = URL.matcher(input.toString());
+        return url.matches()
+                ? Printable.format(
+                        "%s://%s: is an address; fetch the file first, predict opens no"
+                                + " connections",
+                        url.group(1), url.group(2))
+                : Printable.format("%s: no such file", input);
+    }
+
+    private static String shown(Set<Path> folders) {
+        String first =
+                folders.stream()
+                        .limit(SHOWN_FOLDERS)
+                        .map(Path::toString)
+                        .collect(Collectors.joining(", "));
+        int more = folders.size() - SHOWN_FOLDERS;
+        return more > 0 ? first + " and " + more + " more" : first;
+    }
+
+    /** Rejects inputs without any image or video. */
+    public void requireAny() {
+        if (images.isEmpty() && videos.isEmpty()) {
+            Problems problems = new Problems();
+            faults.forEach(fault -> problems.add("%s", fault));
+            problems.throwIfAny("no images to predict");
+        }
+    }
+
+    /** Rejects images and videos in the output folder. */
+    public void requireOutside(Path out) {
+        images.forEach(file -> OutputFolder.checkOutside(out, file));
+        videos.forEach(file -> OutputFolder.checkOutside(out, file));
+    }
+
+    /** Returns the number of inputs, those with faults included. */
+    public long count() {
+        return (long) images.size() + videos.size() + faults.size();
+    }
+
+    /** Returns whether a path is {@code -}. */
+    public static boolean isStandardInput(Path file) {
+        return file.equals(STANDARD_INPUT);
+    }
+
+    /** Returns the image of a file, or reads it from standard input. */
+    static ImageSource source(Path file) {
+        return isStandardInput(file) ? ImageSource.read("stdin", System.in) : ImageSource.of(file);
+    }
+}

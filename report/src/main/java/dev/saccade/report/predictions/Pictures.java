@@ -1,0 +1,163 @@
+package dev.saccade.report.predictions;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.MoreFiles;
+
+import dev.saccade.core.OutputFolder;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.ClassMap;
+import dev.saccade.models.draw.Jpeg;
+import dev.saccade.models.draw.LabelCanvas;
+import dev.saccade.models.draw.ObjectCanvas;
+import dev.saccade.report.runs.ImageScaling;
+
+import org.opencv.core.Mat;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/** Writes pictures of predictions or samples into a folder; each has a name of its own. */
+public final class Pictures {
+
+    private static final int THUMBNAIL_EDGE = 320;
+
+    /** Content of pictures. */
+    public enum Style {
+        NONE,
+        WITHOUT_LABELS,
+        WITH_LABELS
+    }
+
+    private final Optional<OutputFolder> folder;
+    private final List<String> classes;
+    private final Style style;
+    private final Set<String> taken = new HashSet<>();
+    private final Map<String, String> reserved = new HashMap<>();
+
+    public Pictures(OutputFolder folder, List<String> classes) {
+        this(Optional.of(folder), classes, Style.WITH_LABELS);
+    }
+
+    /**
+     * Prepares writing into a folder.
+     *
+     * @param folder output folder; empty to write no files
+     * @param style content of pictures; with {@code NONE} only label maps are written
+     */
+    public Pictures(Optional<OutputFolder> folder, List<String> classes, Style style) {
+        this.folder = folder;
+        this.classes = classes;
+        this.style = style;
+    }
+
+    /**
+     * Draws objects on an image.
+     *
+     * @return the written file, by its key in JSON
+     */
+    Map<String, String> write(ImageSource image, Instances instances) {
+        if (folder.isEmpty() || style == Style.NONE) {
+            return Map.of();
+        }
+        boolean labels = style == Style.WITH_LABELS;
+        String file =
+                write(
+                        name(image.name()),
+                        image,
+                        pixels -> {
+                            Mat picture = pixels.clone();
+                            ObjectCanvas.draw(picture, instances, classes, labels);
+                            return picture;
+                        });
+        return Map.of("picture", file);
+    }
+
+    /**
+     * Draws the classes on an image, and writes their labels as a PNG of the same name in the
+     * folder {@code labels}; see {@link ClassMap#toPng}.
+     *
+     * @return the written files, by their keys in JSON
+     */
+    Map<String, String> write(ImageSource image, ClassMap map) {
+        if (folder.isEmpty()) {
+            return Map.of();
+        }
+        String name = name(image.name());
+        ImmutableMap.Builder<String, String> written = ImmutableMap.builder();
+        if (style != Style.NONE) {
+            boolean legend = style == Style.WITH_LABELS;
+            UnaryOperator<Mat> draw =
+                    pixels -> LabelCanvas.draw(pixels, map.labels(), classes, legend);
+            written.put("picture", write(name, image, draw));
+        }
+        String labels = "labels/" + name + ".png";
+        folder.get().write(labels, map.toPng());
+        return written.put("labels", labels).buildOrThrow();
+    }
+
+    private String write(String name, ImageSource image, UnaryOperator<Mat> draw) {
+        Mat pixels = image.read();
+        Mat picture = draw.apply(pixels);
+        pixels.release();
+        try {
+            folder.orElseThrow().write(picture(name), Jpeg.encode(picture));
+        } finally {
+            picture.release();
+        }
+        return picture(name);
+    }
+
+    /**
+     * Writes a transformed sample with its labels, and a thumbnail.
+     *
+     * @return the name for {@link #picture} and {@link #thumbnail}
+     */
+    public String write(Sample sample) {
+        Mat picture = ObjectCanvas.picture(sample, classes);
+        try {
+            String name = name(sample.info().file());
+            folder.orElseThrow().write(picture(name), Jpeg.encode(picture));
+            ImageScaling.shrink(picture, THUMBNAIL_EDGE);
+            folder.orElseThrow().write(thumbnail(name), Jpeg.encode(picture));
+            return name;
+        } finally {
+            picture.release();
+        }
+    }
+
+    /** Names images in advance, for several ranks that write into one folder. */
+    public void reserve(Iterable<String> images) {
+        images.forEach(image -> reserved.computeIfAbsent(image, this::unused));
+    }
+
+    private String name(String image) {
+        return reserved.containsKey(image) ? reserved.get(image) : unused(image);
+    }
+
+    private String unused(String image) {
+        String stem = MoreFiles.getNameWithoutExtension(Path.of(image));
+        String name = stem;
+        for (int i = 2; !taken.add(name); i++) {
+            name = stem + "_" + i;
+        }
+        return name;
+    }
+
+    /** Returns the file of a picture. */
+    public static String picture(String name) {
+        return name + ".jpg";
+    }
+
+    /** Returns the file of a thumbnail. */
+    public static String thumbnail(String name) {
+        return "thumbnails/" + name + ".jpg";
+    }
+}

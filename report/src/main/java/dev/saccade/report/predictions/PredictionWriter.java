@@ -1,0 +1,99 @@
+package dev.saccade.report.predictions;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.ClassMap;
+import dev.saccade.models.DetectedObject;
+import dev.saccade.models.Detector;
+import dev.saccade.models.PredictionJson;
+import dev.saccade.models.ScoreThresholds;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
+
+import org.opencv.core.Mat;
+
+import java.util.Map;
+
+/**
+ * Predicts images, writes pictures of the predictions and returns their JSON.
+ *
+ * @param model model, which stays open
+ * @param thresholds minimum scores of detections
+ */
+public record PredictionWriter(
+        TrainedModel<?> model, Pictures pictures, ScoreThresholds thresholds) {
+
+    /** Writes with the recommended score of the model. */
+    public PredictionWriter(TrainedModel<?> model, Pictures pictures) {
+        this(
+                model,
+                pictures,
+                model.match(
+                        detector -> detector.scoreThresholds().uniform(),
+                        segmenter -> ScoreThresholds.DEFAULT));
+    }
+
+    /** Predicts an image, which is decoded once. */
+    public JsonNode write(ImageSource image) {
+        Mat pixels = read(image);
+        try {
+            return write(ImmutableMap.of("image", image.name()), image.name(), pixels);
+        } finally {
+            pixels.release();
+        }
+    }
+
+    /** Reports an unreadable image as an error of the user, like one that cannot be decoded. */
+    private static Mat read(ImageSource image) {
+        try {
+            return image.read();
+        } catch (SaccadeException e) {
+            throw e.kind() == SaccadeException.Kind.IO
+                    ? SaccadeException.user(e, "%s", e.getMessage())
+                    : e;
+        }
+    }
+
+    /**
+     * Predicts an image or a frame.
+     *
+     * @param source start of the JSON entry
+     * @param name file name
+     * @param pixels [H, W, 3] BGR uint8
+     */
+    JsonNode write(Map<String, Object> source, String name, Mat pixels) {
+        ImageSource image = ImageSource.of(name, pixels);
+        Size size = new Size(pixels.rows(), pixels.cols());
+        Map<String, Object> prediction =
+                model.match(
+                        detector -> objects(detector, image, size),
+                        segmenter -> regions(segmenter, image));
+        return Predictions.JSON.valueToTree(
+                ImmutableMap.builder().putAll(source).putAll(prediction).buildOrThrow());
+    }
+
+    private Map<String, Object> objects(Detector detector, ImageSource image, Size size) {
+        Instances found = thresholds.select(detector.predict(image), detector.classes());
+        return ImmutableMap.<String, Object>builder()
+                .putAll(pictures.write(image, found))
+                .putAll(
+                        PredictionJson.of(
+                                size,
+                                DetectedObject.of(found, detector.classes()),
+                                PredictionJson::rle))
+                .buildOrThrow();
+    }
+
+    private Map<String, Object> regions(Segmenter segmenter, ImageSource image) {
+        ClassMap map = segmenter.segment(image);
+        return ImmutableMap.<String, Object>builder()
+                .putAll(pictures.write(image, map))
+                .putAll(PredictionJson.of(map, PredictionJson::rle))
+                .buildOrThrow();
+    }
+}

@@ -1,0 +1,53 @@
+package dev.saccade.report.runs;
+
+import com.google.common.io.ByteSource;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.models.draw.Jpeg;
+
+import org.opencv.core.Mat;
+import org.opencv.imgproc.Imgproc;
+
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.nio.file.Path;
+
+/** Scales images down for pages. */
+public final class ImageScaling {
+
+    private static final int LONGEST_EDGE = 800;
+
+    private ImageScaling() {}
+
+    /** Returns the JPEG of an image file, at most 800 pixels long; the file is read on demand. */
+    static ByteSource jpeg(Path file) {
+        return new ByteSource() {
+            @Override
+            public InputStream openStream() {
+                Mat image = ImageReader.read(file);
+                try {
+                    shrink(image, LONGEST_EDGE);
+                    return new ByteArrayInputStream(Jpeg.encode(image));
+                } finally {
+                    image.release();
+                }
+            }
+        };
+    }
+
+    /** Returns the size with at most the given longer edge. */
+    static Size size(Size image, int longestEdge) {
+        double scale = Math.min(1, (double) longestEdge / Math.max(image.width(), image.height()));
+        return new Size(
+                Math.max(1, (int) Math.rint(image.height() * scale)),
+                Math.max(1, (int) Math.rint(image.width() * scale)));
+    }
+
+    /** Shrinks an image in place. */
+    public static void shrink(Mat image, int longestEdge) {
+        Size size = size(new Size(image.rows(), image.cols()), longestEdge);
+        org.opencv.core.Size edges = new org.opencv.core.Size(size.width(), size.height());
+        Imgproc.resize(image, image, edges, 0, 0, Imgproc.INTER_AREA);
+    }
+}
