@@ -4,8 +4,8 @@ import ai.djl.Application;
 import ai.djl.MalformedModelException;
 import ai.djl.repository.MRL;
 import ai.djl.repository.Repository;
+import ai.djl.repository.zoo.BaseModelLoader;
 import ai.djl.repository.zoo.Criteria;
-import ai.djl.repository.zoo.ModelLoader;
 import ai.djl.repository.zoo.ModelNotFoundException;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.util.Progress;
@@ -25,11 +25,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Loads a model from a checkpoint: that of a recipe, or of a run. */
-final class CheckpointLoader implements ModelLoader {
+final class CheckpointLoader extends BaseModelLoader {
 
     static final String ENGINE = "PyTorch";
 
-    private final MRL mrl;
     private final Optional<Path> checkpoint;
 
     /** Makes the loader of a recipe, for which the criteria name the checkpoint. */
@@ -38,7 +37,7 @@ final class CheckpointLoader implements ModelLoader {
     }
 
     private CheckpointLoader(MRL mrl, Optional<Path> checkpoint) {
-        this.mrl = mrl;
+        super(mrl);
         this.checkpoint = checkpoint;
     }
 
@@ -54,26 +53,6 @@ final class CheckpointLoader implements ModelLoader {
         Repository folder = Repository.newInstance(SaccadeZoo.GROUP, file);
         MRL mrl = folder.model(application, SaccadeZoo.GROUP, file.getFileName().toString());
         return new CheckpointLoader(mrl, Optional.of(file));
-    }
-
-    @Override
-    public String getGroupId() {
-        return mrl.getGroupId();
-    }
-
-    @Override
-    public String getArtifactId() {
-        return mrl.getArtifactId();
-    }
-
-    @Override
-    public Application getApplication() {
-        return mrl.getApplication();
-    }
-
-    @Override
-    public MRL getMrl() {
-        return mrl;
     }
 
     @Override
@@ -149,10 +128,5 @@ final class CheckpointLoader implements ModelLoader {
         if (!isDownloaded(criteria)) {
             throw withoutWeights(criteria);
         }
-    }
-
-    @Override
-    public String toString() {
-        return mrl.toString();
     }
 }

@@ -1,13 +1,16 @@
 package dev.saccade.export;
 
+import static com.google.common.collect.ImmutableList.toImmutableList;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
 
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
@@ -17,21 +20,16 @@ import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
 import dev.saccade.export.Graph.Weight;
 
-import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
-/** Parses the recording of a model. */
+/** Parses the recording of a model; {@code trace_op.cpp} describes its JSON. */
 final class Recordings {
 
     private final NDList constants;
     private final Map<Integer, Value> values = new HashMap<>();
     private final Map<Integer, Value> baked = new HashMap<>();
-    private final List<Value> inputs = new ArrayList<>();
-    private final List<Node> nodes = new ArrayList<>();
-    private final List<Value> outputs = new ArrayList<>();
 
     private Recordings(NDList constants) {
         this.constants = constants;
@@ -43,19 +41,19 @@ final class Recordings {
      * @param parameters names and values of the last inputs, which become weights
      */
     static Graph graph(Recording recording, Map<String, Tensor> parameters) {
-        Recordings read = new Recordings(recording.constants());
-        try (JsonParser json = new JsonFactory().createParser(recording.json())) {
-            json.nextToken();
-            while (json.nextToken() == JsonToken.FIELD_NAME) {
-                read.field(json);
-            }
-        } catch (IOException e) {
+        try {
+            JsonNode json = new ObjectMapper().readTree(recording.json());
+            return new Recordings(recording.constants()).graph(json, parameters);
+        } catch (JsonProcessingException e) {
             throw SaccadeException.internal(e, "the recording cannot be read");
         }
-        return read.graph(parameters);
     }
 
-    private Graph graph(Map<String, Tensor> parameters) {
+    private Graph graph(JsonNode json, Map<String, Tensor> parameters) {
+        ImmutableList<Value> inputs = list(json.get("inputs"), this::value);
+        ImmutableList<Node> nodes = list(json.get("nodes"), this::node);
+        ImmutableList<Value> outputs =
+                list(json.get("outputs"), output -> ((Argument.Of) argument(output)).value());
         int given = inputs.size() - parameters.size();
         ImmutableMap.Builder<Value, Weight> weights = ImmutableMap.builder();
         int k = given;
@@ -67,96 +65,52 @@ final class Recordings {
                         weights.put(
                                 value,
                                 new Weight("constant_" + index, Tensor.of(constants.get(index)))));
-        return new Graph(
-                ImmutableList.copyOf(inputs.subList(0, given)),
-                weights.buildOrThrow(),
-                ImmutableList.copyOf(nodes),
-                ImmutableList.copyOf(outputs));
+        return new Graph(inputs.subList(0, given), weights.buildOrThrow(), nodes, outputs);
     }
 
-    private void field(JsonParser json) throws IOException {
-        String name = json.currentName();
-        json.nextToken();
-        switch (name) {
-            case "inputs" -> inputs.addAll(defined(json));
-            case "nodes" -> {
-                while (json.nextToken() == JsonToken.START_OBJECT) {
-                    nodes.add(node(json));
-                }
-            }
-            default ->
-                    arguments(json).forEach(output -> outputs.add(((Argument.Of) output).value()));
-        }
+    private static <T> ImmutableList<T> list(JsonNode array, Function<JsonNode, T> item) {
+        return Streams.stream(array).map(item).collect(toImmutableList());
     }
 
-    private Node node(JsonParser json) throws IOException {
-        String operator = "";
-        ImmutableList<Argument> arguments = ImmutableList.of();
+    private Node node(JsonNode json) {
         ImmutableMap.Builder<String, Argument> keywords = ImmutableMap.builder();
-        List<Value> results = List.of();
-        while (json.nextToken() == JsonToken.FIELD_NAME) {
-            String name = json.currentName();
-            json.nextToken();
-            switch (name) {
-                case "op" -> operator = json.getText();
-                case "args" -> arguments = arguments(json);
-                case "keywords" -> {
-                    while (json.nextToken() == JsonToken.FIELD_NAME) {
-                        String key = json.currentName();
-                        json.nextToken();
-                        keywords.put(key, argument(json));
-                    }
-                }
-                default -> results = defined(json);
-            }
+        for (Map.Entry<String, JsonNode> each : json.path("keywords").properties()) {
+            keywords.put(each.getKey(), argument(each.getValue()));
         }
         return new Node(
-                operator, arguments, keywords.buildOrThrow(), ImmutableList.copyOf(results));
+                json.get("op").textValue(),
+                list(json.get("args"), this::argument),
+                keywords.buildOrThrow(),
+                list(json.get("outs"), this::value));
     }
 
-    private List<Value> defined(JsonParser json) throws IOException {
-        List<Value> read = new ArrayList<>();
-        while (json.nextToken() == JsonToken.START_ARRAY) {
-            json.nextToken();
-            int id = json.getIntValue();
-            String type = "";
-            ImmutableList.Builder<Long> sizes = ImmutableList.builder();
-            if (json.nextToken() == JsonToken.VALUE_STRING) {
-                type = json.getText();
-                json.nextToken();
-                while (json.nextToken() != JsonToken.END_ARRAY) {
-                    sizes.add(json.getLongValue());
-                }
-                json.nextToken();
-            }
-            Value value = new Value(id, type, sizes.build());
-            values.put(id, value);
-            read.add(value);
-        }
-        return read;
+    private Value value(JsonNode json) {
+        int id = json.get(0).intValue();
+        Value value = new Value(id, json.path(1).asText(), list(json.path(2), JsonNode::longValue));
+        values.put(id, value);
+        return value;
     }
 
-    private ImmutableList<Argument> arguments(JsonParser json) throws IOException {
-        ImmutableList.Builder<Argument> read = ImmutableList.builder();
-        while (json.nextToken() != JsonToken.END_ARRAY) {
-            read.add(argument(json));
-        }
-        return read.build();
-    }
-
-    private Argument argument(JsonParser json) throws IOException {
-        return switch (json.currentToken()) {
-            case START_ARRAY -> new Argument.Items(arguments(json));
-            case START_OBJECT -> reference(json);
-            case VALUE_NUMBER_INT -> new Argument.Literal(json.getLongValue());
-            case VALUE_NUMBER_FLOAT -> new Argument.Literal(json.getDoubleValue());
-            case VALUE_TRUE, VALUE_FALSE -> new Argument.Literal(json.getBooleanValue());
-            case VALUE_NULL -> new Argument.Literal(null);
-            default -> new Argument.Literal(text(json.getText()));
+    private Argument argument(JsonNode json) {
+        return switch (json.getNodeType()) {
+            case ARRAY -> new Argument.Items(list(json, this::argument));
+            case OBJECT ->
+                    new Argument.Of(
+                            json.has("t")
+                                    ? constant(json.get("t").intValue())
+                                    : values.get(json.get("v").intValue()));
+            case NUMBER ->
+                    new Argument.Literal(
+                            json.isIntegralNumber()
+                                    ? (Object) json.longValue()
+                                    : (Object) json.doubleValue());
+            case BOOLEAN -> new Argument.Literal(json.booleanValue());
+            case NULL -> new Argument.Literal(null);
+            default -> new Argument.Literal(text(json.textValue()));
         };
     }
 
-    /** Returns a text, or the number that JSON has none for. */
+    /** Returns a text, or the number that JSON has no form for. */
     private static Object text(String text) {
         return switch (text) {
             case "inf" -> Double.POSITIVE_INFINITY;
@@ -164,15 +118,6 @@ final class Recordings {
             case "nan" -> Double.NaN;
             default -> text;
         };
-    }
-
-    private Argument reference(JsonParser json) throws IOException {
-        json.nextToken();
-        boolean isConstant = json.currentName().equals("t");
-        json.nextToken();
-        int index = json.getIntValue();
-        json.nextToken();
-        return new Argument.Of(isConstant ? constant(index) : values.get(index));
     }
 
     private Value constant(int index) {
