@@ -155,11 +155,15 @@ public final class ConfigFile {
         return mapping(YamlReader.readTexts(text, new Origin(source, 1, 1)), source);
     }
 
-    private static ConfigNode.Mapping mapping(ConfigNode root, String source) {
-        if (root instanceof ConfigNode.Mapping mapping) {
-            return mapping;
+    private static ConfigNode.Mapping mapping(ConfigNode root, String subject) {
+        if (root instanceof ConfigNode.Nothing) {
+            throw SaccadeException.user("%s: empty; expected a config", subject);
         }
-        throw SaccadeException.user("%s: expected lines of \"key: value\"", source);
+        if (!(root instanceof ConfigNode.Mapping mapping)) {
+            throw SaccadeException.user(
+                    "%s: expected lines of \"key: value\", got %s", subject, root.describe());
+        }
+        return mapping;
     }
 
     private ConfigNode.Mapping resolve(Path file) {
@@ -220,15 +224,7 @@ public final class ConfigFile {
     }
 
     private ConfigNode.Mapping root(Path file) {
-        ConfigNode root = YamlReader.read(text(file), new Origin(file.toString(), 1, 1));
-        if (root instanceof ConfigNode.Nothing) {
-            throw SaccadeException.user("%s: empty; expected a config", chainText());
-        }
-        if (!(root instanceof ConfigNode.Mapping mapping)) {
-            throw SaccadeException.user(
-                    "%s: expected lines of \"key: value\", got %s", chainText(), root.describe());
-        }
-        return mapping;
+        return mapping(YamlReader.read(text(file), new Origin(file.toString(), 1, 1)), chainText());
     }
 
     private String text(Path file) {
