@@ -7,33 +7,33 @@ import java.util.Arrays;
 /** Element type of a stored tensor. */
 public enum ElementType {
     /** 64-bit floating point. */
-    FLOAT64("F64", "DoubleStorage", Double.BYTES),
+    FLOAT64("F64", "Double", Double.BYTES),
     /** 32-bit floating point. */
-    FLOAT32("F32", "FloatStorage", Float.BYTES),
+    FLOAT32("F32", "Float", Float.BYTES),
     /** IEEE half precision. */
-    FLOAT16("F16", "HalfStorage", Short.BYTES),
+    FLOAT16("F16", "Half", Short.BYTES),
     /** The upper half of a 32-bit floating point number. */
-    BFLOAT16("BF16", "BFloat16Storage", Short.BYTES),
+    BFLOAT16("BF16", "BFloat16", Short.BYTES),
     /** 64-bit integer. */
-    INT64("I64", "LongStorage", Long.BYTES),
+    INT64("I64", "Long", Long.BYTES),
     /** 32-bit integer. */
-    INT32("I32", "IntStorage", Integer.BYTES),
+    INT32("I32", "Int", Integer.BYTES),
     /** 16-bit integer. */
-    INT16("I16", "ShortStorage", Short.BYTES),
+    INT16("I16", "Short", Short.BYTES),
     /** 8-bit integer. */
-    INT8("I8", "CharStorage", Byte.BYTES),
+    INT8("I8", "Char", Byte.BYTES),
     /** 8-bit integer without sign. */
-    UINT8("U8", "ByteStorage", Byte.BYTES),
+    UINT8("U8", "Byte", Byte.BYTES),
     /** A byte that is 0 or 1. */
-    BOOLEAN("BOOL", "BoolStorage", Byte.BYTES);
+    BOOLEAN("BOOL", "Bool", Byte.BYTES);
 
     private final String safeTensorsName;
-    private final String torchStorage;
+    private final String torchName;
     private final int bytes;
 
-    ElementType(String safeTensorsName, String torchStorage, int bytes) {
+    ElementType(String safeTensorsName, String torchName, int bytes) {
         this.safeTensorsName = safeTensorsName;
-        this.torchStorage = torchStorage;
+        this.torchName = torchName;
         this.bytes = bytes;
     }
 
@@ -51,8 +51,9 @@ public enum ElementType {
         return safeTensorsName;
     }
 
-    public String torchStorage() {
-        return torchStorage;
+    /** Returns PyTorch's name, such as {@code Float} or {@code Long}. */
+    public String torchName() {
+        return torchName;
     }
 
     static ElementType ofSafeTensors(String name) {
@@ -64,13 +65,13 @@ public enum ElementType {
 
     public static ElementType ofTorchStorage(String name) {
         return Arrays.stream(values())
-                .filter(type -> type.torchStorage.equals(name))
+                .filter(type -> name.equals(type.torchName + "Storage"))
                 .findAny()
                 .orElseThrow(() -> new MalformedException("tensors of %s are not read", name));
     }
 
     /** Returns the type of a DJL array; the names are the same. */
-    static ElementType of(DataType type) {
+    public static ElementType of(DataType type) {
         return valueOf(type.name());
     }
 }

@@ -12,6 +12,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Streams;
 
+import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.script.Tracer.Recording;
@@ -123,22 +124,11 @@ final class Recordings {
     private Value constant(int index) {
         return baked.computeIfAbsent(
                 index,
-                // Values of the graph count from 0.
-                k -> Value.of(-1 - k, typeName(constants.get(k)), constants.get(k).getShape()));
-    }
-
-    private static String typeName(NDArray array) {
-        return switch (array.getDataType()) {
-            case FLOAT32 -> "Float";
-            case FLOAT64 -> "Double";
-            case FLOAT16 -> "Half";
-            case INT64 -> "Long";
-            case INT32 -> "Int";
-            case BOOLEAN -> "Bool";
-            case UINT8 -> "Byte";
-            default ->
-                    throw SaccadeException.user(
-                            "a constant of type %s cannot be exported", array.getDataType());
-        };
+                k -> {
+                    NDArray array = constants.get(k);
+                    String type = ElementType.of(array.getDataType()).torchName();
+                    // Values of the graph count from 0.
+                    return Value.of(-1 - k, type, array.getShape());
+                });
     }
 }

@@ -190,7 +190,7 @@ final class TorchWriter {
         /** Writes {@code _rebuild_tensor_v2(storage, 0, sizes, strides, False, OrderedDict())}. */
         void tensor(int key, Tensor tensor) {
             global("torch._utils", "_rebuild_tensor_v2").code('(');
-            code('(').text("storage").global("torch", tensor.type().torchStorage());
+            code('(').text("storage").global("torch", tensor.type().torchName() + "Storage");
             text(Integer.toString(key)).text("cpu");
             integer(tensor.elements());
             code('t').code('Q');

@@ -88,7 +88,8 @@ final class OnnxGraph {
 
     /** Adds a weight. */
     String weight(String name, Tensor tensor) {
-        add(name, type(tensor), ByteString.copyFrom(tensor.data()), tensor.shape());
+        DataType type = OnnxTypes.of(tensor.type().torchName());
+        add(name, type, ByteString.copyFrom(tensor.data()), tensor.shape());
         return name;
     }
 
@@ -99,21 +100,6 @@ final class OnnxGraph {
                         .setDataType(type.getNumber())
                         .setRawData(content)
                         .addAllDims(Longs.asList(shape.getShape())));
-    }
-
-    private static DataType type(Tensor tensor) {
-        return switch (tensor.type()) {
-            case FLOAT32 -> DataType.FLOAT;
-            case FLOAT64 -> DataType.DOUBLE;
-            case FLOAT16 -> DataType.FLOAT16;
-            case BFLOAT16 -> DataType.BFLOAT16;
-            case INT64 -> DataType.INT64;
-            case INT32 -> DataType.INT32;
-            case BOOLEAN -> DataType.BOOL;
-            default ->
-                    throw SaccadeException.user(
-                            "a tensor of type %s cannot be exported to ONNX", tensor.type());
-        };
     }
 
     /** Returns a list of whole numbers, {@code [N]} int64. */

@@ -2,6 +2,8 @@ package dev.saccade.export.onnx;
 
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.export.Graph.Value;
 
@@ -21,22 +23,30 @@ final class OnnxTypes {
                     DataType.FLOAT,
                     DataType.DOUBLE);
 
+    private static final ImmutableMap<String, DataType> BY_NAME =
+            ImmutableMap.of(
+                    "Float", DataType.FLOAT,
+                    "Double", DataType.DOUBLE,
+                    "Half", DataType.FLOAT16,
+                    "BFloat16", DataType.BFLOAT16,
+                    "Long", DataType.INT64,
+                    "Int", DataType.INT32,
+                    "Bool", DataType.BOOL,
+                    "Byte", DataType.UINT8);
+
     private OnnxTypes() {}
 
     static DataType of(Value value) {
-        return switch (value.type()) {
-            case "Float" -> DataType.FLOAT;
-            case "Double" -> DataType.DOUBLE;
-            case "Half" -> DataType.FLOAT16;
-            case "BFloat16" -> DataType.BFLOAT16;
-            case "Long" -> DataType.INT64;
-            case "Int" -> DataType.INT32;
-            case "Bool" -> DataType.BOOL;
-            case "Byte" -> DataType.UINT8;
-            default ->
-                    throw SaccadeException.user(
-                            "tensors of type %s cannot be exported to ONNX", value.type());
-        };
+        return of(value.type());
+    }
+
+    /** Returns the type for libtorch's name. */
+    static DataType of(String name) {
+        DataType type = BY_NAME.get(name);
+        if (type == null) {
+            throw SaccadeException.user("tensors of type %s cannot be exported to ONNX", name);
+        }
+        return type;
     }
 
     /** Returns the type in which two are compared. */
