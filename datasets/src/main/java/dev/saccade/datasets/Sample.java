@@ -2,6 +2,7 @@ package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -97,7 +98,20 @@ public final class Sample implements AutoCloseable {
         return changed;
     }
 
-    /** Returns this sample with its labels, if it has any, after a geometric transform. */
+    /**
+     * Returns the sample after a geometric transform of the image, its boxes, masks and labels; see
+     * {@link #with}.
+     */
+    public Sample transform(
+            Mat newImage,
+            ImageInfo newInfo,
+            UnaryOperator<Boxes> boxes,
+            UnaryOperator<Rle> masks,
+            UnaryOperator<LabelMap> maps) {
+        return with(newImage, newInfo, targets.mapBoxes(boxes).mapMasks(masks)).mapLabels(maps);
+    }
+
+    /** Returns this sample with its labels, if it has any, after a transform. */
     public Sample mapLabels(UnaryOperator<LabelMap> transform) {
         return new Sample(image, info, targets, labels.map(transform), normalization, rejected);
     }

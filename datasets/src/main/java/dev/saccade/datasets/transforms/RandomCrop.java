@@ -218,14 +218,13 @@ public record RandomCrop(
     public static Sample crop(Sample sample, int top, int left, Size part) {
         Rect frame = new Rect(left, top, part.width(), part.height());
         Sample cropped =
-                sample.with(
+                sample.transform(
                         copy(sample.image(), frame),
                         sample.info().cropped(part),
-                        sample.targets()
-                                .mapBoxes(boxes -> boxes.translate(-left, -top).clip(part))
-                                .withArea()
-                                .mapMasks(mask -> mask.crop(top, left, part)));
-        return cropped.mapLabels(map -> map.crop(top, left, part));
+                        boxes -> boxes.translate(-left, -top).clip(part),
+                        mask -> mask.crop(top, left, part),
+                        map -> map.crop(top, left, part));
+        return cropped.with(cropped.image(), cropped.info(), cropped.targets().withArea());
     }
 
     /** A copy, so that the memory of the whole image is given back. */

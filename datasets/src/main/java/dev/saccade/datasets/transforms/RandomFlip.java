@@ -3,9 +3,9 @@ package dev.saccade.datasets.transforms;
 import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -15,17 +15,17 @@ import org.opencv.core.Mat;
 import java.util.SplittableRandom;
 
 /**
- * Mirrors image, masks, boxes and labels at times.
+ * Flips image, masks, boxes and labels.
  *
- * @param probability how often, 0 to 1
- * @param direction along which axis
+ * @param probability of a flip, 0 to 1
+ * @param direction axis of the flip
  */
 @Part("random_flip")
 public record RandomFlip(
         @Default("0.5") double probability, @Default("horizontal") Direction direction)
         implements Transform {
 
-    /** Along which axis an image is mirrored, with OpenCV's code for it. */
+    /** Axis of a flip, with OpenCV's code for it. */
     public enum Direction {
         /** Left becomes right. */
         HORIZONTAL(1),
@@ -49,27 +49,23 @@ public record RandomFlip(
         return random.nextDouble() < probability ? flip(sample) : sample;
     }
 
-    /** Returns the sample mirrored. */
+    /** Returns the sample flipped. */
     public Sample flip(Sample sample) {
-        boolean horizontal = direction == Direction.HORIZONTAL;
-        Size size = sample.info().size();
-        Sample flipped =
-                sample.with(
-                        flip(sample.image()),
-                        horizontal ? sample.info().mirrored() : sample.info(),
-                        sample.targets()
-                                .mapBoxes(
-                                        boxes ->
-                                                horizontal
-                                                        ? boxes.flipHorizontal(size.width())
-                                                        : boxes.flipVertical(size.height()))
-                                .mapMasks(horizontal ? Rle::flipHorizontal : Rle::flipVertical));
-        return flipped.mapLabels(horizontal ? LabelMap::flipHorizontal : LabelMap::flipVertical);
-    }
-
-    private Mat flip(Mat image) {
+        ImageInfo info = sample.info();
         Mat flipped = new Mat();
-        Core.flip(image, flipped, direction.code);
-        return flipped;
+        Core.flip(sample.image(), flipped, direction.code);
+        return direction == Direction.HORIZONTAL
+                ? sample.transform(
+                        flipped,
+                        info.mirrored(),
+                        boxes -> boxes.flipHorizontal(info.size().width()),
+                        Rle::flipHorizontal,
+                        LabelMap::flipHorizontal)
+                : sample.transform(
+                        flipped,
+                        info,
+                        boxes -> boxes.flipVertical(info.size().height()),
+                        Rle::flipVertical,
+                        LabelMap::flipVertical);
     }
 }

@@ -175,17 +175,12 @@ public record Resize(
     /** Returns the sample at a size; its scale becomes new over old edge, rounded to float32. */
     public static Sample resize(Sample sample, Size target) {
         ImageInfo info = scaled(sample.info(), target);
-        Sample resized =
-                sample.with(
-                        resize(sample.image(), target),
-                        info,
-                        sample.targets()
-                                .mapBoxes(
-                                        boxes ->
-                                                boxes.scale(info.scaleX(), info.scaleY())
-                                                        .clip(target))
-                                .mapMasks(mask -> mask.resize(target)));
-        return resized.mapLabels(map -> map.resize(target));
+        return sample.transform(
+                resize(sample.image(), target),
+                info,
+                boxes -> boxes.scale(info.scaleX(), info.scaleY()).clip(target),
+                mask -> mask.resize(target),
+                map -> map.resize(target));
     }
 
     private static ImageInfo scaled(ImageInfo info, Size target) {
