@@ -19,69 +19,37 @@ import java.util.stream.IntStream;
 /**
  * All images, annotations and categories of a data set as columns, in the order in which they were
  * added: about 70 bytes an annotation plus its outline, instead of objects. Nothing is checked: ids
- * may occur twice or lead nowhere.
+ * may occur twice or refer to nothing.
+ *
+ * @param imageIds [I]
+ * @param fileNames [I]
+ * @param sources [I] names of the images that the images are augmented copies of, or ""
+ * @param imageSizes [2 I] height and width of each image
+ * @param annotationIds [A]
+ * @param annotationImageIds [A]
+ * @param annotationCategoryIds [A]
+ * @param boxes [4 A] x, y, width and height of each annotation
+ * @param areas [A]
+ * @param segmentations [A] places in the pool
+ * @param categoryIds [C]
+ * @param categoryNames [C]
  */
-public final class AnnotationTable {
-
-    private final ImmutableLongArray imageIds;
-    private final List<String> fileNames;
-    private final List<String> sources;
-
-    /** [2 I] height and width of each image. */
-    private final ImmutableIntArray imageSizes;
-
-    private final ImmutableLongArray annotationIds;
-    private final ImmutableLongArray annotationImageIds;
-    private final ImmutableLongArray annotationCategoryIds;
-
-    /** [4 A] x, y, width and height of each annotation. */
-    private final ImmutableDoubleArray boxes;
-
-    private final ImmutableDoubleArray areas;
-
-    private final BitSet crowds;
-    private final BitSet ignored;
-
-    /** [A] places in the pool. */
-    private final ImmutableIntArray segmentations;
-
-    private final SegmentationPool pool;
-    private final ImmutableLongArray categoryIds;
-    private final List<String> categoryNames;
-
-    private AnnotationTable(Builder builder) {
-        imageIds = builder.imageIds.build().trimmed();
-        fileNames = List.copyOf(builder.fileNames);
-        sources = List.copyOf(builder.sources);
-        imageSizes = builder.imageSizes.build().trimmed();
-        annotationIds = builder.annotationIds.build().trimmed();
-        annotationImageIds = builder.annotationImageIds.build().trimmed();
-        annotationCategoryIds = builder.annotationCategoryIds.build().trimmed();
-        boxes = builder.boxes.build().trimmed();
-        areas = builder.areas.build().trimmed();
-        crowds = builder.crowds;
-        ignored = builder.ignored;
-        segmentations = builder.segmentations.build().trimmed();
-        pool = builder.pool;
-        pool.trim();
-        categoryIds = builder.categoryIds.build().trimmed();
-        categoryNames = List.copyOf(builder.categoryNames);
-    }
-
-    /** Returns the ids of the images, [I]. */
-    public ImmutableLongArray imageIds() {
-        return imageIds;
-    }
-
-    /** Returns the names of the files of the images, [I]. */
-    public List<String> fileNames() {
-        return fileNames;
-    }
-
-    /** Returns the names of the images that the images are augmented copies of, or "", [I]. */
-    public List<String> sources() {
-        return sources;
-    }
+public record AnnotationTable(
+        ImmutableLongArray imageIds,
+        List<String> fileNames,
+        List<String> sources,
+        ImmutableIntArray imageSizes,
+        ImmutableLongArray annotationIds,
+        ImmutableLongArray annotationImageIds,
+        ImmutableLongArray annotationCategoryIds,
+        ImmutableDoubleArray boxes,
+        ImmutableDoubleArray areas,
+        BitSet crowds,
+        BitSet ignored,
+        ImmutableIntArray segmentations,
+        SegmentationPool pool,
+        ImmutableLongArray categoryIds,
+        List<String> categoryNames) {
 
     /** Returns the declared size of an image. */
     public Size imageSize(int image) {
@@ -95,21 +63,6 @@ public final class AnnotationTable {
             positions.putIfAbsent(imageIds.get(i), i);
         }
         return positions;
-    }
-
-    /** Returns the ids of the annotations, [A]. */
-    public ImmutableLongArray annotationIds() {
-        return annotationIds;
-    }
-
-    /** Returns the id of the image that each annotation is of, [A]. */
-    public ImmutableLongArray annotationImageIds() {
-        return annotationImageIds;
-    }
-
-    /** Returns the id of the category of each annotation, [A]. */
-    public ImmutableLongArray annotationCategoryIds() {
-        return annotationCategoryIds;
     }
 
     /** Returns the box at a row. */
@@ -150,16 +103,6 @@ public final class AnnotationTable {
     /** Returns whether an object has an outline. */
     public boolean hasOutlines() {
         return segmentations.asList().stream().anyMatch(place -> place != SegmentationPool.NONE);
-    }
-
-    /** Returns the ids of the categories, [C]. */
-    public ImmutableLongArray categoryIds() {
-        return categoryIds;
-    }
-
-    /** Returns the names of the categories, [C]. */
-    public List<String> categoryNames() {
-        return categoryNames;
     }
 
     /** Returns the ids of the categories of some names, of all if there are no names. */
@@ -233,7 +176,23 @@ public final class AnnotationTable {
 
         /** Returns the table; nothing is added thereafter. */
         public AnnotationTable build() {
-            return new AnnotationTable(this);
+            pool.trim();
+            return new AnnotationTable(
+                    imageIds.build().trimmed(),
+                    List.copyOf(fileNames),
+                    List.copyOf(sources),
+                    imageSizes.build().trimmed(),
+                    annotationIds.build().trimmed(),
+                    annotationImageIds.build().trimmed(),
+                    annotationCategoryIds.build().trimmed(),
+                    boxes.build().trimmed(),
+                    areas.build().trimmed(),
+                    crowds,
+                    ignored,
+                    segmentations.build().trimmed(),
+                    pool,
+                    categoryIds.build().trimmed(),
+                    List.copyOf(categoryNames));
         }
     }
 }

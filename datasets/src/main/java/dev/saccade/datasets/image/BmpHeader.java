@@ -6,7 +6,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/** The header of a BMP, of Windows or the older one of OS/2. */
+/**
+ * The header of a BMP, of Windows or the older one of OS/2. Commons Imaging reports negative
+ * heights and rejects that of OS/2 ({@code HeaderParsersTest}).
+ */
 final class BmpHeader {
 
     private static final int OS2_LENGTH = 12;

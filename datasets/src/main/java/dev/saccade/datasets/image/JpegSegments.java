@@ -17,8 +17,9 @@ import java.util.Optional;
  * The segments of a JPEG up to its end marker; thumbnails within segments do not count.
  *
  * <p>Not left to a library: OpenCV and Commons Imaging disagree about the orientation where a file
- * has several EXIF segments or XMP before EXIF ({@code OrientationTest}), and libjpeg decodes any
- * number of scans, each over all pixels ({@code JpegScansTest}).
+ * has several EXIF segments or XMP before EXIF ({@code HeaderParsersTest}, {@code
+ * OrientationTest}), and libjpeg decodes any number of scans, each over all pixels ({@code
+ * JpegScansTest}).
  */
 final class JpegSegments {
 

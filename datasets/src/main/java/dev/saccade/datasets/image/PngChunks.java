@@ -13,7 +13,10 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.zip.CRC32;
 
-/** The chunks of a PNG, one after the other; each lies within the file or is not there. */
+/**
+ * The chunks of a PNG that lie within the file. Commons Imaging allocates memory for the claimed
+ * length of a chunk, and reads EXIF data whose checksum is wrong ({@code HeaderParsersTest}).
+ */
 final class PngChunks {
 
     private static final int SIGNATURE = 8;

@@ -16,7 +16,9 @@ import java.util.Optional;
  * The first directory of a TIFF: that of an image, or of EXIF data, which have the same form.
  *
  * <p>Entries are read when they are asked for, where they lie, so nothing that they claim takes
- * memory. A value that does not lie within the bytes is a {@link RuntimeException}.
+ * memory ({@code HeaderParsersTest}). OpenCV turns tiles one by one ({@code OrientationTest}), so
+ * the orientation is decided here. A value that does not lie within the bytes is a {@link
+ * RuntimeException}.
  */
 final class TiffDirectory {
 

@@ -7,7 +7,10 @@ import dev.saccade.core.structures.Size;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The header of a WebP: the first of its chunks, which says how large it is. */
+/**
+ * The header of a WebP: its first chunk, which states the size. Commons Imaging allocates memory
+ * for the claimed length of a chunk ({@code HeaderParsersTest}).
+ */
 final class WebpHeader {
 
     private static final int KIND = 12;
