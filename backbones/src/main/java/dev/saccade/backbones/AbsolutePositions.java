@@ -6,7 +6,6 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.vision.Interpolation;
 
 /**
@@ -48,7 +47,7 @@ final class AbsolutePositions extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(() -> x.add(positions(x)));
+        return x.add(positions(x));
     }
 
     private NDArray positions(NDArray tokens) {

@@ -8,7 +8,6 @@ import ai.djl.nn.Block;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.conversion.NamePattern;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
@@ -107,8 +106,7 @@ public record BackboneSummary(
             backbone.train(false);
             backbone.fuse();
             Shape pixels = new Shape(1, 3, image.height(), image.width());
-            return MultiplyAdds.count(
-                    () -> NoGrad.run(() -> backbone.apply(manager.zeros(pixels))));
+            return MultiplyAdds.count(() -> backbone.apply(manager.zeros(pixels)));
         }
     }
 }

@@ -10,7 +10,6 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
@@ -30,7 +29,7 @@ import java.util.Optional;
  * <p>There is no public code; layer normalizations and feed-forward layers are as in Swin, and the
  * number of parameters and multiply-adds is that of the paper.
  */
-public final class DwConvSwin extends StagedTransformer {
+public final class DwConvSwin extends SwinFamily {
 
     /**
      * The hyper-parameters of a DwConv-Swin.
@@ -55,26 +54,15 @@ public final class DwConvSwin extends StagedTransformer {
             @Default("7") int kernelSize,
             @Default("4") double mlpRatio,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
             numHeads = numHeads.map(ImmutableList::copyOf);
             List<Integer> heads = numHeads.orElse(List.of(1, 1, 1, 1));
-            new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .size("num_heads", heads, STAGES, STAGES)
-                    .each("num_heads", heads, 1, 8192)
-                    .within("kernel_size", kernelSize, 1, 71)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
-                    .throwIfAny();
-            StagedTransformer.checkHeads(heads, embedDim);
+            checks(embedDim, heads, mlpRatio).within("kernel_size", kernelSize, 1, 71).throwIfAny();
+            checkHeads(heads, embedDim);
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
-        }
-
-        @Override
-        public int channels(int stage) {
-            return embedDim << stage;
         }
 
         @Override
@@ -86,20 +74,13 @@ public final class DwConvSwin extends StagedTransformer {
     /** Makes a DwConv-Swin without weights. */
     public DwConvSwin(Config config) {
         super(config);
-        setStem(add("patch_embed", new PatchEmbed(3, config.embedDim(), 4, true)));
-        addSwinStages((stage, block) -> block(config, stage, block));
-        addOutputNorms(1e-5f);
-        freezeStages();
+        addLayers(config, plainStem(config), (stage, block) -> convolution(config, stage));
     }
 
-    private static TransformerBlock block(Config config, int stage, int block) {
+    private static Layer convolution(Config config, int stage) {
         int channels = config.channels(stage);
         int filters = config.numHeads().map(heads -> heads.get(stage)).orElse(channels);
-        return new TransformerBlock(
-                channels,
-                new Convolution(channels, filters, config.kernelSize()),
-                config.mlpRatio(),
-                config.stages().dropPathRate(stage, block));
+        return new Convolution(channels, filters, config.kernelSize());
     }
 
     /** Linear, depth-wise convolution, linear. */
@@ -117,7 +98,7 @@ public final class DwConvSwin extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(() -> postProj.apply(conv.apply(preProj.apply(x))));
+            return postProj.apply(conv.apply(preProj.apply(x)));
         }
     }
 

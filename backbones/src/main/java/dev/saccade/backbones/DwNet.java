@@ -15,7 +15,6 @@ import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.Windows;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
@@ -25,6 +24,7 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
@@ -35,7 +35,7 @@ import java.util.Map;
  * bottom and right to multiples of the kernel around the convolutions; the statistics of their
  * normalizations include the padding. Outputs have batch normalizations too.
  */
-public final class DwNet extends StagedTransformer {
+public final class DwNet extends SwinFamily {
 
     /**
      * The hyper-parameters of a DWNet.
@@ -77,7 +77,7 @@ public final class DwNet extends StagedTransformer {
             @Default("false") boolean ape,
             @Default("224") int pretrainImgSize,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
@@ -96,11 +96,6 @@ public final class DwNet extends StagedTransformer {
         }
 
         @Override
-        public int channels(int stage) {
-            return embedDim << stage;
-        }
-
-        @Override
         public DwNet build() {
             return new DwNet(this);
         }
@@ -111,15 +106,14 @@ public final class DwNet extends StagedTransformer {
     /** Makes a DWNet without weights. */
     public DwNet(Config config) {
         super(config);
-        setStem(
-                add(
-                        "",
-                        new Swin.Stem(
-                                config.embedDim(),
-                                config.patchNorm(),
-                                config.ape(),
-                                config.pretrainImgSize())));
-        addSwinStages((stage, block) -> new Block(config, stage, block));
+        Stem stem =
+                new Stem(
+                        config.embedDim(),
+                        config.patchNorm(),
+                        config.ape(),
+                        config.pretrainImgSize());
+        addBlocks(
+                config, stem, (stage, block) -> new Block(config, stage, block), Optional.empty());
         addOutputNorms(channels -> new TokenBatchNorm(channels, config.norm()));
         freezeStages();
     }
@@ -135,7 +129,7 @@ public final class DwNet extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(() -> norm.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
+            return norm.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
         }
     }
 
@@ -162,11 +156,8 @@ public final class DwNet extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray y = Scope.array(() -> x.add(convolutionsDrop.apply(mixed(x))));
-                        return Scope.array(() -> y.add(mlpDrop.apply(mlp.apply(norm.apply(y)))));
-                    });
+            NDArray y = x.add(convolutionsDrop.apply(mixed(x)));
+            return y.add(mlpDrop.apply(mlp.apply(norm.apply(y))));
         }
 
         private NDArray mixed(NDArray x) {
@@ -202,17 +193,14 @@ public final class DwNet extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray map = normalized(conv0, bn0, x.transpose(0, 3, 1, 2));
-                        map = normalized(depthwise, bn, Functional.reluInPlace(map));
-                        map = normalized(conv2, bn2, Functional.reluInPlace(map));
-                        return map.transpose(0, 2, 3, 1);
-                    });
+            NDArray map = normalized(conv0, bn0, x.transpose(0, 3, 1, 2));
+            map = normalized(depthwise, bn, Functional.reluInPlace(map));
+            map = normalized(conv2, bn2, Functional.reluInPlace(map));
+            return map.transpose(0, 2, 3, 1);
         }
 
         private static NDArray normalized(Layer layer, BatchNorm2d norm, NDArray x) {
-            return Scope.array(() -> norm.apply(layer.apply(x)));
+            return norm.apply(layer.apply(x));
         }
     }
 
@@ -278,21 +266,15 @@ public final class DwNet extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray hidden =
-                                Functional.reluInPlace(
-                                        bn.apply(conv1.apply(Functional.channelMeans(x))));
-                        ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
-                        NDArray filters = conv2.apply(hidden);
-                        return MultiplyAdds.run(
-                                filters.size() * x.getShape().slice(2).size(),
-                                x,
-                                x.getShape(),
-                                () ->
-                                        form.with(Map.of("kernel", kernel))
-                                                .run(x, filters, bias.getArray()));
-                    });
+            NDArray hidden =
+                    Functional.reluInPlace(bn.apply(conv1.apply(Functional.channelMeans(x))));
+            ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
+            NDArray filters = conv2.apply(hidden);
+            return MultiplyAdds.run(
+                    filters.size() * x.getShape().slice(2).size(),
+                    x,
+                    x.getShape(),
+                    () -> form.with(Map.of("kernel", kernel)).run(x, filters, bias.getArray()));
         }
     }
 }

@@ -7,7 +7,6 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.backbones.FilterNorm.Activation;
-import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -16,8 +15,6 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.attention.DepthwiseAttention;
 import dev.saccade.core.ops.attention.RelativePositionBias;
 import dev.saccade.core.ops.attention.WindowRegion;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -36,7 +33,11 @@ import java.util.Optional;
  * of depth-wise attention imply a relative position bias for each channel in tiny and for each head
  * in base; small and large, which are not in the paper, follow base.
  */
-public final class DynamicConvSwin extends StagedTransformer {
+public final class DynamicConvSwin extends SwinFamily {
+
+    private static final String SCALED = "attention: scaling, scale_mode: head_dim";
+    private static final String SCALED_RELU = "attention: scaling_relu, scale_mode: head_dim";
+    private static final String APE = "relative_position_bias: false, ape: true";
 
     /**
      * How tokens are mixed; {@code l_ij = c q_i k_j + p_ij}, p being the relative position bias.
@@ -88,33 +89,19 @@ public final class DynamicConvSwin extends StagedTransformer {
     @Part("dynamic_conv_swin")
     @Variant(name = "softmax_tiny", settings = "attention: softmax")
     @Variant(name = "none_tiny", settings = "attention: none")
-    @Variant(
-            name = "scaling_tiny",
-            settings = {"attention: scaling", "scale_mode: head_dim"})
-    @Variant(
-            name = "scaling_relu_tiny",
-            settings = {"attention: scaling_relu", "scale_mode: head_dim"})
+    @Variant(name = "scaling_tiny", settings = SCALED)
+    @Variant(name = "scaling_relu_tiny", settings = SCALED_RELU)
     @Variant(name = "layernorm_tiny", settings = "attention: layernorm")
     @Variant(name = "layernorm_relu_tiny")
     @Variant(
             name = "softmax_ape_tiny",
-            settings = {"attention: softmax", "relative_position_bias: false", "ape: true"})
+            settings = {APE, "attention: softmax"})
     @Variant(
             name = "scaling_ape_tiny",
-            settings = {
-                "attention: scaling",
-                "scale_mode: head_dim",
-                "relative_position_bias: false",
-                "ape: true"
-            })
+            settings = {APE, SCALED})
     @Variant(
             name = "scaling_relu_ape_tiny",
-            settings = {
-                "attention: scaling_relu",
-                "scale_mode: head_dim",
-                "relative_position_bias: false",
-                "ape: true"
-            })
+            settings = {APE, SCALED_RELU})
     @Variant(
             name = "depthwise_tiny",
             settings = {"attention: depthwise", "num_heads: [96, 192, 384, 768]"})
@@ -123,40 +110,16 @@ public final class DynamicConvSwin extends StagedTransformer {
             settings = {"attention: depthwise", "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
     @Variant(
             name = "softmax_base",
-            settings = {
-                "attention: softmax",
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5"
-            })
+            settings = {BASE, "attention: softmax", "drop_path_rate: 0.5"})
     @Variant(
             name = "scaling_base",
-            settings = {
-                "attention: scaling",
-                "scale_mode: head_dim",
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5"
-            })
+            settings = {BASE, SCALED, "drop_path_rate: 0.5"})
     @Variant(
             name = "depthwise_base",
-            settings = {
-                "attention: depthwise",
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5"
-            })
+            settings = {BASE, "attention: depthwise", "drop_path_rate: 0.5"})
     @Variant(
             name = "depthwise_large",
-            settings = {
-                "attention: depthwise",
-                "embed_dim: 192",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [6, 12, 24, 48]"
-            })
+            settings = {LARGE, "attention: depthwise"})
     public record Config(
             @Default("layernorm_relu_tiny") String variant,
             @Default("96") int embedDim,
@@ -170,26 +133,16 @@ public final class DynamicConvSwin extends StagedTransformer {
             @Default("false") boolean ape,
             @Default("224") int pretrainImgSize,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
-            new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
+            checks(embedDim, numHeads, mlpRatio)
                     .within("window_size", windowSize, 1, 128)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
                     .within("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
-            StagedTransformer.checkHeads(numHeads, embedDim);
-            StagedTransformer.checkWindows(numHeads, windowSize);
-        }
-
-        @Override
-        public int channels(int stage) {
-            return embedDim << stage;
+            checkHeads(numHeads, embedDim, windowSize);
         }
 
         @Override
@@ -224,28 +177,20 @@ public final class DynamicConvSwin extends StagedTransformer {
     /** Makes a dynamic convolution Swin Transformer without weights. */
     public DynamicConvSwin(Config config) {
         super(config);
-        setStem(
-                add(
-                        "",
-                        new Swin.Stem(
-                                config.embedDim(), true, config.ape(), config.pretrainImgSize())));
-        addSwinStages((stage, block) -> block(config, stage, block));
-        addOutputNorms(1e-5f);
-        freezeStages();
+        addLayers(
+                config,
+                new Stem(config.embedDim(), true, config.ape(), config.pretrainImgSize()),
+                (stage, block) -> attention(config, stage, block));
     }
 
-    private static TransformerBlock block(Config config, int stage, int block) {
+    private static Layer attention(Config config, int stage, int block) {
         int channels = config.channels(stage);
         int heads = config.numHeads().get(stage);
         int shift = block % 2 == 0 ? 0 : config.windowSize() / 2;
         WindowRegion region = new WindowRegion(config.windowSize(), shift);
-        return new TransformerBlock(
-                channels,
-                config.attention() == Attention.DEPTHWISE
-                        ? new Depthwise(config, channels, heads, region)
-                        : new Dense(config, channels, heads, region),
-                config.mlpRatio(),
-                config.stages().dropPathRate(stage, block));
+        return config.attention() == Attention.DEPTHWISE
+                ? new Depthwise(config, channels, heads, region)
+                : new Dense(config, channels, heads, region);
     }
 
     /** What both kinds of attention have: a relative position bias table, or none. */
@@ -277,10 +222,6 @@ public final class DynamicConvSwin extends StagedTransformer {
     /** Attention with an activation of choice. */
     static final class Dense extends Windowed {
 
-        private static final Script SEEN =
-                Script.compile(
-                        "(bias: Tensor, unseen: Tensor) -> Tensor", "return bias * (1 - unseen)");
-
         private final boolean biasOutside;
         private final float scale;
         private final FilterNorm norm;
@@ -298,15 +239,11 @@ public final class DynamicConvSwin extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray mapped = qkv.apply(region.arrange(x));
-                        List<NDArray> parts = region.split(mapped, 3, heads);
-                        Optional<NDArray> unseen = region.unseen(mapped);
-                        NDArray filters =
-                                Scope.array(() -> filters(parts.get(0), parts.get(1), unseen));
-                        return proj.apply(region.apply(filters, parts.get(2), x.getShape()));
-                    });
+            NDArray mapped = qkv.apply(region.arrange(x));
+            List<NDArray> parts = region.split(mapped, 3, heads);
+            Optional<NDArray> unseen = region.unseen(mapped);
+            NDArray filters = filters(parts.get(0), parts.get(1), unseen);
+            return proj.apply(region.apply(filters, parts.get(2), x.getShape()));
         }
 
         private NDArray filters(NDArray q, NDArray k, Optional<NDArray> unseen) {
@@ -317,7 +254,7 @@ public final class DynamicConvSwin extends StagedTransformer {
                 return norm.forward(products, unseen);
             }
             NDArray filters = norm.forward(products, unseen);
-            return bias.map(p -> filters.add(unseen.map(u -> SEEN.run(p, u)).orElse(p)))
+            return bias.map(p -> filters.add(unseen.map(u -> p.sub(p.mul(u))).orElse(p)))
                     .orElse(filters);
         }
     }
@@ -336,15 +273,12 @@ public final class DynamicConvSwin extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray mapped = qk.apply(region.arrange(x));
-                        List<NDArray> parts = region.split(mapped, 2, heads);
-                        NDArray mixed =
-                                DepthwiseAttention.attend(
-                                        parts.get(0), parts.get(1), bias(), region.unseen(mapped));
-                        return proj.apply(region.merge(mixed, x.getShape()));
-                    });
+            NDArray mapped = qk.apply(region.arrange(x));
+            List<NDArray> parts = region.split(mapped, 2, heads);
+            NDArray mixed =
+                    DepthwiseAttention.attend(
+                            parts.get(0), parts.get(1), bias(), region.unseen(mapped));
+            return proj.apply(region.merge(mixed, x.getShape()));
         }
     }
 }

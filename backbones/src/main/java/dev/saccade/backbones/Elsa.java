@@ -16,7 +16,6 @@ import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.ElsaAttention;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
@@ -190,23 +189,18 @@ public final class Elsa extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> {
-                    NDList parts =
-                            HADAMARD.with(
-                                            Map.of(
-                                                    "queries", queries,
-                                                    "values", values,
-                                                    "scale", scale))
-                                    .runAll(preProj.apply(x.transpose(0, 3, 1, 2)));
-                    NDArray product = parts.get(0);
-                    MultiplyAdds.add(product.size());
-                    return postProj.apply(
-                            attention.attend(
-                                    parts.get(1),
-                                    logits.apply(product),
-                                    ghostHead.map(Parameter::getArray)));
-                });
+        NDList parts =
+                HADAMARD.with(
+                                Map.of(
+                                        "queries", queries,
+                                        "values", values,
+                                        "scale", scale))
+                        .runAll(preProj.apply(x.transpose(0, 3, 1, 2)));
+        NDArray product = parts.get(0);
+        MultiplyAdds.add(product.size());
+        return postProj.apply(
+                attention.attend(
+                        parts.get(1), logits.apply(product), ghostHead.map(Parameter::getArray)));
     }
 
     /**
@@ -235,8 +229,7 @@ public final class Elsa extends Layer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> mapped.apply(Functional.gelu(spread.apply(x))).transpose(0, 2, 3, 1));
+            return mapped.apply(Functional.gelu(spread.apply(x))).transpose(0, 2, 3, 1);
         }
     }
 
@@ -279,14 +272,12 @@ public final class Elsa extends Layer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () ->
-                            MEET.with(
-                                            Map.of(
-                                                    "kernel", config.elsaKernel,
-                                                    "dilation", config.dilation,
-                                                    "reach", config.reach()))
-                                    .run(mapped.apply(x)));
+            return MEET.with(
+                            Map.of(
+                                    "kernel", config.elsaKernel,
+                                    "dilation", config.dilation,
+                                    "reach", config.reach()))
+                    .run(mapped.apply(x));
         }
     }
 }

@@ -6,7 +6,6 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -14,7 +13,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.WindowAttention;
 import dev.saccade.core.ops.attention.Windows;
 import dev.saccade.core.ops.attention.Windows.Order;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -32,7 +30,7 @@ import java.util.Optional;
  * the windows of 12 of Swin-L. {@code tiny_no_ghost} has only Hadamard attention (Table 4), and
  * {@code tiny_strict} implements Eq. 7 literally.
  */
-public final class ElsaSwin extends StagedTransformer {
+public final class ElsaSwin extends SwinFamily {
 
     /**
      * The hyper-parameters of an ELSA-Swin.
@@ -62,30 +60,13 @@ public final class ElsaSwin extends StagedTransformer {
             settings = {"depths: [2, 2, 18, 2]", "group_width: 8"})
     @Variant(
             name = "base",
-            settings = {
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "group_width: 8"
-            })
+            settings = {BASE, "group_width: 8"})
     @Variant(
             name = "large",
-            settings = {
-                "embed_dim: 192",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [6, 12, 24, 48]",
-                "group_width: 8"
-            })
+            settings = {LARGE, "group_width: 8"})
     @Variant(
             name = "large_384",
-            settings = {
-                "embed_dim: 192",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [6, 12, 24, 48]",
-                "group_width: 8",
-                "window_size: 12",
-                "pretrain_img_size: 384"
-            })
+            settings = {LARGE, "group_width: 8", "window_size: 12", "pretrain_img_size: 384"})
     @Variant(name = "tiny_no_ghost", settings = "gamma: 0")
     @Variant(name = "tiny_strict", settings = "form: strict")
     public record Config(
@@ -103,28 +84,18 @@ public final class ElsaSwin extends StagedTransformer {
             @Default("224") int pretrainImgSize,
             @Unwrapped Elsa.Config elsa,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
-            new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
+            checks(embedDim, numHeads, mlpRatio)
                     .within("elsa_stages", elsaStages, 0, STAGES)
                     .within("window_size", windowSize, 1, 128)
                     .within("qk_scale", qkScale, 0, 1000)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
                     .within("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
-            StagedTransformer.checkHeads(numHeads, embedDim);
-            StagedTransformer.checkWindows(numHeads, windowSize);
-        }
-
-        @Override
-        public int channels(int stage) {
-            return embedDim << stage;
+            checkHeads(numHeads, embedDim, windowSize);
         }
 
         @Override
@@ -138,37 +109,27 @@ public final class ElsaSwin extends StagedTransformer {
         }
     }
 
-    private static final float EPS = 1e-5f;
-
     /** Makes an ELSA-Swin without weights. */
     public ElsaSwin(Config config) {
         super(config);
-        setStem(
-                add(
-                        "",
-                        new Swin.Stem(
-                                config.embedDim(),
-                                config.patchNorm(),
-                                config.ape(),
-                                config.pretrainImgSize())));
-        addSwinStages((stage, block) -> block(config, stage, block));
-        addOutputNorms(EPS);
-        freezeStages();
+        addLayers(
+                config,
+                new Stem(
+                        config.embedDim(),
+                        config.patchNorm(),
+                        config.ape(),
+                        config.pretrainImgSize()),
+                (stage, block) -> attention(config, stage, block));
     }
 
-    private static TransformerBlock block(Config config, int stage, int block) {
-        int channels = config.channels(stage);
-        return new TransformerBlock(
-                channels,
-                stage < config.elsaStages()
-                        ? new Elsa(
-                                new Elsa.Widths(channels),
-                                config.numHeads().get(stage),
-                                config.qkvBias(),
-                                config.elsa())
-                        : new LocalAttention(config, stage, block),
-                config.mlpRatio(),
-                config.stages().dropPathRate(stage, block));
+    private static Layer attention(Config config, int stage, int block) {
+        return stage < config.elsaStages()
+                ? new Elsa(
+                        new Elsa.Widths(config.channels(stage)),
+                        config.numHeads().get(stage),
+                        config.qkvBias(),
+                        config.elsa())
+                : new LocalAttention(config, stage, block);
     }
 
     /**
@@ -201,19 +162,11 @@ public final class ElsaSwin extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        Windows windows =
-                                Windows.over(
-                                        x.getShape(),
-                                        config.windowSize(),
-                                        shift,
-                                        config.windowOrder());
-                        NDArray fromKeyToQuery = biases.getArray().flip(1).transpose();
-                        return postProj.apply(
-                                WindowAttention.attend(
-                                        windows, x, preProj, packing, fromKeyToQuery));
-                    });
+            Windows windows =
+                    Windows.over(x.getShape(), config.windowSize(), shift, config.windowOrder());
+            NDArray fromKeyToQuery = biases.getArray().flip(1).transpose();
+            return postProj.apply(
+                    WindowAttention.attend(windows, x, preProj, packing, fromKeyToQuery));
         }
     }
 }

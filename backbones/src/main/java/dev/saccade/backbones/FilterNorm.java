@@ -8,7 +8,6 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 
 import java.util.Optional;
@@ -30,11 +29,6 @@ final class FilterNorm extends Module {
         IDENTITY
     }
 
-    private static final Script LAYER_NORM =
-            Script.compile(
-                    "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
-                    "return torch.layer_norm(x, torch.size(weight), weight, bias)");
-
     private static final Script LAYER_NORM_OF_SEEN =
             Script.compile(
                     "(x: Tensor, weight: Tensor, bias: Tensor, unseen: Tensor) -> Tensor",
@@ -46,9 +40,6 @@ final class FilterNorm extends Module {
                     variance = torch.sum(centered * centered, [-1], True) / keys
                     return centered * torch.rsqrt(variance + 1.0e-5) * weight + bias
                     """);
-
-    private static final Script SOFTMAX =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.softmax(x, -1)");
 
     private static final Script SOFTMAX_OF_SEEN =
             Script.compile(
@@ -85,23 +76,20 @@ final class FilterNorm extends Module {
      *     seen
      */
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
-        return Scope.array(
-                () -> {
-                    NDArray x = weight.isPresent() ? normalized(values, unseen) : values;
-                    if (activation == Activation.SOFTMAX) {
-                        return unseen.map(u -> SOFTMAX_OF_SEEN.run(x, u))
-                                .orElseGet(() -> SOFTMAX.run(x));
-                    }
-                    NDArray seen = unseen.map(u -> HIDE.run(x, u)).orElse(x);
-                    return activation == Activation.RELU ? Functional.reluInPlace(seen) : seen;
-                });
+        NDArray x = weight.isPresent() ? normalized(values, unseen) : values;
+        if (activation == Activation.SOFTMAX) {
+            return unseen.map(u -> SOFTMAX_OF_SEEN.run(x, u))
+                    .orElseGet(() -> Functional.softmax(x, -1));
+        }
+        NDArray seen = unseen.map(u -> HIDE.run(x, u)).orElse(x);
+        return activation == Activation.RELU ? Functional.reluInPlace(seen) : seen;
     }
 
     private NDArray normalized(NDArray values, Optional<NDArray> unseen) {
         NDArray w = weight.orElseThrow().getArray();
         NDArray b = bias.orElseThrow().getArray();
         return unseen.map(u -> LAYER_NORM_OF_SEEN.run(values, w, b, u))
-                .orElseGet(() -> LAYER_NORM.run(values, w, b));
+                .orElseGet(() -> Functional.layerNorm(values, w, b, 1e-5f));
     }
 
     /** Takes values and, where some keys are unseen, which. */

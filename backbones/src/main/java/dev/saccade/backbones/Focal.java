@@ -14,7 +14,6 @@ import dev.saccade.core.nn.GroupNorm;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.FocalRegion;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -44,7 +43,12 @@ import java.util.Optional;
  * and {@code _2242} have fewer blocks in stage 3 (Table 9), and {@code _window}, {@code _local} and
  * {@code _global} leave out interactions (Figure 5).
  */
-public final class Focal extends StagedTransformer {
+public final class Focal extends SwinFamily {
+
+    private static final String AT_224 = "focal_windows: [7, 5, 3, 1], image_size: [224, 224]";
+    private static final String WIDE =
+            "embed_dim: 196, depths: [2, 2, 18, 2], num_heads: [4, 8, 16, 32]";
+    private static final String CONV = "use_conv_embed: true";
 
     /** Which blocks of a stage, counted from 0, have windows without a ring around them. */
     public enum ExpandLayer {
@@ -99,119 +103,50 @@ public final class Focal extends StagedTransformer {
             settings = {"depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
     @Variant(
             name = "base",
-            settings = {
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5"
-            })
+            settings = {BASE, "drop_path_rate: 0.5"})
     @Variant(
             name = "large",
-            settings = {
-                "embed_dim: 196",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5"
-            })
-    @Variant(
-            name = "tiny_224",
-            settings = {"focal_windows: [7, 5, 3, 1]", "image_size: [224, 224]"})
+            settings = {WIDE, "drop_path_rate: 0.5"})
+    @Variant(name = "tiny_224", settings = AT_224)
     @Variant(
             name = "small_224",
-            settings = {
-                "depths: [2, 2, 18, 2]",
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]"
-            })
+            settings = {AT_224, "depths: [2, 2, 18, 2]"})
     @Variant(
             name = "base_224",
-            settings = {
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.3",
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]"
-            })
+            settings = {BASE, AT_224, "drop_path_rate: 0.3"})
     @Variant(
             name = "large_224",
-            settings = {
-                "embed_dim: 196",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.3",
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]"
-            })
+            settings = {AT_224, WIDE, "drop_path_rate: 0.3"})
     @Variant(
             name = "tiny_conv_224",
-            settings = {
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "use_conv_embed: true"
-            })
+            settings = {AT_224, CONV})
     @Variant(
             name = "small_conv_224",
-            settings = {
-                "depths: [2, 2, 18, 2]",
-                "drop_path_rate: 0.3",
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "use_conv_embed: true"
-            })
+            settings = {AT_224, "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3", CONV})
     @Variant(
             name = "base_conv_224",
-            settings = {
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "drop_path_rate: 0.5",
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "use_conv_embed: true"
-            })
+            settings = {BASE, AT_224, "drop_path_rate: 0.5", CONV})
     @Variant(
             name = "tiny_224_shift",
-            settings = {"focal_windows: [7, 5, 3, 1]", "image_size: [224, 224]", "use_shift: true"})
+            settings = {AT_224, "use_shift: true"})
     @Variant(
             name = "tiny_224_window",
-            settings = {
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "focal_levels: [1, 1, 1, 1]",
-                "expand_sizes: [0, 0, 0, 0]"
-            })
+            settings = {AT_224, "focal_levels: [1, 1, 1, 1]", "expand_sizes: [0, 0, 0, 0]"})
     @Variant(
             name = "tiny_224_local",
-            settings = {
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "focal_levels: [1, 1, 1, 1]"
-            })
+            settings = {AT_224, "focal_levels: [1, 1, 1, 1]"})
     @Variant(
             name = "tiny_224_global",
-            settings = {
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "expand_sizes: [0, 0, 0, 0]"
-            })
+            settings = {AT_224, "expand_sizes: [0, 0, 0, 0]"})
     @Variant(
             name = "tiny_224_w14",
-            settings = {"focal_windows: [7, 5, 3, 1]", "image_size: [224, 224]", "window_size: 14"})
+            settings = {AT_224, "window_size: 14"})
     @Variant(
             name = "tiny_224_2222",
-            settings = {
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "depths: [2, 2, 2, 2]"
-            })
+            settings = {AT_224, "depths: [2, 2, 2, 2]"})
     @Variant(
             name = "tiny_224_2242",
-            settings = {
-                "focal_windows: [7, 5, 3, 1]",
-                "image_size: [224, 224]",
-                "depths: [2, 2, 4, 2]"
-            })
+            settings = {AT_224, "depths: [2, 2, 4, 2]"})
     public record Config(
             @Default("tiny") String variant,
             @Default("96") int embedDim,
@@ -229,22 +164,18 @@ public final class Focal extends StagedTransformer {
             @Default("true") boolean outputNorms,
             @Unwrapped FocalWindows windows,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             imageSize = ImmutableList.copyOf(imageSize);
-            new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
+            checks(embedDim, numHeads, mlpRatio)
                     .size("image_size", imageSize, imageSize.isEmpty() ? 0 : 2, 2)
                     .each("image_size", imageSize, COARSEST, 16384)
                     .within("layer_scale", layerScale, -1000, 1000)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
                     .throwIfAny();
-            StagedTransformer.checkHeads(numHeads, embedDim);
+            checkHeads(numHeads, embedDim);
             Checks.require(!ape || !imageSize.isEmpty(), "ape", ape, "an image_size with it");
             for (int s = 0; s < STAGES; s++) {
                 int size = windows.windowSize();
@@ -257,7 +188,7 @@ public final class Focal extends StagedTransformer {
                         s,
                         window);
                 FocalRegion largest = windows.largest(s);
-                StagedTransformer.checkPairs(
+                checkPairs(
                         "window_size",
                         size,
                         (long) numHeads.get(s) * largest.area() * largest.keys());
@@ -276,11 +207,6 @@ public final class Focal extends StagedTransformer {
         /** Returns what the tokens of a block attend to. */
         FocalRegion region(int stage, int block) {
             return windows.region(stage, block, shorterSide(imageSize, padToPatches, stage));
-        }
-
-        @Override
-        public int channels(int stage) {
-            return embedDim << stage;
         }
 
         @Override
@@ -357,13 +283,10 @@ public final class Focal extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray images) {
-            return Scope.array(
-                    () -> {
-                        NDArray tokens = patches.apply(images);
-                        return positions
-                                .map(p -> tokens.add(Interpolation.bicubic(map(p), tokens)))
-                                .orElse(tokens);
-                    });
+            NDArray tokens = patches.apply(images);
+            return positions
+                    .map(p -> tokens.add(Interpolation.bicubic(map(p), tokens)))
+                    .orElse(tokens);
         }
 
         private NDArray map(Parameter table) {
@@ -392,11 +315,8 @@ public final class Focal extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray map = x.transpose(0, 3, 1, 2);
-                        return patches.apply(norm.map(layer -> layer.apply(map)).orElse(map));
-                    });
+            NDArray map = x.transpose(0, 3, 1, 2);
+            return patches.apply(norm.map(layer -> layer.apply(map)).orElse(map));
         }
     }
 }

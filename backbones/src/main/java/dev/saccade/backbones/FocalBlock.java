@@ -5,9 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
-import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.Module;
@@ -16,74 +14,37 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.attention.FocalAttention;
 import dev.saccade.core.ops.attention.FocalBias;
 import dev.saccade.core.ops.attention.FocalRegion;
-import dev.saccade.core.ops.memory.Scope;
 
 import java.util.List;
 import java.util.Optional;
 
-/**
- * A pre-norm transformer block with focal attention on tokens {@code [N, H, W, C]}. Each branch may
- * be scaled channel by channel (Touvron et al. 2021), and has stochastic depth.
- */
-final class FocalBlock extends Layer {
+/** A {@link TransformerBlock} with focal attention. */
+final class FocalBlock extends TransformerBlock {
 
-    private record Branch(Layer layer, Optional<Parameter> scale, DropPath drop) {
+    FocalBlock(Focal.Config config, int stage, int block) {
+        this(config, stage, block, pools(config, stage, config.region(stage, block)));
+    }
 
-        NDArray of(NDArray x) {
-            NDArray y = layer.apply(x);
-            return drop.apply(scale.map(s -> y.mul(s.getArray())).orElse(y));
+    private FocalBlock(Focal.Config config, int stage, int block, List<SubWindowPooling> pools) {
+        super(
+                config.channels(stage),
+                new Attention(config, stage, config.region(stage, block), pools),
+                new Mlp(config.channels(stage), (int) (config.channels(stage) * config.mlpRatio())),
+                1e-5f,
+                config.stages().dropPathRate(stage, block),
+                config.layerScale());
+        for (int k = 0; k < pools.size(); k++) {
+            add("pool_layers." + k, pools.get(k));
         }
     }
 
-    private final LayerNorm norm1;
-    private final LayerNorm norm2;
-    private final Branch attention;
-    private final Branch feedForward;
-
-    FocalBlock(Focal.Config config, int stage, int block) {
-        int channels = config.channels(stage);
-        FocalRegion region = config.region(stage, block);
-        List<SubWindowPooling> pools =
-                StagedTransformer.each(
-                        region.pooledLevels(),
-                        k ->
-                                add(
-                                        "pool_layers." + k,
-                                        new SubWindowPooling(
-                                                config.focalPool(), channels, region.window(), k)));
-        double dropPath = config.stages().dropPathRate(stage, block);
-        norm1 = add("norm1", new LayerNorm(channels));
-        attention =
-                new Branch(
-                        add("attn", new Attention(config, stage, region, pools)),
-                        scale("gamma_1", config, channels),
-                        add("attn_drop_path", new DropPath(dropPath)));
-        norm2 = add("norm2", new LayerNorm(channels));
-        feedForward =
-                new Branch(
-                        add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio()))),
-                        scale("gamma_2", config, channels),
-                        add("mlp_drop_path", new DropPath(dropPath)));
-    }
-
-    private Optional<Parameter> scale(String name, Focal.Config config, int channels) {
-        return config.layerScale()
-                .map(
-                        first ->
-                                parameter(
-                                        name,
-                                        new Shape(channels),
-                                        WeightInit.constant(first.floatValue())));
-    }
-
-    @Override
-    protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> {
-                    NDList sum =
-                            Scope.list(() -> norm2.forwardSum(x, attention.of(norm1.apply(x))));
-                    return sum.get(1).add(feedForward.of(sum.get(0)));
-                });
+    private static List<SubWindowPooling> pools(
+            Focal.Config config, int stage, FocalRegion region) {
+        return StagedTransformer.each(
+                region.pooledLevels(),
+                k ->
+                        new SubWindowPooling(
+                                config.focalPool(), config.channels(stage), region.window(), k));
     }
 
     /** Focal attention with a table of relative position biases for each kind of key. */
@@ -122,23 +83,16 @@ final class FocalBlock extends Layer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray tokens = region.windows().arrange(x);
-                        NDArray bias =
-                                FocalBias.lookUp(
-                                        region,
-                                        own.getArray(),
-                                        neighbors.map(Parameter::getArray),
-                                        windows.arrays());
-                        return proj.apply(
-                                FocalAttention.attend(
-                                        region,
-                                        qkv.apply(tokens),
-                                        cells(tokens).map(qkv),
-                                        bias,
-                                        x.getShape()));
-                    });
+            NDArray tokens = region.windows().arrange(x);
+            NDArray bias =
+                    FocalBias.lookUp(
+                            region,
+                            own.getArray(),
+                            neighbors.map(Parameter::getArray),
+                            windows.arrays());
+            return proj.apply(
+                    FocalAttention.attend(
+                            region, qkv.apply(tokens), cells(tokens).map(qkv), bias, x.getShape()));
         }
 
         private Optional<NDArray> cells(NDArray tokens) {

@@ -35,24 +35,9 @@ public record FocalWindows(
         expandSizes = ImmutableList.copyOf(expandSizes);
         new Checks()
                 .within("window_size", windowSize, 1, 128)
-                .size(
-                        "focal_levels",
-                        focalLevels,
-                        StagedTransformer.STAGES,
-                        StagedTransformer.STAGES)
-                .each("focal_levels", focalLevels, 1, 8)
-                .size(
-                        "focal_windows",
-                        focalWindows,
-                        StagedTransformer.STAGES,
-                        StagedTransformer.STAGES)
-                .each("focal_windows", focalWindows, 1, 151)
-                .size(
-                        "expand_sizes",
-                        expandSizes,
-                        StagedTransformer.STAGES,
-                        StagedTransformer.STAGES)
-                .each("expand_sizes", expandSizes, 0, windowSize)
+                .each("focal_levels", focalLevels, StagedTransformer.STAGES, 1, 8)
+                .each("focal_windows", focalWindows, StagedTransformer.STAGES, 1, 151)
+                .each("expand_sizes", expandSizes, StagedTransformer.STAGES, 0, windowSize)
                 .throwIfAny();
         Checks.require(
                 focalWindows.stream().allMatch(window -> window % 2 == 1),

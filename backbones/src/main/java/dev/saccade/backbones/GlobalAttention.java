@@ -5,7 +5,6 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.ops.attention.DotProductAttention;
-import dev.saccade.core.ops.memory.Scope;
 
 /** Multi-head attention of all tokens of a map {@code [N, H, W, C]} to all others. */
 final class GlobalAttention extends Layer {
@@ -24,7 +23,6 @@ final class GlobalAttention extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> proj.apply(DotProductAttention.attend(q.apply(x), kv.apply(x), heads)));
+        return proj.apply(DotProductAttention.attend(q.apply(x), kv.apply(x), heads));
     }
 }

@@ -16,8 +16,6 @@ import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.KeyOnlyAttention;
-import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -166,12 +164,9 @@ public final class LinGlo extends StagedTransformer {
             numHeads = ImmutableList.copyOf(numHeads);
             mlpRatios = ImmutableList.copyOf(mlpRatios);
             new Checks()
-                    .size("embed_dims", embedDims, STAGES, STAGES)
-                    .each("embed_dims", embedDims, 1, 65536)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
-                    .size("mlp_ratios", mlpRatios, STAGES, STAGES)
-                    .each("mlp_ratios", mlpRatios, 1, 100)
+                    .each("embed_dims", embedDims, STAGES, 1, 65536)
+                    .each("num_heads", numHeads, STAGES, 1, 8192)
+                    .each("mlp_ratios", mlpRatios, STAGES, 1, 100)
                     .within("conv_stages", convStages, 0, STAGES)
                     .within("branches", branches, 0, 100)
                     .throwIfAny();
@@ -282,7 +277,7 @@ public final class LinGlo extends StagedTransformer {
                         });
         encodings.forEach(
                 (prefix, encoding) -> {
-                    NDList merged = NoGrad.call(encoding::merged);
+                    NDList merged = encoding.mergedWithoutGradients();
                     weights.put(prefix + "dw.weight", merged.get(0));
                     weights.put(prefix + "dw.bias", merged.get(1));
                 });
@@ -332,15 +327,15 @@ public final class LinGlo extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(() -> fc2.apply(activated(x)));
+            return fc2.apply(activated(x));
         }
 
         private NDArray activated(NDArray x) {
-            return Scope.array(() -> Functional.gelu(encoded(x)));
+            return Functional.gelu(encoded(x));
         }
 
         private NDArray encoded(NDArray x) {
-            return Scope.array(() -> cpe.apply(fc1.apply(x)));
+            return cpe.apply(fc1.apply(x));
         }
     }
 
@@ -355,7 +350,7 @@ public final class LinGlo extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(() -> dw.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
+            return dw.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
         }
     }
 }

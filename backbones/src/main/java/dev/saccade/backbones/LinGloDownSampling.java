@@ -9,7 +9,6 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.memory.Scope;
 
 import java.util.Optional;
 
@@ -59,7 +58,7 @@ final class LinGloDownSampling {
 
         @Override
         protected NDArray forward(NDArray images) {
-            return Scope.array(() -> norm.apply(conv.apply(images).transpose(0, 2, 3, 1)));
+            return norm.apply(conv.apply(images).transpose(0, 2, 3, 1));
         }
     }
 
@@ -82,8 +81,7 @@ final class LinGloDownSampling {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> normalizesFirst ? convolved(norm.apply(x)) : norm.apply(convolved(x)));
+            return normalizesFirst ? convolved(norm.apply(x)) : norm.apply(convolved(x));
         }
 
         private NDArray convolved(NDArray x) {
@@ -115,8 +113,7 @@ final class LinGloDownSampling {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> positions.apply(embed.apply(ofImage ? x : x.transpose(0, 3, 1, 2))));
+            return positions.apply(embed.apply(ofImage ? x : x.transpose(0, 3, 1, 2)));
         }
     }
 

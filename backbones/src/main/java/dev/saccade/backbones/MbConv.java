@@ -11,8 +11,8 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Script;
+
+import java.util.List;
 
 /**
  * The convolutional block of CoAtNet (Dai et al. 2021) on tokens {@code [N, H, W, C]}: an inverted
@@ -49,12 +49,9 @@ final class MbConv extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> {
-                    NDArray wide = activated(expand, expandNorm, norm(x));
-                    NDArray y = project.apply(se.apply(activated(dw, dwNorm, wide)));
-                    return x.add(dropPath.apply(y.transpose(0, 2, 3, 1)));
-                });
+        NDArray wide = activated(expand, expandNorm, norm(x));
+        NDArray y = project.apply(se.apply(activated(dw, dwNorm, wide)));
+        return x.add(dropPath.apply(y.transpose(0, 2, 3, 1)));
     }
 
     private NDArray norm(NDArray x) {
@@ -62,20 +59,11 @@ final class MbConv extends Layer {
     }
 
     private static NDArray activated(Conv2d conv, BatchNorm2d bn, NDArray x) {
-        return Scope.array(() -> Functional.gelu(bn.apply(conv.apply(x))));
+        return Functional.gelu(bn.apply(conv.apply(x)));
     }
 
     /** Scales each channel by a gate computed from the means of all channels (Hu et al. 2018). */
     private static final class SqueezeExcitation extends Layer {
-
-        private static final Script MEAN =
-                Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3])");
-
-        private static final Script SCALE =
-                Script.compile(
-                        "(x: Tensor, gate: Tensor) -> Tensor",
-                        "return x * torch.reshape(torch.sigmoid(gate), [torch.size(x, 0), -1, 1,"
-                                + " 1])");
 
         private final Linear reduce;
         private final Linear restore;
@@ -87,11 +75,9 @@ final class MbConv extends Layer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray reduced = reduce.apply(MEAN.run(x));
-                        return SCALE.run(x, restore.apply(Functional.gelu(reduced)));
-                    });
+            NDArray reduced = reduce.apply(Functional.mean(x, List.of(2, 3), false));
+            NDArray gate = Functional.sigmoid(restore.apply(Functional.gelu(reduced)));
+            return x.mul(gate.expandDims(-1).expandDims(-1));
         }
     }
 }

@@ -7,7 +7,6 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Tracer;
 
 import java.util.Optional;
@@ -59,11 +58,8 @@ final class PatchEmbed extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> {
-                    NDArray tokens = proj.apply(padded(x)).transpose(0, 2, 3, 1);
-                    return norm.map(layer -> layer.apply(tokens)).orElse(tokens);
-                });
+        NDArray tokens = proj.apply(padded(x)).transpose(0, 2, 3, 1);
+        return norm.map(layer -> layer.apply(tokens)).orElse(tokens);
     }
 
     private NDArray padded(NDArray x) {

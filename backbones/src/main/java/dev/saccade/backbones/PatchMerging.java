@@ -5,7 +5,6 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
 
@@ -47,11 +46,7 @@ final class PatchMerging extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () ->
-                        reduction.apply(
-                                norm.apply(
-                                        CELLS.with(Map.of("always", Tracer.isRecording()))
-                                                .run(x))));
+        return reduction.apply(
+                norm.apply(CELLS.with(Map.of("always", Tracer.isRecording())).run(x)));
     }
 }

@@ -12,10 +12,10 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Convolution;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.ops.script.Script;
 
 import java.util.List;
 import java.util.Optional;
@@ -33,24 +33,6 @@ import java.util.stream.IntStream;
 final class PositionEncoding extends Layer {
 
     private static final WeightInit INIT = WeightInit.normal(Math.sqrt(2.0 / 9));
-
-    private static final Script CONVOLVE =
-            Script.compile(
-                    "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
-                    "return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], torch.size(w, 0))");
-
-    private static final Script IDENTITY =
-            Script.compile(
-                    "(scale: Tensor) -> Tensor",
-                    """
-                    center = torch.reshape(scale, [-1, 1, 1, 1])
-                    return torch.constant_pad_nd(center, [1, 1, 1, 1])
-                    """);
-
-    private static final Script ADD_SCALED =
-            Script.compile(
-                    "(sum: Tensor, w: Tensor, scale: Tensor) -> Tensor",
-                    "return sum + w * torch.reshape(scale, [-1, 1, 1, 1])");
 
     private final int channels;
     private final List<Branch> branches;
@@ -94,12 +76,9 @@ final class PositionEncoding extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> {
-                    NDArray map = x.transpose(0, 3, 1, 2);
-                    NDArray y = isTraining() && normalized ? inParallel(map) : asOne(map);
-                    return y.transpose(0, 2, 3, 1);
-                });
+        NDArray map = x.transpose(0, 3, 1, 2);
+        NDArray y = isTraining() && normalized ? inParallel(map) : asOne(map);
+        return y.transpose(0, 2, 3, 1);
     }
 
     private NDArray inParallel(NDArray map) {
@@ -114,19 +93,15 @@ final class PositionEncoding extends Layer {
         return sum;
     }
 
-    /** What it adds is freed at once, for memory counts here. */
     private static void addTo(NDArray sum, Layer branch, NDArray map) {
-        Scope.run(() -> sum.addi(branch.apply(map)));
+        try (NDArray term = branch.apply(map)) {
+            sum.addi(term);
+        }
     }
 
     private NDArray asOne(NDArray map) {
         NDList convolution = fused.orElseGet(this::merged);
-        NDArray weight = convolution.get(0);
-        return MultiplyAdds.run(
-                map.size() * weight.getShape().slice(1).size(),
-                map,
-                map.getShape(),
-                () -> CONVOLVE.run(map, weight, convolution.get(1)));
+        return new Convolution(1, 1, 1, channels).run(map, convolution.get(0), convolution.get(1));
     }
 
     /**
@@ -135,20 +110,25 @@ final class PositionEncoding extends Layer {
      * @return its weight {@code [C, 1, 3, 3]} and its bias {@code [C]}
      */
     NDList merged() {
-        return Scope.list(
-                () -> {
-                    float scale = skip == Skip.NONE ? 0 : 1;
-                    NDList input = skipBn.map(BatchNorm2d::affine).orElseGet(() -> scaled(scale));
-                    NDArray weight = IDENTITY.run(input.get(0));
-                    NDArray bias = input.get(1);
-                    for (Branch branch : branches) {
-                        NDList affine =
-                                branch.bn.map(BatchNorm2d::affine).orElseGet(() -> scaled(1));
-                        weight = ADD_SCALED.run(weight, branch.conv.weight(), affine.get(0));
-                        bias = bias.add(affine.get(1));
-                    }
-                    return new NDList(weight, bias);
-                });
+        float scale = skip == Skip.NONE ? 0 : 1;
+        NDList input = skipBn.map(BatchNorm2d::affine).orElseGet(() -> scaled(scale));
+        NDArray weight = Functional.pad(perFilter(input), List.of(1, 1, 1, 1));
+        NDArray bias = input.get(1);
+        for (Branch branch : branches) {
+            NDList affine = branch.bn.map(BatchNorm2d::affine).orElseGet(() -> scaled(1));
+            weight = weight.add(branch.conv.weight().mul(perFilter(affine)));
+            bias = bias.add(affine.get(1));
+        }
+        return new NDList(weight, bias);
+    }
+
+    /** Returns {@link #merged} for use after this pass. */
+    NDList mergedWithoutGradients() {
+        return NoGrad.call(() -> Scope.list(this::merged));
+    }
+
+    private static NDArray perFilter(NDList affine) {
+        return affine.get(0).reshape(-1, 1, 1, 1);
     }
 
     /** Returns the number of parameters of the merged convolution. */
@@ -166,7 +146,7 @@ final class PositionEncoding extends Layer {
     /** Keeps the merged convolution until this is trained again. */
     void fuse() {
         forget();
-        fused = Optional.of(NoGrad.call(this::merged));
+        fused = Optional.of(mergedWithoutGradients());
     }
 
     private void forget() {
@@ -197,11 +177,8 @@ final class PositionEncoding extends Layer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray y = conv.apply(x);
-                        return bn.map(layer -> layer.apply(y)).orElse(y);
-                    });
+            NDArray y = conv.apply(x);
+            return bn.map(layer -> layer.apply(y)).orElse(y);
         }
     }
 }

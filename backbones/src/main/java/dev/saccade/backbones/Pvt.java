@@ -16,7 +16,6 @@ import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.ops.attention.DotProductAttention;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -75,14 +74,10 @@ public final class Pvt extends StagedTransformer {
             mlpRatios = ImmutableList.copyOf(mlpRatios);
             srRatios = ImmutableList.copyOf(srRatios);
             new Checks()
-                    .size("embed_dims", embedDims, STAGES, STAGES)
-                    .each("embed_dims", embedDims, 1, 65536)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
-                    .size("mlp_ratios", mlpRatios, STAGES, STAGES)
-                    .each("mlp_ratios", mlpRatios, 1, 100)
-                    .size("sr_ratios", srRatios, STAGES, STAGES)
-                    .each("sr_ratios", srRatios, 1, 64)
+                    .each("embed_dims", embedDims, STAGES, 1, 65536)
+                    .each("num_heads", numHeads, STAGES, 1, 8192)
+                    .each("mlp_ratios", mlpRatios, STAGES, 1, 100)
+                    .each("sr_ratios", srRatios, STAGES, 1, 64)
                     .within("norm_eps", normEps, 1e-12, 1)
                     .within("pretrain_img_size", pretrainImgSize, COARSEST, 16384)
                     .throwIfAny();
@@ -174,11 +169,8 @@ public final class Pvt extends StagedTransformer {
          */
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray map = ofImage ? x : x.transpose(0, 3, 1, 2);
-                        return positions.apply(norm.apply(proj.apply(map).transpose(0, 2, 3, 1)));
-                    });
+            NDArray map = ofImage ? x : x.transpose(0, 3, 1, 2);
+            return positions.apply(norm.apply(proj.apply(map).transpose(0, 2, 3, 1)));
         }
     }
 
@@ -214,12 +206,8 @@ public final class Pvt extends StagedTransformer {
                                 + " model larger images",
                         ratio, map.get(1), map.get(2));
             }
-            return Scope.array(
-                    () -> {
-                        NDArray reduced = reduction.map(layer -> layer.apply(x)).orElse(x);
-                        return proj.apply(
-                                DotProductAttention.attend(q.apply(x), kv.apply(reduced), heads));
-                    });
+            NDArray reduced = reduction.map(layer -> layer.apply(x)).orElse(x);
+            return proj.apply(DotProductAttention.attend(q.apply(x), kv.apply(reduced), heads));
         }
     }
 
@@ -240,8 +228,7 @@ public final class Pvt extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> norm.apply(sr.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)));
+            return norm.apply(sr.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
         }
     }
 }

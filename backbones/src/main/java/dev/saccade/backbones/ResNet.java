@@ -1,7 +1,6 @@
 package dev.saccade.backbones;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedMap;
@@ -228,42 +227,30 @@ public final class ResNet extends Backbone {
     @Override
     protected FeaturePyramid forward(NDArray images) {
         int last = config.outIndices().get(config.outIndices().size() - 1);
-        return Scope.call(
-                () -> {
-                    List<NDArray> levels = new ArrayList<>();
-                    NDArray x = images;
-                    for (int s = 0; s <= last; s++) {
-                        x = Scope.chain(x, steps(s));
-                        if (config.outIndices().contains(s)) {
-                            levels.add(x);
-                        }
-                    }
-                    return new FeaturePyramid(levels);
-                },
-                FeaturePyramid::levels);
+        List<NDArray> levels = new ArrayList<>();
+        NDArray x = images;
+        for (int s = 0; s <= last; s++) {
+            x = Scope.chain(x, steps(s));
+            if (config.outIndices().contains(s)) {
+                levels.add(x);
+            }
+        }
+        return new FeaturePyramid(levels);
     }
 
     /** Returns what leads to the output of a stage from that of the one before. */
     private List<UnaryOperator<NDArray>> steps(int stage) {
         List<UnaryOperator<NDArray>> steps = new ArrayList<>();
         if (stage == 0) {
-            steps.add(this::stem);
+            for (int i = 0; i < stemConvs.size(); i++) {
+                steps.add(stemConvs.get(i));
+                steps.add(stemNorms.get(i));
+                steps.add(Functional::reluInPlace);
+            }
+            steps.add(x -> Functional.maxPool2d(x, 3, 2, 1));
         }
-        stages.get(stage).forEach(block -> steps.add(block));
+        steps.addAll(stages.get(stage));
         return steps;
-    }
-
-    private NDArray stem(NDArray images) {
-        return Scope.array(
-                () -> {
-                    NDArray x = images;
-                    for (int i = 0; i < stemConvs.size(); i++) {
-                        NDArray y = stemConvs.get(i).apply(x);
-                        x = Functional.reluInPlace(stemNorms.get(i).apply(y));
-                    }
-                    return x.getNDArrayInternal()
-                            .maxPool(new Shape(3, 3), new Shape(2, 2), new Shape(1, 1), false);
-                });
     }
 
     @Override
@@ -319,17 +306,13 @@ public final class ResNet extends Backbone {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray y = x;
-                        int last = convs.size() - 1;
-                        for (int i = 0; i < last; i++) {
-                            y = Functional.reluInPlace(normalized(norms.get(i), convs.get(i), y));
-                        }
-                        y = normalized(norms.get(last), convs.get(last), y);
-                        return Functional.addReluInPlace(
-                                y, projection.map(layer -> layer.apply(x)).orElse(x));
-                    });
+            NDArray y = x;
+            int last = convs.size() - 1;
+            for (int i = 0; i < last; i++) {
+                y = Functional.reluInPlace(normalized(norms.get(i), convs.get(i), y));
+            }
+            y = normalized(norms.get(last), convs.get(last), y);
+            return Functional.addReluInPlace(y, projection.map(layer -> layer.apply(x)).orElse(x));
         }
 
         private static NDArray normalized(BatchNorm2d norm, Conv2d conv, NDArray x) {

@@ -30,8 +30,7 @@ public record StageSettings(
         outIndices = ImmutableList.copyOf(outIndices);
         int stages = StagedTransformer.STAGES;
         new Checks()
-                .size("depths", depths, stages, stages)
-                .each("depths", depths, 1, 500)
+                .each("depths", depths, stages, 1, 500)
                 .below("drop_path_rate", dropPathRate, 0, 1)
                 .size("out_indices", outIndices, 1, stages)
                 .each("out_indices", outIndices, 0, stages - 1)

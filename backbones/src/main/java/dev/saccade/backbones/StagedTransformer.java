@@ -16,7 +16,6 @@ import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -82,17 +81,6 @@ abstract class StagedTransformer extends Backbone {
         }
     }
 
-    /** Refuses heads that do not divide channels that double from stage to stage. */
-    static void checkHeads(List<Integer> heads, int embedDim) {
-        checkHeads(heads, each(STAGES, s -> embedDim << s));
-    }
-
-    /** Refuses windows whose tokens, each with each and in every head, would fill the memory. */
-    static void checkWindows(List<Integer> heads, int windowSize) {
-        long tokens = (long) windowSize * windowSize;
-        checkPairs("window_size", windowSize, Collections.max(heads) * tokens * tokens);
-    }
-
     /**
      * Refuses windows that would fill the memory.
      *
@@ -128,41 +116,6 @@ abstract class StagedTransformer extends Backbone {
     /** Adds the next stage; the down-sampling, if any, runs between it and the stage after it. */
     final void addStage(List<? extends Layer> blocks, Optional<? extends Layer> downsample) {
         stages.add(new Stage(List.copyOf(blocks), downsample.map(layer -> layer)));
-    }
-
-    /** What makes a block of a stage. */
-    interface BlockMaker {
-
-        Layer make(int stage, int block);
-    }
-
-    /**
-     * Adds the four stages of Swin by their official names: blocks {@code layers.<s>.blocks.<b>},
-     * and between the stages {@link PatchMerging}, {@code layers.<s>.downsample}.
-     */
-    final void addSwinStages(BlockMaker blocks) {
-        addSwinStages(blocks, Optional.empty());
-    }
-
-    /** Adds the four stages of Swin, and another block, {@code global_block}, to the last. */
-    final void addSwinStages(BlockMaker blocks, Optional<Layer> globalBlock) {
-        for (int s = 0; s < STAGES; s++) {
-            String layer = "layers." + s + ".";
-            int stage = s;
-            List<Layer> all = new ArrayList<>();
-            for (int b = 0; b < config.stages().depths().get(s); b++) {
-                all.add(add(layer + "blocks." + b, blocks.make(stage, b)));
-            }
-            Optional<Layer> downsample = Optional.empty();
-            if (s < STAGES - 1) {
-                downsample =
-                        Optional.of(
-                                add(layer + "downsample", new PatchMerging(config.channels(s))));
-            } else {
-                globalBlock.ifPresent(block -> all.add(add("global_block", block)));
-            }
-            addStage(all, downsample);
-        }
     }
 
     /** Adds a layer normalization {@code norm<i>} to every output, after the last stage. */
@@ -218,26 +171,23 @@ abstract class StagedTransformer extends Backbone {
     @Override
     protected final FeaturePyramid forward(NDArray images) {
         int last = config.stages().outIndices().get(config.stages().outIndices().size() - 1);
-        return Scope.call(
-                () -> {
-                    List<NDArray> levels = new ArrayList<>();
-                    NDArray x = images;
-                    for (int s = 0; s <= last; s++) {
-                        x = Scope.chain(x, steps(s));
-                        if (config.stages().outIndices().contains(s)) {
-                            levels.add(emitted(s, x));
-                        }
-                    }
-                    return new FeaturePyramid(levels);
-                },
-                FeaturePyramid::levels);
+        List<NDArray> levels = new ArrayList<>();
+        NDArray x = images;
+        for (int s = 0; s <= last; s++) {
+            x = Scope.chain(x, steps(s));
+            if (config.stages().outIndices().contains(s)) {
+                Layer norm = norms.get(s);
+                levels.add((norm == null ? x : norm.apply(x)).transpose(0, 3, 1, 2));
+            }
+        }
+        return new FeaturePyramid(levels);
     }
 
     /** Returns what leads to the output of a stage from that of the one before. */
     private List<UnaryOperator<NDArray>> steps(int stage) {
         Optional<Layer> first = stage == 0 ? Optional.of(stem) : stages.get(stage - 1).downsample;
         List<UnaryOperator<NDArray>> steps = new ArrayList<>();
-        first.ifPresent(layer -> steps.add(layer));
+        first.ifPresent(steps::add);
         for (Layer block : stages.get(stage).blocks) {
             steps.add(
                     config.stages().activationCheckpointing()
@@ -245,11 +195,6 @@ abstract class StagedTransformer extends Backbone {
                             : block);
         }
         return steps;
-    }
-
-    private NDArray emitted(int stage, NDArray x) {
-        Layer norm = norms.get(stage);
-        return Scope.array(() -> (norm == null ? x : norm.apply(x)).transpose(0, 3, 1, 2));
     }
 
     @Override

@@ -9,10 +9,9 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.WindowPooling;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Script;
 
-import java.util.Map;
+import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
@@ -22,10 +21,6 @@ import java.util.function.UnaryOperator;
  * their windows.
  */
 final class SubWindowPooling extends Layer {
-
-    private static final ScriptTemplate UNWEIGHTED =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return torch.{kind}_pool2d(x, [{part}, {part}])");
 
     private final int window;
     private final int parts;
@@ -45,17 +40,18 @@ final class SubWindowPooling extends Layer {
         pool =
                 switch (method) {
                     case FC -> weighted();
-                    case MEAN -> ofMaps(UNWEIGHTED.with(Map.of("kind", "avg", "part", part))::run);
-                    case MAX -> ofMaps(UNWEIGHTED.with(Map.of("kind", "max", "part", part))::run);
+                    case MEAN ->
+                            ofMaps(x -> Script.call("torch.avg_pool2d", x, List.of(part, part)));
+                    case MAX ->
+                            ofMaps(x -> Script.call("torch.max_pool2d", x, List.of(part, part)));
                     case CONV ->
                             ofMaps(
                                     add(
-                                                    "",
-                                                    Conv2d.withDefaultInit(
-                                                            new Geometry(channels, channels, part)
-                                                                    .stride(part)
-                                                                    .groups(channels)))
-                                            ::apply);
+                                            "",
+                                            Conv2d.withDefaultInit(
+                                                    new Geometry(channels, channels, part)
+                                                            .stride(part)
+                                                            .groups(channels))));
                 };
     }
 
@@ -78,8 +74,7 @@ final class SubWindowPooling extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> pool.apply(trimmed(x)).reshape(x.getShape().get(0), -1, x.getShape().get(3)));
+        return pool.apply(trimmed(x)).reshape(x.getShape().get(0), -1, x.getShape().get(3));
     }
 
     private NDArray trimmed(NDArray x) {

@@ -6,7 +6,6 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
@@ -14,8 +13,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.WindowAttention;
 import dev.saccade.core.ops.attention.Windows;
 import dev.saccade.core.ops.attention.Windows.Order;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -34,7 +31,7 @@ import java.util.Optional;
  * {@code tiny_heads_1}, {@code _2x} and {@code _c} are settings 1, 2x and C of the heads in ELSA
  * (Zhou et al. 2021, Figure 2); in the paper, C ran out of memory.
  */
-public final class Swin extends StagedTransformer {
+public final class Swin extends SwinFamily {
 
     /**
      * The hyper-parameters of a Swin Transformer.
@@ -60,28 +57,14 @@ public final class Swin extends StagedTransformer {
     @Part("swin")
     @Variant(name = "tiny")
     @Variant(name = "small", settings = "depths: [2, 2, 18, 2]")
-    @Variant(
-            name = "base",
-            settings = {"embed_dim: 128", "depths: [2, 2, 18, 2]", "num_heads: [4, 8, 16, 32]"})
-    @Variant(
-            name = "large",
-            settings = {"embed_dim: 192", "depths: [2, 2, 18, 2]", "num_heads: [6, 12, 24, 48]"})
+    @Variant(name = "base", settings = BASE)
+    @Variant(name = "large", settings = LARGE)
     @Variant(
             name = "base_w12",
-            settings = {
-                "embed_dim: 128",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [4, 8, 16, 32]",
-                "window_size: 12"
-            })
+            settings = {BASE, "window_size: 12"})
     @Variant(
             name = "large_w12",
-            settings = {
-                "embed_dim: 192",
-                "depths: [2, 2, 18, 2]",
-                "num_heads: [6, 12, 24, 48]",
-                "window_size: 12"
-            })
+            settings = {LARGE, "window_size: 12"})
     @Variant(name = "tiny_no_shift", settings = "use_shift: false")
     @Variant(
             name = "tiny_w14",
@@ -105,26 +88,16 @@ public final class Swin extends StagedTransformer {
             @Default("224") int pretrainImgSize,
             @Default("false") boolean globalBlock,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
-            new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
+            checks(embedDim, numHeads, mlpRatio)
                     .within("window_size", windowSize, 1, 128)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
                     .within("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
-            StagedTransformer.checkHeads(numHeads, embedDim);
-            StagedTransformer.checkWindows(numHeads, windowSize);
-        }
-
-        @Override
-        public int channels(int stage) {
-            return embedDim << stage;
+            checkHeads(numHeads, embedDim, windowSize);
         }
 
         @Override
@@ -138,35 +111,23 @@ public final class Swin extends StagedTransformer {
         }
     }
 
-    private static final int PATCH = 4;
-    private static final float EPS = 1e-5f;
-
     /** Makes a Swin Transformer without weights. */
     public Swin(Config config) {
         super(config);
-        setStem(
-                add(
-                        "",
-                        new Stem(
-                                config.embedDim(),
-                                config.patchNorm(),
-                                config.ape(),
-                                config.pretrainImgSize())));
-        addSwinStages(
-                (stage, block) -> block(config, stage, block),
+        addLayers(
+                config,
+                new Stem(
+                        config.embedDim(),
+                        config.patchNorm(),
+                        config.ape(),
+                        config.pretrainImgSize()),
+                (stage, block) -> attention(config, stage, block),
                 config.globalBlock() ? Optional.of(globalBlock(config)) : Optional.empty());
-        addOutputNorms(EPS);
-        freezeStages();
     }
 
-    private static TransformerBlock block(Config config, int stage, int block) {
-        int channels = config.channels(stage);
+    private static Layer attention(Config config, int stage, int block) {
         int shift = config.useShift() && block % 2 == 1 ? config.windowSize() / 2 : 0;
-        return new TransformerBlock(
-                channels,
-                new Attention(config, channels, config.numHeads().get(stage), shift),
-                config.mlpRatio(),
-                config.stages().dropPathRate(stage, block));
+        return new Attention(config, config.channels(stage), config.numHeads().get(stage), shift);
     }
 
     private static Layer globalBlock(Config config) {
@@ -177,37 +138,6 @@ public final class Swin extends StagedTransformer {
                         channels, config.numHeads().get(STAGES - 1), config.qkvBias(), true),
                 config.mlpRatio(),
                 config.stages().dropPathRate());
-    }
-
-    /** Patches and, where wanted, their absolute position embeddings. */
-    static final class Stem extends Layer {
-
-        private final PatchEmbed patches;
-        private final Optional<Parameter> positions;
-
-        Stem(int embedDim, boolean patchNorm, boolean ape, int pretrainImgSize) {
-            patches = add("patch_embed", new PatchEmbed(3, embedDim, PATCH, patchNorm));
-            int side = pretrainImgSize / PATCH;
-            positions =
-                    ape
-                            ? Optional.of(
-                                    parameter(
-                                            "absolute_pos_embed",
-                                            new Shape(1, embedDim, side, side),
-                                            WeightInit.truncatedNormal(0.02)))
-                            : Optional.empty();
-        }
-
-        @Override
-        protected NDArray forward(NDArray images) {
-            return Scope.array(
-                    () -> {
-                        NDArray tokens = patches.apply(images);
-                        return positions
-                                .map(p -> tokens.add(Interpolation.bicubic(p.getArray(), tokens)))
-                                .orElse(tokens);
-                    });
-        }
     }
 
     /** Window attention with one relative position bias table a block. */
@@ -236,12 +166,8 @@ public final class Swin extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        Windows windows = Windows.over(x.getShape(), window, shift, order);
-                        return proj.apply(
-                                WindowAttention.attend(windows, x, qkv, table.getArray()));
-                    });
+            Windows windows = Windows.over(x.getShape(), window, shift, order);
+            return proj.apply(WindowAttention.attend(windows, x, qkv, table.getArray()));
         }
     }
 }

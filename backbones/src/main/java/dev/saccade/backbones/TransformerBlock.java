@@ -2,59 +2,92 @@ package dev.saccade.backbones;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
 
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.memory.Scope;
+
+import java.util.Optional;
 
 /**
  * A pre-norm transformer block on tokens {@code [N, H, W, C]}: {@code x + attn(norm1(x))}, then
- * {@code x + mlp(norm2(x))}, each branch with stochastic depth.
+ * {@code x + mlp(norm2(x))}. Each branch has stochastic depth and may be scaled channel by channel
+ * (Touvron et al. 2021).
  */
-final class TransformerBlock extends Layer {
+class TransformerBlock extends Layer {
 
-    private final LayerNorm norm1;
-    private final Layer attn;
-    private final LayerNorm norm2;
-    private final Layer mlp;
-    private final DropPath attnDrop;
-    private final DropPath mlpDrop;
+    private record Branch(Layer layer, Optional<Parameter> scale, DropPath drop) {
 
-    /**
-     * Makes a block.
-     *
-     * @param channels C
-     * @param attn what mixes tokens
-     * @param mlp what mixes channels
-     * @param eps of the normalizations
-     * @param dropPath probability of leaving out each branch
-     */
-    TransformerBlock(int channels, Layer attn, Layer mlp, float eps, double dropPath) {
-        norm1 = add("norm1", new LayerNorm(channels, eps));
-        this.attn = add("attn", attn);
-        norm2 = add("norm2", new LayerNorm(channels, eps));
-        this.mlp = add("mlp", mlp);
-        attnDrop = add("attn_drop_path", new DropPath(dropPath));
-        mlpDrop = add("mlp_drop_path", new DropPath(dropPath));
+        NDArray of(NDArray x) {
+            NDArray y = layer.apply(x);
+            return drop.apply(scale.map(s -> y.mul(s.getArray())).orElse(y));
+        }
     }
 
-    /** Makes a block with the usual feed-forward layers and eps 1e-5. */
+    private final LayerNorm norm1;
+    private final LayerNorm norm2;
+    private final Branch attention;
+    private final Branch feedForward;
+
+    /**
+     * Creates a block.
+     *
+     * @param channels C
+     * @param attn mixes tokens
+     * @param mlp mixes channels
+     * @param eps of the normalizations
+     * @param dropPath probability of leaving out each branch
+     * @param layerScale initial scale of the branches, if they are scaled
+     */
+    TransformerBlock(
+            int channels,
+            Layer attn,
+            Layer mlp,
+            float eps,
+            double dropPath,
+            Optional<Double> layerScale) {
+        norm1 = add("norm1", new LayerNorm(channels, eps));
+        attention =
+                new Branch(
+                        add("attn", attn),
+                        scale("gamma_1", layerScale, channels),
+                        add("attn_drop_path", new DropPath(dropPath)));
+        norm2 = add("norm2", new LayerNorm(channels, eps));
+        feedForward =
+                new Branch(
+                        add("mlp", mlp),
+                        scale("gamma_2", layerScale, channels),
+                        add("mlp_drop_path", new DropPath(dropPath)));
+    }
+
+    TransformerBlock(int channels, Layer attn, Layer mlp, float eps, double dropPath) {
+        this(channels, attn, mlp, eps, dropPath, Optional.empty());
+    }
+
+    /** Creates a block with the usual feed-forward layers and eps 1e-5. */
     TransformerBlock(int channels, Layer attn, double mlpRatio, double dropPath) {
         this(channels, attn, new Mlp(channels, (int) (channels * mlpRatio)), 1e-5f, dropPath);
     }
 
-    @Override
-    protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> {
-                    NDList sum = Scope.list(() -> norm2.forwardSum(x, attended(x)));
-                    return sum.get(1).add(mlpDrop.apply(mlp.apply(sum.get(0))));
-                });
+    private Optional<Parameter> scale(String name, Optional<Double> first, int channels) {
+        return first.map(
+                value ->
+                        parameter(
+                                name,
+                                new Shape(channels),
+                                WeightInit.constant(value.floatValue())));
     }
 
-    private NDArray attended(NDArray x) {
-        return attnDrop.apply(attn.apply(norm1.apply(x)));
+    @Override
+    protected final NDArray forward(NDArray x) {
+        // Inference frees the normalized map before the wide layers of the MLP.
+        NDArray attended = Scope.apply(y -> attention.of(norm1.apply(y)), x);
+        NDList sum = norm2.forwardSum(x, attended);
+        return sum.get(1).add(feedForward.of(sum.get(0)));
     }
 }

@@ -16,7 +16,6 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.attention.FilterRegion;
 import dev.saccade.core.ops.attention.NeighborRegion;
 import dev.saccade.core.ops.attention.WindowRegion;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -40,7 +39,7 @@ import java.util.Optional;
  * training of the latter crashed. {@code swin_neighbor}, {@code net6_neighbor} and {@code
  * net7_neighbor} are the rows "Neighboring" of Table 3, the last in its exact form (unfold).
  */
-public final class UnifiedSwin extends StagedTransformer {
+public final class UnifiedSwin extends SwinFamily {
 
     /** Which keys a query has. */
     public enum Region {
@@ -121,29 +120,19 @@ public final class UnifiedSwin extends StagedTransformer {
             @Default("7") int kernelSize,
             @Default("4") double mlpRatio,
             @Unwrapped StageSettings stages)
-            implements StagedTransformer.Config {
+            implements SwinFamily.Config {
 
         /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
-            new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .size("num_heads", numHeads, STAGES, STAGES)
-                    .each("num_heads", numHeads, 1, 8192)
+            checks(embedDim, numHeads, mlpRatio)
                     .within("window_size", windowSize, 1, 128)
                     .within("kernel_size", kernelSize, 1, 71)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
                     .throwIfAny();
-            StagedTransformer.checkHeads(numHeads, embedDim);
-            StagedTransformer.checkWindows(numHeads, windowSize);
+            checkHeads(numHeads, embedDim, windowSize);
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
             Checks.require(
                     qk || qRk || rqK || rb, "qk, q_rk, rq_k, rb", "none", "at least one of them");
-        }
-
-        @Override
-        public int channels(int stage) {
-            return embedDim << stage;
         }
 
         @Override
@@ -174,20 +163,15 @@ public final class UnifiedSwin extends StagedTransformer {
     /** Makes a unified Swin Transformer without weights. */
     public UnifiedSwin(Config config) {
         super(config);
-        setStem(add("patch_embed", new PatchEmbed(3, config.embedDim(), 4, true)));
-        addSwinStages((stage, block) -> block(config, stage, block));
-        addOutputNorms(1e-5f);
-        freezeStages();
-    }
-
-    private static TransformerBlock block(Config config, int stage, int block) {
-        int channels = config.channels(stage);
-        int heads = config.numHeads().get(stage);
-        return new TransformerBlock(
-                channels,
-                new Attention(config, channels, heads, config.region(stage, block)),
-                config.mlpRatio(),
-                config.stages().dropPathRate(stage, block));
+        addLayers(
+                config,
+                plainStem(config),
+                (stage, block) ->
+                        new Attention(
+                                config,
+                                config.channels(stage),
+                                config.numHeads().get(stage),
+                                config.region(stage, block)));
     }
 
     /** The layer of Eq. 4. */
@@ -231,14 +215,11 @@ public final class UnifiedSwin extends StagedTransformer {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray mapped = qkv.apply(region.arrange(x));
-                        List<NDArray> qkv = region.split(mapped, parts, heads);
-                        Optional<NDArray> unseen = region.unseen(mapped);
-                        NDArray filters = Scope.array(() -> norm.forward(values(qkv), unseen));
-                        return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
-                    });
+            NDArray mapped = qkv.apply(region.arrange(x));
+            List<NDArray> qkv = region.split(mapped, parts, heads);
+            Optional<NDArray> unseen = region.unseen(mapped);
+            NDArray filters = norm.forward(values(qkv), unseen);
+            return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
         }
 
         /** Sums the terms; q and k, where a term uses them, are the first and the last but one. */

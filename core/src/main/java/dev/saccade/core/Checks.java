@@ -100,6 +100,12 @@ public final class Checks {
         return this;
     }
 
+    /** Requires a list of a fixed size with numbers within bounds, both included. */
+    public Checks each(
+            String key, List<? extends Number> values, int size, double least, double most) {
+        return size(key, values, size, size).each(key, values, least, most);
+    }
+
     /** Requires numbers in ascending order without repetition. */
     public Checks ascending(String key, List<Integer> values) {
         boolean fits = values.stream().sorted().distinct().toList().equals(values);

@@ -14,8 +14,6 @@ import dev.saccade.core.Text;
 import dev.saccade.core.ops.DeformConv2d;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.GroupedConvolution;
-import dev.saccade.core.ops.LayerNormalization;
-import dev.saccade.core.ops.LinearProduct;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.attention.Affine;
 import dev.saccade.core.ops.attention.ElsaAttention;
@@ -252,8 +250,7 @@ record OperatorCase(
                 true,
                 new Work(9 * map.size(), 4 * map.size()),
                 in ->
-                        LayerNormalization.normalizeSum(
-                                        in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
+                        Functional.layerNormOfSum(in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
                                 .get(0));
     }
 
@@ -266,7 +263,7 @@ record OperatorCase(
                 List.of(map, new Shape(hidden, channels), new Shape(hidden)),
                 true,
                 new Work(2 * map.size() * hidden, 5 * map.size()),
-                in -> LinearProduct.multiply(in.get(0), in.get(1), Optional.of(in.get(2))));
+                in -> Functional.linear(in.get(0), in.get(1), in.get(2)));
     }
 
     private static OperatorCase gelu(int images, int side, int channels) {

@@ -9,7 +9,6 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Convolution;
 import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 
 import java.util.Optional;
 
@@ -158,14 +157,10 @@ public final class Conv2d extends Layer {
             return GroupedConvolution.convolve(x, weight(), Optional.ofNullable(bias()));
         }
         if (stridesFirst) {
-            return Scope.array(
-                    () -> convolution.stride(1).run(unskippedCells(x), weight(), bias()));
+            return convolution.stride(1).run(unskippedCells(x), weight(), bias());
         }
         if (losesGradients(x)) {
-            return Scope.array(
-                    () ->
-                            Autocast.off(
-                                    () -> convolution.run(Tensors.toFloat32(x), weight(), bias())));
+            return Autocast.off(() -> convolution.run(Tensors.toFloat32(x), weight(), bias()));
         }
         return convolution.run(x, weight(), bias());
     }
@@ -188,11 +183,8 @@ public final class Conv2d extends Layer {
      */
     NDArray forward(NDArray x, long first) {
         long end = first + x.getShape().get(1);
-        return Scope.array(
-                () -> {
-                    NDArray part = weight().get(":, " + first + ":" + end);
-                    return convolution.run(x, part, first == 0 ? bias() : null);
-                });
+        NDArray part = weight().get(":, " + first + ":" + end);
+        return convolution.run(x, part, first == 0 ? bias() : null);
     }
 
     private NDArray bias() {

@@ -4,9 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.Scope;
 
-import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
 
@@ -55,7 +53,7 @@ public final class ConvModule extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(() -> finish(conv.apply(x)));
+        return finish(conv.apply(x));
     }
 
     /**
@@ -65,13 +63,10 @@ public final class ConvModule extends Layer {
      * @param weights {@code [N]} float32: 1, or 0 for a filler
      */
     public NDArray forward(NDArray x, NDArray weights) {
-        return Scope.array(
-                () -> {
-                    NDArray y = conv.apply(x);
-                    return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm
-                            ? activate(batchNorm.forward(y, weights))
-                            : finish(y);
-                });
+        NDArray y = conv.apply(x);
+        return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm
+                ? activate(batchNorm.forward(y, weights))
+                : finish(y);
     }
 
     private NDArray finish(NDArray y) {
@@ -89,28 +84,21 @@ public final class ConvModule extends Layer {
      * @param maps makes each of them, {@code [N, C_i, H, W]}; it is freed before the next is made
      */
     public NDArray forwardJoined(int count, IntFunction<NDArray> maps) {
-        return Scope.array(
-                () -> {
-                    Joined joined = new Joined(null, 0);
-                    for (int i = 0; i < count; i++) {
-                        joined = with(joined, maps, i);
+        NDArray sum = null;
+        long channels = 0;
+        for (int i = 0; i < count; i++) {
+            try (NDArray x = maps.apply(i)) {
+                NDArray y = conv.forward(x, channels);
+                channels += x.getShape().get(1);
+                if (sum == null) {
+                    sum = y;
+                } else {
+                    try (y) {
+                        sum.addi(y);
                     }
-                    return finish(joined.sum);
-                });
-    }
-
-    /** What the convolution makes of the first channels; no sum of none. */
-    private record Joined(NDArray sum, long channels) {}
-
-    private Joined with(Joined before, IntFunction<NDArray> maps, int i) {
-        return Scope.call(
-                () -> {
-                    NDArray x = maps.apply(i);
-                    NDArray y = conv.forward(x, before.channels);
-                    return new Joined(
-                            before.sum == null ? y : before.sum.addi(y),
-                            before.channels + x.getShape().get(1));
-                },
-                joined -> List.of(joined.sum));
+                }
+            }
+        }
+        return finish(sum);
     }
 }

@@ -4,12 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.core.ops.LinearProduct;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.ScriptTemplate;
-
-import java.util.Map;
-import java.util.Optional;
+import dev.saccade.core.ops.Functional;
 
 /**
  * A transposed 2-D convolution that enlarges maps: stride as large as the kernel, so that every
@@ -19,9 +14,6 @@ import java.util.Optional;
  * <p>No square overlaps another, so it is a linear map of every cell.
  */
 public final class ConvTranspose2d extends Layer {
-
-    private static final ScriptTemplate SHUFFLE =
-            ScriptTemplate.of("(x: Tensor) -> Tensor", "return torch.pixel_shuffle(x, {kernel})");
 
     private final int kernel;
     private final Parameter weight;
@@ -50,14 +42,10 @@ public final class ConvTranspose2d extends Layer {
     @Override
     protected NDArray forward(NDArray x) {
         NDArray w = weight.getArray();
-        return Scope.array(
-                () -> {
-                    NDArray map = w.reshape(w.getShape().get(0), -1).transpose();
-                    NDArray shift = bias.getArray().repeat((long) kernel * kernel);
-                    NDArray cells = x.transpose(0, 2, 3, 1);
-                    NDArray squares = LinearProduct.multiply(cells, map, Optional.of(shift));
-                    return SHUFFLE.with(Map.of("kernel", kernel))
-                            .run(squares.transpose(0, 3, 1, 2));
-                });
+        NDArray map = w.reshape(w.getShape().get(0), -1).transpose();
+        NDArray shift = bias.getArray().repeat((long) kernel * kernel);
+        NDArray cells = x.transpose(0, 2, 3, 1);
+        NDArray squares = Functional.linear(cells, map, shift);
+        return Functional.pixelShuffle(squares.transpose(0, 3, 1, 2), kernel);
     }
 }

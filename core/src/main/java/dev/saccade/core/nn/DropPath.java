@@ -7,7 +7,6 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 
 import java.util.Arrays;
 
@@ -48,7 +47,6 @@ public final class DropPath extends Layer {
         long[] shape = new long[x.getShape().dimension()];
         Arrays.fill(shape, 1);
         shape[0] = factors.length;
-        return Scope.array(
-                () -> Functional.mul(x, Tensors.of(x.getManager(), factors, new Shape(shape))));
+        return Functional.mul(x, Tensors.of(x.getManager(), factors, new Shape(shape)));
     }
 }

@@ -7,7 +7,6 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 
 import java.util.SplittableRandom;
 
@@ -47,6 +46,6 @@ public final class Dropout2d extends Layer {
             }
         }
         Shape shape = new Shape(samples, channels, 1, 1);
-        return Scope.array(() -> Functional.mul(x, Tensors.of(x.getManager(), factors, shape)));
+        return Functional.mul(x, Tensors.of(x.getManager(), factors, shape));
     }
 }

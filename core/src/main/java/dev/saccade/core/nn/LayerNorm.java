@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.core.ops.LayerNormalization;
+import dev.saccade.core.ops.Functional;
 
 /** Layer normalization over the last axis (Ba et al. 2016). */
 public final class LayerNorm extends Layer {
@@ -34,7 +34,7 @@ public final class LayerNorm extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return LayerNormalization.normalize(x, weight.getArray(), bias.getArray(), eps);
+        return Functional.layerNorm(x, weight.getArray(), bias.getArray(), eps);
     }
 
     /**
@@ -45,6 +45,6 @@ public final class LayerNorm extends Layer {
      * @return the normalized sum, then the sum
      */
     public NDList forwardSum(NDArray x, NDArray y) {
-        return LayerNormalization.normalizeSum(x, y, weight.getArray(), bias.getArray(), eps);
+        return Functional.layerNormOfSum(x, y, weight.getArray(), bias.getArray(), eps);
     }
 }

@@ -9,10 +9,8 @@ import ai.djl.pytorch.jni.JniUtils;
 import dev.saccade.core.Text;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.LinearProduct;
 import dev.saccade.core.ops.attention.Affine;
 import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -104,7 +102,7 @@ public final class Linear extends Layer implements Affine {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return LinearProduct.multiply(x, weight.getArray(), bias());
+        return Functional.linear(x, weight.getArray(), bias == null ? null : bias.getArray());
     }
 
     /**
@@ -116,10 +114,10 @@ public final class Linear extends Layer implements Affine {
     public NDArray forwardGelu(NDArray x) {
         Precision precision = Autocast.precision(x.getDevice());
         if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
-            return Scope.array(() -> Functional.gelu(forward(x)));
+            return Functional.gelu(forward(x));
         }
         Script gelu = precision == Precision.BFLOAT16 ? Inference.BFLOAT16 : Inference.FLOAT32;
-        return LinearProduct.counted(
+        return Functional.countedLinear(
                 x, weight(), () -> gelu.run(x, weight.getArray(), bias.getArray()));
     }
 

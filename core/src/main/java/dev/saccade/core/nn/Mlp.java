@@ -2,8 +2,6 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.memory.Scope;
-
 /** The feed-forward layers of a transformer block: linear, GELU, linear over the last axis. */
 public final class Mlp extends Layer {
 
@@ -23,6 +21,6 @@ public final class Mlp extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(() -> fc2.apply(fc1.forwardGelu(x)));
+        return fc2.apply(fc1.forwardGelu(x));
     }
 }

@@ -1,16 +1,12 @@
 package dev.saccade.core.ops;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.OperatorLibrary;
-import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,11 +33,6 @@ public final class Autocast {
     /** Whether the processor has products of them. */
     private static final Map<Precision, Boolean> PRODUCTS = new ConcurrentHashMap<>();
 
-    private static final ScriptTemplate SET =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor",
-                    "return ops.saccade.autocast(x, {on_cpus}, {on_gpus}, {keeps})");
-
     /**
      * What a thread computes in.
      *
@@ -64,11 +55,7 @@ public final class Autocast {
         }
 
         private void set() {
-            Map<String, ?> constants =
-                    Map.of("on_cpus", type(onCpus), "on_gpus", type(onGpus), "keeps", keeps);
-            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-                SET.with(constants).run(Tensors.of(manager, 0));
-            }
+            Kernels.numbers("autocast", Kernels.TOKEN, type(onCpus), type(onGpus), keeps);
         }
     }
 
@@ -156,7 +143,7 @@ public final class Autocast {
     }
 
     private static boolean hasProducts(Precision precision) {
-        boolean has = Script.evaluate("ops.saccade.has_products(" + type(precision) + ")") > 0;
+        boolean has = Kernels.number("has_products", type(precision)) > 0;
         if (!has) {
             LOG.warn(
                     "precision: {}: the processor has no products of it, which makes it slower than"

@@ -86,12 +86,6 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                     return {shifted}
                     """);
 
-    private static final ScriptTemplate FUSED =
-            ScriptTemplate.of(
-                    SIGNATURE,
-                    "return ops.saccade.deform_conv2d(input, offset, {mask}, weight, {bias},"
-                            + " {stride}, {padding}, {dilation})");
-
     /** Checks the values. */
     public DeformConv2d {
         stride = ImmutableList.copyOf(stride);
@@ -141,14 +135,16 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
     }
 
     NDArray fused(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
-        Map<String, ?> constants =
-                Map.of(
-                        "mask", mask == null ? "None" : "mask",
-                        "bias", bias == null ? "None" : "bias",
-                        "stride", stride,
-                        "padding", padding,
-                        "dilation", dilation);
-        return run(FUSED.with(constants), input, offset, mask, weight, bias);
+        return Script.call(
+                "ops.saccade.deform_conv2d",
+                input,
+                offset,
+                mask,
+                weight,
+                bias,
+                stride,
+                padding,
+                dilation);
     }
 
     NDArray portable(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
@@ -165,23 +161,14 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                         "dilation_x", dilation.get(1),
                         "modulated", modulated,
                         "shifted", bias == null ? "result" : "torch.add(result, " + shift + ")");
-        return run(PORTABLE.with(constants), input, offset, mask, weight, bias);
-    }
-
-    /** Runs a script that does not look at what is null here. */
-    private static NDArray run(
-            Script script,
-            NDArray input,
-            NDArray offset,
-            NDArray mask,
-            NDArray weight,
-            NDArray bias) {
-        return script.run(
-                input,
-                offset,
-                Objects.requireNonNullElse(mask, offset),
-                weight,
-                Objects.requireNonNullElse(bias, weight));
+        // The script reads neither of the two where it is null here.
+        return PORTABLE.with(constants)
+                .run(
+                        input,
+                        offset,
+                        Objects.requireNonNullElse(mask, offset),
+                        weight,
+                        Objects.requireNonNullElse(bias, weight));
     }
 
     /** Holds the shapes against one another. */

@@ -3,11 +3,17 @@ package dev.saccade.core.ops;
 import static dev.saccade.core.ops.script.Script.call;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Operators by PyTorch's names, like {@code torch} and {@code torch.nn.functional}; all record
@@ -18,6 +24,11 @@ import java.util.List;
  * clip}: they write the number into an array of Java memory, which may be freed too early.
  */
 public final class Functional {
+
+    private static final ScriptTemplate ADD_LAYER_NORM =
+            ScriptTemplate.of(
+                    "(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> Tuple[Tensor, Tensor]",
+                    "return ops.saccade.add_layer_norm(x, y, weight, bias, {eps})");
 
     private Functional() {}
 
@@ -196,6 +207,49 @@ public final class Functional {
         return call(Kernels.isFusedForFloatsOnCpu(x) ? "ops.saccade.gelu" : "torch.gelu", x);
     }
 
+    /**
+     * Returns {@code x W^T + b} over the last axis. In float32 on a CPU it runs as a 1x1
+     * convolution through oneDNN, up to twice as fast as MKL, with a kernel of its own for the
+     * gradients by weight and bias.
+     *
+     * @param x {@code [..., in]}
+     * @param weight {@code [out, in]}
+     * @param bias {@code [out]}; null for none
+     */
+    public static NDArray linear(NDArray x, NDArray weight, NDArray bias) {
+        String operator =
+                Kernels.isFusedForProductsOnCpu(x) ? "ops.saccade.linear" : "torch.linear";
+        return countedLinear(x, weight, () -> call(operator, x, weight, bias));
+    }
+
+    /** Runs an operator that maps every vector by a weight, and counts its multiply-adds. */
+    public static NDArray countedLinear(NDArray x, NDArray weight, Supplier<NDArray> operator) {
+        long out = weight.getShape().get(0);
+        Shape in = x.getShape();
+        return MultiplyAdds.run(
+                x.size() * out, x, in.slice(0, in.dimension() - 1).add(out), operator);
+    }
+
+    /** Returns the layer normalization over the last axis. */
+    public static NDArray layerNorm(NDArray x, NDArray weight, NDArray bias, float eps) {
+        if (Kernels.isFusedFor(x)) {
+            return call("ops.saccade.layer_norm", x, weight, bias, eps);
+        }
+        return x.getNDArrayInternal()
+                .layerNorm(x, weight.getShape(), weight, bias, eps)
+                .singletonOrThrow();
+    }
+
+    /** Returns the layer normalization of {@code x + y} over the last axis, then the sum. */
+    public static NDList layerNormOfSum(
+            NDArray x, NDArray y, NDArray weight, NDArray bias, float eps) {
+        if (Kernels.isFusedFor(x)) {
+            return ADD_LAYER_NORM.with(Map.of("eps", eps)).runAll(x, y, weight, bias);
+        }
+        NDArray sum = x.add(y);
+        return new NDList(layerNorm(sum, weight, bias, eps), sum);
+    }
+
     /** Returns the group normalization of {@code [N, C, ...]}. */
     public static NDArray groupNorm(
             NDArray x, int groups, NDArray weight, NDArray bias, double eps) {
@@ -205,6 +259,13 @@ public final class Functional {
     /** Returns {@code [N, C, size, size]}, the means of cells of nearly equal size. */
     public static NDArray adaptiveAvgPool2d(NDArray x, int size) {
         return call("torch.adaptive_avg_pool2d", x, List.of(size, size));
+    }
+
+    /** Returns the maxima of square windows of {@code [N, C, H, W]}. */
+    public static NDArray maxPool2d(NDArray x, int kernel, int stride, int padding) {
+        Shape border = new Shape(padding, padding);
+        return x.getNDArrayInternal()
+                .maxPool(new Shape(kernel, kernel), new Shape(stride, stride), border, false);
     }
 
     /** Returns {@code [N, C / r^2, r H, r W]}: groups of channels become cells. */

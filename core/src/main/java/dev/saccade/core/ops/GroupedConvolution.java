@@ -5,9 +5,8 @@ import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Script;
 
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -21,18 +20,6 @@ public final class GroupedConvolution {
 
     /** The same of doubles. */
     private static final long WIDEST_OF_DOUBLES = 4;
-
-    private static final String TEXT =
-            """
-            y = ops.saccade.grouped_convolution(torch.permute(x, [0, 2, 3, 1]), weight, {bias})
-            return torch.permute(y, [0, 3, 1, 2])
-            """;
-
-    private static final ScriptTemplate CONVOLVE =
-            ScriptTemplate.of("(x: Tensor, weight: Tensor) -> Tensor", TEXT);
-
-    private static final ScriptTemplate CONVOLVE_AND_SHIFT =
-            ScriptTemplate.of("(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor", TEXT);
 
     private GroupedConvolution() {}
 
@@ -63,14 +50,11 @@ public final class GroupedConvolution {
                 x,
                 x.getShape(),
                 () ->
-                        bias.map(
-                                        shift ->
-                                                CONVOLVE_AND_SHIFT
-                                                        .with(Map.of("bias", "bias"))
-                                                        .run(x, weight, shift))
-                                .orElseGet(
-                                        () ->
-                                                CONVOLVE.with(Map.of("bias", "None"))
-                                                        .run(x, weight)));
+                        Script.call(
+                                        "ops.saccade.grouped_convolution",
+                                        x.transpose(0, 2, 3, 1),
+                                        weight,
+                                        bias.orElse(null))
+                                .transpose(0, 3, 1, 2));
     }
 }

@@ -130,10 +130,8 @@ class LinearProductTest {
     void aBiasMayBeAPartOfAnother() {
         NDArray bias = manager.arange(6f).reshape(3, 2).get(":, 1");
         NDArray y =
-                LinearProduct.multiply(
-                        manager.zeros(new Shape(1, 4)),
-                        manager.zeros(new Shape(3, 4)),
-                        Optional.of(bias));
+                Functional.linear(
+                        manager.zeros(new Shape(1, 4)), manager.zeros(new Shape(3, 4)), bias);
         assertArrayEquals(new float[] {1, 3, 5}, y.toFloatArray(), 0);
     }
 
@@ -154,8 +152,10 @@ class LinearProductTest {
         List<NDArray> results = new ArrayList<>();
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray y =
-                    LinearProduct.multiply(
-                            leaves.get(0), leaves.get(1), bias.map(b -> leaves.get(2)));
+                    Functional.linear(
+                            leaves.get(0),
+                            leaves.get(1),
+                            bias.map(b -> leaves.get(2)).orElse(null));
             collector.backward(y.mul(cotangent).sum());
             results.add(y.stopGradient());
         }

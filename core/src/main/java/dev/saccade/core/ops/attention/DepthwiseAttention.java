@@ -2,10 +2,11 @@ package dev.saccade.core.ops.attention;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
 
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -15,9 +16,6 @@ import java.util.Optional;
  * sum; padded ones do.
  */
 public final class DepthwiseAttention {
-
-    private static final Script MEAN =
-            Script.compile("(k: Tensor) -> Tensor", "return torch.mean(k, [3], True)");
 
     private static final Script MEAN_SEEN =
             Script.compile(
@@ -59,13 +57,11 @@ public final class DepthwiseAttention {
      */
     public static NDArray attend(
             NDArray q, NDArray k, Optional<NDArray> bias, Optional<NDArray> unseen) {
-        return Scope.array(
-                () -> {
-                    NDArray mean =
-                            unseen.map(u -> MEAN_SEEN.run(k, u)).orElseGet(() -> MEAN.run(k));
-                    NDArray out = q.mul(mean);
-                    return bias.map(p -> out.addi(weighted(k, p, unseen))).orElse(out);
-                });
+        NDArray mean =
+                unseen.map(u -> MEAN_SEEN.run(k, u))
+                        .orElseGet(() -> Functional.mean(k, List.of(3), true));
+        NDArray out = q.mul(mean);
+        return bias.map(p -> out.addi(weighted(k, p, unseen))).orElse(out);
     }
 
     private static NDArray weighted(NDArray k, NDArray bias, Optional<NDArray> unseen) {

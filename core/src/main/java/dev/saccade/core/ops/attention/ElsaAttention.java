@@ -5,9 +5,10 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
 
@@ -183,21 +184,6 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
                     return torch.permute(out, [0, 2, 3, 1])
                     """);
 
-    private static final ScriptTemplate FUSED =
-            ScriptTemplate.of(
-                    "(v: Tensor, logits: Tensor) -> Tensor",
-                    "return ops.saccade.elsa_attention(v, logits, None, None, {kernel},"
-                        + " {dilation})");
-
-    private static final ScriptTemplate FUSED_WITH_GHOST_HEAD =
-            ScriptTemplate.of(
-                    "(v: Tensor, logits: Tensor, ghost: Tensor) -> Tensor",
-                    """
-                    kernel = {kernel}
-                    parts = torch.reshape(ghost, [-1, torch.size(v, 3), kernel * kernel])
-                    return ops.saccade.elsa_attention(v, logits, {mul}, {add}, kernel, {dilation})
-                    """);
-
     /** Checks the values. */
     public ElsaAttention {
         checkArgument(kernel > 0 && kernel % 2 == 1, "kernel: got %s, expected odd", kernel);
@@ -236,40 +222,26 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     }
 
     NDArray portable(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
-        return Scope.array(
-                () ->
-                        aggregate(
-                                values,
-                                SOFTMAX.with(Map.of("taps", kernel * kernel)).run(logits),
-                                ghostHead));
+        NDArray weights = SOFTMAX.with(Map.of("taps", kernel * kernel)).run(logits);
+        return aggregate(values, weights, ghostHead);
     }
 
     NDArray fused(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
         int summands = (lambda == 0 ? 1 : 2) + (gamma == 0 ? 0 : 1);
-        String mul = lambda == 0 ? "None" : "torch.pow(torch.select(parts, 0, 0), " + lambda + ")";
-        String add = gamma == 0 ? "None" : "torch.select(parts, 0, -1) * " + gamma;
+        NDArray mul = lambda == 0 ? null : Script.call("torch.pow", flat(ghostHead, 0), lambda);
+        NDArray add = gamma == 0 ? null : Functional.mul(flat(ghostHead, 1), gamma);
         return counted(
                 summands,
                 values,
                 () ->
-                        ghostHead
-                                .map(
-                                        ghosts ->
-                                                FUSED_WITH_GHOST_HEAD
-                                                        .with(
-                                                                Map.of(
-                                                                        "kernel", kernel,
-                                                                        "dilation", dilation,
-                                                                        "mul", mul,
-                                                                        "add", add))
-                                                        .run(values, logits, ghosts))
-                                .orElseGet(
-                                        () ->
-                                                FUSED.with(
-                                                                Map.of(
-                                                                        "kernel", kernel,
-                                                                        "dilation", dilation))
-                                                        .run(values, logits)));
+                        Script.call(
+                                "ops.saccade.elsa_attention",
+                                values,
+                                logits,
+                                mul,
+                                add,
+                                kernel,
+                                dilation));
     }
 
     /** Counts some products for each value and offset. */
@@ -287,20 +259,20 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
      * @return {@code [N, H, W, C]}
      */
     public NDArray aggregate(NDArray values, NDArray weights, Optional<NDArray> ghostHead) {
-        return Scope.array(
-                () -> {
-                    boolean both = lambda != 0 && gamma != 0;
-                    NDArray y =
-                            lambda == 0
-                                    ? banded(values, weights)
-                                    : modulated(values, weights, part(ghostHead, 0, both));
-                    return gamma == 0 ? y : withStatic(y, values, part(ghostHead, 1, both));
-                });
+        NDArray y =
+                lambda == 0
+                        ? banded(values, weights)
+                        : modulated(values, weights, part(ghostHead, 0));
+        return gamma == 0 ? y : withStatic(y, values, part(ghostHead, 1));
     }
 
-    private static NDArray part(Optional<NDArray> ghostHead, int index, boolean both) {
+    private NDArray part(Optional<NDArray> ghostHead, int index) {
         NDArray all = ghostHead.orElseThrow();
-        return both ? all.get(index) : all;
+        return lambda != 0 && gamma != 0 ? all.get(index) : all;
+    }
+
+    private NDArray flat(Optional<NDArray> ghostHead, int index) {
+        return part(ghostHead, index).reshape(-1, (long) kernel * kernel);
     }
 
     private NDArray banded(NDArray values, NDArray weights) {

@@ -3,7 +3,10 @@ package dev.saccade.core.ops.attention;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.script.ScriptTemplate;
+
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -15,6 +18,12 @@ import java.util.Optional;
  * head; tables of relative positions have {@link #offsets} entries in their last axis.
  */
 public interface FilterRegion {
+
+    /** Zeros in the type of a part. */
+    ScriptTemplate ZEROS =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    "return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [{keys}])");
 
     /** Returns the number of keys of a query. */
     int keys();
@@ -38,7 +47,9 @@ public interface FilterRegion {
     List<NDArray> split(NDArray map, int parts, int heads);
 
     /** Returns values of 0 that may be overwritten, one for each key of the queries in a part. */
-    NDArray zeros(NDArray part);
+    default NDArray zeros(NDArray part) {
+        return ZEROS.with(Map.of("keys", keys())).run(part);
+    }
 
     /** Returns values {@code q_i k_j} that may be overwritten. */
     NDArray products(NDArray q, NDArray k);

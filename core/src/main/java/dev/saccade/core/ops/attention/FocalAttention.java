@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
@@ -25,15 +25,10 @@ import java.util.function.Supplier;
  */
 public final class FocalAttention {
 
-    private static final Script NO_CELLS =
-            Script.compile(
-                    "(qkv: Tensor) -> Tensor",
-                    "return torch.slice(torch.flatten(qkv, 1, 2), 1, 0, 0)");
-
     private static final ScriptTemplate ATTEND =
             ScriptTemplate.of(
                     "(qkv: Tensor, cells: Tensor, bias: Tensor, index: Tensor, mask: Tensor) ->"
-                        + " Tensor",
+                            + " Tensor",
                     """
                     window = {window}
                     first_masked = {first_masked}
@@ -64,12 +59,6 @@ public final class FocalAttention {
                     return torch.matmul(torch.softmax(logits, -1), v_windows)
                     """);
 
-    private static final ScriptTemplate FUSED =
-            ScriptTemplate.of(
-                    "(qkv: Tensor, cells: Tensor, bias: Tensor, index: Tensor, mask: Tensor) ->"
-                        + " Tensor",
-                    "return ops.saccade.focal_attention(qkv, cells, bias, index, mask, {window})");
-
     private FocalAttention() {}
 
     /**
@@ -93,32 +82,40 @@ public final class FocalAttention {
 
     static NDArray portable(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
-        Map<String, ?> constants =
-                Map.of(
-                        "window",
-                        region.window(),
-                        "first_masked",
-                        Tracer.isRecording() ? 0 : region.firstMasked());
+        int firstMasked = Tracer.isRecording() ? 0 : region.firstMasked();
+        Script attend = ATTEND.with(Map.of("window", region.window(), "first_masked", firstMasked));
+        NDList keys = region.keys(qkv);
+        NDArray pooled = cells.orElseGet(() -> noCells(qkv));
         return counted(
                 region,
                 qkv,
                 map,
-                () ->
-                        region.windows()
-                                .merge(run(ATTEND.with(constants), region, qkv, cells, bias), map));
+                () -> {
+                    NDArray out = attend.run(qkv, pooled, bias, keys.get(0), keys.get(1));
+                    return region.windows().merge(out, map);
+                });
     }
 
     static NDArray fused(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
-        Map<String, ?> constants = Map.of("window", region.window());
+        NDList keys = region.keys(qkv);
+        NDArray pooled = cells.orElseGet(() -> noCells(qkv));
         return counted(
                 region,
                 qkv,
                 map,
-                () ->
-                        region.windows()
-                                .restore(
-                                        run(FUSED.with(constants), region, qkv, cells, bias), map));
+                () -> {
+                    NDArray out =
+                            Script.call(
+                                    "ops.saccade.focal_attention",
+                                    qkv,
+                                    pooled,
+                                    bias,
+                                    keys.get(0),
+                                    keys.get(1),
+                                    region.window());
+                    return region.windows().restore(out, map);
+                });
     }
 
     /** The original code also maps the padding of windows to outputs, which ours crops before. */
@@ -128,16 +125,10 @@ public final class FocalAttention {
         long queries = qkv.size() / 3;
         long padding = queries / channels - map.slice(0, 3).size();
         return MultiplyAdds.run(
-                2 * queries * region.keys() + padding * channels * channels,
-                qkv,
-                map,
-                () -> Scope.array(operator));
+                2 * queries * region.keys() + padding * channels * channels, qkv, map, operator);
     }
 
-    private static NDArray run(
-            Script attend, FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias) {
-        NDList keys = region.keys(qkv);
-        return attend.run(
-                qkv, cells.orElseGet(() -> NO_CELLS.run(qkv)), bias, keys.get(0), keys.get(1));
+    private static NDArray noCells(NDArray qkv) {
+        return Functional.slice(qkv.flatten(1, 2), 1, 0, 0);
     }
 }

@@ -4,7 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -101,23 +100,12 @@ public final class FocalBias {
 
     static NDArray portable(
             FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
-        return Scope.array(
-                () -> {
-                    int m = region.window();
-                    NDArray within = RelativePositionBias.within(own, m, m);
-                    NDList parts = new NDList(1 + windows.size());
-                    Script ring =
-                            RING.with(
-                                    Map.of(
-                                            "window",
-                                            m,
-                                            "expand",
-                                            region.expand(),
-                                            "absent",
-                                            ABSENT));
-                    parts.add(neighbors.map(n -> ring.run(within, n)).orElse(within));
-                    windows.forEach(table -> parts.add(RelativePositionBias.between(table, m)));
-                    return Tensors.concat(parts, 2);
-                });
+        int m = region.window();
+        NDArray within = RelativePositionBias.within(own, m, m);
+        NDList parts = new NDList(1 + windows.size());
+        Script ring = RING.with(Map.of("window", m, "expand", region.expand(), "absent", ABSENT));
+        parts.add(neighbors.map(n -> ring.run(within, n)).orElse(within));
+        windows.forEach(table -> parts.add(RelativePositionBias.between(table, m)));
+        return Tensors.concat(parts, 2);
     }
 }

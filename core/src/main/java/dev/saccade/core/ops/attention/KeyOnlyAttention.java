@@ -5,15 +5,14 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.Text;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.Tracer;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Key-only attention (LinGlo, "Rethinking Query-Key Pairwise Interactions in Vision Transformers"):
@@ -32,22 +31,6 @@ import java.util.Map;
  */
 public final class KeyOnlyAttention {
 
-    private static final String INPUTS =
-            "x: Tensor, w: Tensor, wk: Tensor, wv: Tensor, u1: Tensor, u2: Tensor";
-
-    private static final String BIASED =
-            Text.format("(%s, bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor", INPUTS);
-
-    private static final String UNBIASED = Text.format("(%s) -> Tensor", INPUTS);
-
-    private static final String NO_BIAS =
-            """
-            bk = torch.zeros_like(torch.select(wk, 0, 0))
-            bv = bk
-            b1 = bk
-            b2 = bk
-            """;
-
     private static final String GATE =
             """
             n = torch.size(x, 0)
@@ -64,7 +47,7 @@ public final class KeyOnlyAttention {
 
     /** Keys and values of every token, and two products more. */
     static final Form FOUR_PRODUCTS =
-            Form.of(
+            portable(
                     """
                     gated = torch.linear(tokens, wv, bv) * g
                     y = torch.linear(gated, u1, b1) + torch.linear(tokens, wk, bk)
@@ -73,7 +56,7 @@ public final class KeyOnlyAttention {
 
     /** One product with a matrix of the image. */
     static final Form ONE_PRODUCT =
-            Form.of(
+            portable(
                     """
                     m = torch.matmul(u2, torch.matmul(u1 * g, wv) + wk)
                     b = torch.linear(torch.linear(g * bv, u1, b1 + bk), u2, b2)
@@ -81,37 +64,13 @@ public final class KeyOnlyAttention {
                     return torch.reshape(y, torch.size(x))
                     """);
 
-    /** The fused operator, which takes the cheaper of the two itself. */
-    static final Form FUSED =
-            new Form(
-                    ScriptTemplate.of(
-                            BIASED,
-                            """
-                            return ops.saccade.key_only_attention(x, w, wk, wv, u1, u2, bk, bv, b1, b2)
-                            """),
-                    ScriptTemplate.of(
-                            UNBIASED,
-                            """
-                            return ops.saccade.key_only_attention(x, w, wk, wv, u1, u2, None, None, None, None)
-                            """));
+    /** Takes the cheaper of the two itself. */
+    static final Form FUSED = KeyOnlyAttention::fused;
 
     /** A way to compute it; all have the same values. */
-    record Form(ScriptTemplate biased, ScriptTemplate unbiased) {
-
-        private static Form of(String text) {
-            return new Form(
-                    ScriptTemplate.of(BIASED, GATE + text),
-                    ScriptTemplate.of(UNBIASED, NO_BIAS + GATE + text));
-        }
-
-        NDArray run(NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
-            List<NDArray> inputs = new ArrayList<>(List.of(x, saliency));
-            inputs.addAll(weights);
-            inputs.addAll(biases);
-            return (biases.isEmpty() ? unbiased : biased)
-                    .with(Map.of())
-                    .run(inputs.toArray(NDArray[]::new));
-        }
+    @FunctionalInterface
+    interface Form {
+        NDArray run(NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases);
     }
 
     private KeyOnlyAttention() {}
@@ -140,6 +99,36 @@ public final class KeyOnlyAttention {
                 x,
                 map,
                 () -> form.run(x, saliency, weights, biases));
+    }
+
+    private static NDArray fused(
+            NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
+        Object[] inputs = all(x, saliency, weights, biases, null);
+        return Script.call("ops.saccade.key_only_attention", inputs);
+    }
+
+    private static Form portable(String body) {
+        Script script =
+                Script.compile(
+                        "(x: Tensor, w: Tensor, wk: Tensor, wv: Tensor, u1: Tensor, u2: Tensor,"
+                                + " bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor",
+                        GATE + body);
+        return (x, saliency, weights, biases) -> {
+            NDArray none = weights.get(0).get(0).zerosLike();
+            return script.run(all(x, saliency, weights, biases, none));
+        };
+    }
+
+    private static NDArray[] all(
+            NDArray x,
+            NDArray saliency,
+            List<NDArray> weights,
+            List<NDArray> biases,
+            NDArray noBias) {
+        List<NDArray> inputs = new ArrayList<>(List.of(x, saliency));
+        inputs.addAll(weights);
+        inputs.addAll(biases.isEmpty() ? Collections.nCopies(4, noBias) : biases);
+        return inputs.toArray(NDArray[]::new);
     }
 
     /** One product of L by C by C and two of C by C by C, against four of L by C by C. */

@@ -3,7 +3,6 @@ package dev.saccade.core.ops.attention;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -24,11 +23,6 @@ import java.util.Optional;
  * @param kernel K, odd
  */
 public record NeighborRegion(int kernel) implements FilterRegion {
-
-    private static final ScriptTemplate ZEROS =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor",
-                    "return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [{keys}])");
 
     /** To {@code [H + K - 1, N * chunks * heads, 2 K - 1, d]}. */
     private static final ScriptTemplate ROWS =
@@ -207,11 +201,6 @@ public record NeighborRegion(int kernel) implements FilterRegion {
     }
 
     @Override
-    public NDArray zeros(NDArray part) {
-        return ZEROS.with(Map.of("keys", keys())).run(part);
-    }
-
-    @Override
     public NDArray products(NDArray q, NDArray k) {
         return MultiplyAdds.run(
                 q.size() * keys(),
@@ -220,12 +209,19 @@ public record NeighborRegion(int kernel) implements FilterRegion {
                 () ->
                         Tracer.isRecording()
                                 ? with(PRODUCTS_BY_OFFSET).run(q, k)
-                                : Scope.array(() -> with(PRODUCTS).run(q, with(ROWS).run(k))));
+                                : onRows(PRODUCTS, q, k));
     }
 
     @Override
     public NDArray ofQueries(NDArray q, NDArray rk) {
         return MultiplyAdds.run(q.size() * keys(), q, values(q), () -> OF_QUERIES.run(q, rk));
+    }
+
+    /** Rows take 14 times the memory of the part, so they are freed at once. */
+    private NDArray onRows(ScriptTemplate operator, NDArray x, NDArray part) {
+        try (NDArray rows = with(ROWS).run(part)) {
+            return with(operator).run(x, rows);
+        }
     }
 
     /** Returns the shape of one value for each neighbor of a part. */
@@ -235,7 +231,7 @@ public record NeighborRegion(int kernel) implements FilterRegion {
 
     @Override
     public NDArray ofKeys(NDArray k, NDArray rq) {
-        return Scope.array(() -> with(AROUND).run(ofQueries(k, rq)));
+        return with(AROUND).run(ofQueries(k, rq));
     }
 
     @Override
@@ -258,6 +254,6 @@ public record NeighborRegion(int kernel) implements FilterRegion {
                 () ->
                         Tracer.isRecording()
                                 ? with(APPLY_BY_OFFSET).run(filters, v)
-                                : Scope.array(() -> with(APPLY).run(filters, with(ROWS).run(v))));
+                                : onRows(APPLY, filters, v));
     }
 }

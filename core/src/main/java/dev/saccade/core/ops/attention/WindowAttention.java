@@ -7,6 +7,7 @@ import dev.saccade.core.ops.attention.Windows.Order;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.List;
@@ -35,27 +36,6 @@ public final class WindowAttention {
                     logits = torch.matmul(q * {scale}, torch.transpose(k, 3, 4))
                     return torch.matmul(torch.softmax(torch.add_(logits, bias), -1), v)
                     """);
-
-    private static final ScriptTemplate ATTEND_MASKED =
-            ScriptTemplate.of(
-                    "(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, mask: Tensor) -> Tensor",
-                    """
-                    logits = torch.matmul(q * {scale}, torch.transpose(k, 3, 4))
-                    logits = torch.add_(logits, bias + mask)
-                    return torch.matmul(torch.softmax(logits, -1), v)
-                    """);
-
-    private static final String CALL =
-            """
-            return ops.saccade.window_attention(
-                packed, {padding}, table, {heads}, {window}, {shift}, {pads_first}, {thirds}, {scale})
-            """;
-
-    private static final ScriptTemplate FUSED =
-            ScriptTemplate.of("(packed: Tensor, table: Tensor) -> Tensor", CALL);
-
-    private static final ScriptTemplate FUSED_WITH_PADDING =
-            ScriptTemplate.of("(packed: Tensor, table: Tensor, padding: Tensor) -> Tensor", CALL);
 
     /**
      * Which third of a packed map holds what, and how products of queries and keys are scaled.
@@ -102,84 +82,61 @@ public final class WindowAttention {
      */
     public static NDArray attend(
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
-        return Kernels.isFusedFor(map)
-                ? fused(windows, map, projection, packing, table)
-                : portable(windows, map, projection, packing, table);
+        // Inference frees the packed map before the output projection.
+        return Scope.array(
+                () ->
+                        Kernels.isFusedFor(map)
+                                ? fused(windows, map, projection, packing, table)
+                                : portable(windows, map, projection, packing, table));
     }
 
     static NDArray portable(
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
-        return Scope.array(
-                () -> {
-                    NDArray bias =
-                            RelativePositionBias.within(table, windows.height(), windows.width());
-                    NDArray packed = projection.apply(windows.arrange(map));
-                    int heads = Math.toIntExact(table.getShape().get(1));
-                    List<NDArray> parts = windows.split(packed, 3, heads);
-                    NDArray q = parts.get(packing.queries);
-                    NDArray k = parts.get(packing.keys);
-                    NDArray v = parts.get(packing.values);
-                    long depth = q.getShape().get(4);
-                    countOutputOfPadding(padded(windows, map), heads * depth);
-                    double scale = packing.scaleFor(depth);
-                    NDArray out =
-                            MultiplyAdds.run(
-                                    2 * q.size() * windows.area(),
-                                    q,
-                                    q.getShape(),
-                                    () ->
-                                            windows.isShifted()
-                                                    ? ATTEND_MASKED
-                                                            .with(Map.of("scale", scale))
-                                                            .run(
-                                                                    q,
-                                                                    k,
-                                                                    v,
-                                                                    bias,
-                                                                    windows.mask(packed, UNSEEN))
-                                                    : ATTEND.with(Map.of("scale", scale))
-                                                            .run(q, k, v, bias));
-                    return windows.merge(out, map.getShape());
-                });
+        NDArray packed = projection.apply(windows.arrange(map));
+        int heads = Math.toIntExact(table.getShape().get(1));
+        List<NDArray> parts = windows.split(packed, 3, heads);
+        NDArray q = parts.get(packing.queries);
+        NDArray k = parts.get(packing.keys);
+        NDArray v = parts.get(packing.values);
+        NDArray bias = RelativePositionBias.within(table, windows.height(), windows.width());
+        if (windows.isShifted()) {
+            bias = bias.add(windows.mask(packed, UNSEEN));
+        }
+        long depth = q.getShape().get(4);
+        countOutputOfPadding(padded(windows, map), heads * depth);
+        Script attend = ATTEND.with(Map.of("scale", packing.scaleFor(depth)));
+        NDArray[] inputs = {q, k, v, bias};
+        NDArray out =
+                MultiplyAdds.run(
+                        2 * q.size() * windows.area(), q, q.getShape(), () -> attend.run(inputs));
+        return windows.merge(out, map.getShape());
     }
 
     static NDArray fused(
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
-        return Scope.array(
-                () -> {
-                    NDArray packed = projection.apply(map);
-                    Shape shape = packed.getShape();
-                    long heads = table.getShape().get(1);
-                    long channels = shape.get(3);
-                    long padded = padded(windows, map);
-                    MultiplyAdds.add(padded * map.getShape().get(3) * channels);
-                    countOutputOfPadding(padded, channels / 3);
-                    Optional<NDArray> padding = projection.bias();
-                    Map<String, Object> constants =
-                            Map.of(
-                                    "padding", padding.isPresent() ? "padding" : "None",
-                                    "heads", heads,
-                                    "window", List.of(windows.height(), windows.width()),
-                                    "shift", List.of(windows.shiftY(), windows.shiftX()),
-                                    "pads_first", windows.order() == Order.PAD_THEN_SHIFT,
-                                    "thirds",
-                                            List.of(packing.queries, packing.keys, packing.values),
-                                    "scale", packing.scaleFor(channels / 3 / heads));
-                    return MultiplyAdds.run(
-                            2 * windows.tokens(shape) * channels / 3 * windows.area(),
-                            packed,
-                            shape.slice(0, 3).add(channels / 3),
-                            () ->
-                                    padding.map(
-                                                    p ->
-                                                            FUSED_WITH_PADDING
-                                                                    .with(constants)
-                                                                    .run(packed, table, p))
-                                            .orElseGet(
-                                                    () ->
-                                                            FUSED.with(constants)
-                                                                    .run(packed, table)));
-                });
+        NDArray packed = projection.apply(map);
+        Shape shape = packed.getShape();
+        long heads = table.getShape().get(1);
+        long channels = shape.get(3);
+        long padded = padded(windows, map);
+        MultiplyAdds.add(padded * map.getShape().get(3) * channels);
+        countOutputOfPadding(padded, channels / 3);
+        return MultiplyAdds.run(
+                2 * windows.tokens(shape) * channels / 3 * windows.area(),
+                packed,
+                shape.slice(0, 3).add(channels / 3),
+                () ->
+                        Script.call(
+                                "ops.saccade.window_attention",
+                                packed,
+                                projection.bias().orElse(null),
+                                table,
+                                heads,
+                                List.of(windows.height(), windows.width()),
+                                List.of(windows.shiftY(), windows.shiftX()),
+                                windows.order() == Order.PAD_THEN_SHIFT,
+                                List.of(packing.queries, packing.keys, packing.values),
+                                packing.scaleFor(channels / 3 / heads)));
     }
 
     private static long padded(Windows windows, NDArray map) {

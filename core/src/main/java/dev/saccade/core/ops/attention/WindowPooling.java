@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
@@ -30,10 +31,6 @@ public final class WindowPooling {
                     return torch.permute(y, [0, 2, 3, 1])
                     """);
 
-    private static final ScriptTemplate FUSED =
-            ScriptTemplate.of(
-                    SIGNATURE, "return ops.saccade.window_pooling(x, weight, bias, {part})");
-
     private WindowPooling() {}
 
     /**
@@ -46,8 +43,9 @@ public final class WindowPooling {
      * @return {@code [N, H / part, W / part, C]}
      */
     public static NDArray pool(NDArray x, NDArray weight, NDArray bias, int part) {
-        boolean fused = Kernels.isFusedForProductsOnCpu(x);
         MultiplyAdds.add(x.size());
-        return (fused ? FUSED : CONVOLVE).with(Map.of("part", part)).run(x, weight, bias);
+        return Kernels.isFusedForProductsOnCpu(x)
+                ? Script.call("ops.saccade.window_pooling", x, weight, bias, part)
+                : CONVOLVE.with(Map.of("part", part)).run(x, weight, bias);
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.core.ops.attention;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -23,19 +22,6 @@ import java.util.function.Supplier;
  * @param shift tokens that the windows are shifted by along both axes
  */
 public record WindowRegion(int side, int shift) implements FilterRegion {
-
-    private static final Script ZEROS =
-            Script.compile(
-                    "(x: Tensor) -> Tensor",
-                    """
-                    area = torch.size(x, 3)
-                    return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [area])
-                    """);
-
-    private static final Script PRODUCTS =
-            Script.compile(
-                    "(q: Tensor, k: Tensor) -> Tensor",
-                    "return torch.matmul(q, torch.transpose(k, 3, 4))");
 
     private static final ScriptTemplate PAIRS =
             ScriptTemplate.of(
@@ -62,10 +48,6 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
                     return torch.permute(values, [2, 3, 0, 1, 4])
                     """);
 
-    private static final Script APPLY =
-            Script.compile(
-                    "(filters: Tensor, v: Tensor) -> Tensor", "return torch.matmul(filters, v)");
-
     private Windows windows() {
         return new Windows(side, shift);
     }
@@ -91,27 +73,18 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
     }
 
     @Override
-    public NDArray zeros(NDArray part) {
-        return ZEROS.run(part);
-    }
-
-    @Override
     public NDArray products(NDArray q, NDArray k) {
-        return values(q, () -> PRODUCTS.run(q, k));
+        return values(q, () -> q.matMul(k.swapAxes(3, 4)));
     }
 
     @Override
     public NDArray ofQueries(NDArray q, NDArray rk) {
-        return values(q, () -> Scope.array(() -> OF_QUERIES.run(q, pairs(rk))));
+        return values(q, () -> OF_QUERIES.run(q, pairs(rk)));
     }
 
     @Override
     public NDArray ofKeys(NDArray k, NDArray rq) {
-        return values(
-                k,
-                () ->
-                        Scope.array(
-                                () -> OF_QUERIES.run(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4)));
+        return values(k, () -> OF_QUERIES.run(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4));
     }
 
     /** Counts one value for each pair of a part. */
@@ -142,7 +115,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
                 v.size() * keys(),
                 v,
                 map.slice(0, 3).add(part.get(2) * part.get(4)),
-                () -> Scope.array(() -> merge(APPLY.run(filters, v), map)));
+                () -> merge(filters.matMul(v), map));
     }
 
     /**

@@ -3,7 +3,7 @@ package dev.saccade.core.ops.attention;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
@@ -31,10 +31,6 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
         /** As in timm. */
         SHIFT_THEN_PAD
     }
-
-    private static final ScriptTemplate ROLL =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return torch.roll(x, [{down}, {right}], [1, 2])");
 
     /**
      * An index would leave out a slice that keeps all, so that operators depended on the size; the
@@ -127,11 +123,9 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     public NDArray arrange(NDArray map) {
         boolean pads = isPadded(map.getShape());
         if (pads && isShifted()) {
-            return Scope.array(
-                    () ->
-                            order == Order.PAD_THEN_SHIFT
-                                    ? roll(pad(map), -shiftY, -shiftX)
-                                    : pad(roll(map, -shiftY, -shiftX)));
+            return order == Order.PAD_THEN_SHIFT
+                    ? roll(pad(map), -shiftY, -shiftX)
+                    : pad(roll(map, -shiftY, -shiftX));
         }
         return pads ? pad(map) : isShifted() ? roll(map, -shiftY, -shiftX) : map;
     }
@@ -144,7 +138,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     private static NDArray roll(NDArray map, int down, int right) {
-        return ROLL.with(Map.of("down", down, "right", right)).run(map);
+        return Functional.roll(map, List.of(down, right), List.of(1, 2));
     }
 
     /**

@@ -2,18 +2,14 @@ package dev.saccade.core.ops.memory;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 
-import ai.djl.Device;
-import ai.djl.ndarray.NDManager;
-
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
 
 import java.util.Map;
@@ -37,16 +33,14 @@ public final class HostTransfers {
     private static final StackWalker STACK = StackWalker.getInstance();
 
     private static final Set<String> WAYS =
-            Stream.of(HostTransfers.class, Tensors.class, Script.class, NoGrad.class)
+            Stream.of(
+                            HostTransfers.class,
+                            Tensors.class,
+                            Functional.class,
+                            Script.class,
+                            NoGrad.class)
                     .map(Class::getName)
                     .collect(toImmutableSet());
-
-    private static final ScriptTemplate COUNT_IN_LIBTORCH =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return ops.saccade.count_reads(x, {counted})");
-
-    private static final ScriptTemplate COUNTED_IN_LIBTORCH =
-            ScriptTemplate.of("(x: Tensor) -> Tensor", "return ops.saccade.counted_reads(x)");
 
     private final Map<String, Integer> reads = new TreeMap<>();
     private final Map<String, Integer> writes = new TreeMap<>();
@@ -102,13 +96,7 @@ public final class HostTransfers {
 
     private static void countInLibtorch(boolean counted) {
         if (Kernels.areOn()) {
-            ask(COUNT_IN_LIBTORCH.with(Map.of("counted", counted)));
-        }
-    }
-
-    private static int ask(Script script) {
-        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
-            return (int) script.run(Tensors.of(cpu, 0)).getFloat();
+            Kernels.numbers("count_reads", Kernels.TOKEN, counted);
         }
     }
 
@@ -124,7 +112,7 @@ public final class HostTransfers {
         }
         counting.asking = true;
         try {
-            int read = ask(COUNTED_IN_LIBTORCH.with(Map.of()));
+            int read = (int) Kernels.numbers("counted_reads", Kernels.TOKEN)[0];
             if (read > 0 && !onCpu) {
                 counting.reads.merge(place(), read, Integer::sum);
             }

@@ -15,14 +15,6 @@ public final class MemoryFormat {
     private static final Script CHANNELS_LAST =
             Script.compile("(x: Tensor) -> Tensor", "return torch.clone(x, memory_format=2)");
 
-    private static final Script COPY =
-            Script.compile(
-                    "(target: Tensor, source: Tensor) -> Tensor",
-                    "return torch.copy_(target, source)");
-
-    private static final Script ZEROS =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.zeros_like(torch.detach(x))");
-
     private MemoryFormat() {}
 
     /** Returns a copy of {@code x}, of four axes, with channels innermost in memory. */
@@ -32,7 +24,7 @@ public final class MemoryFormat {
 
     /** Returns zeros of the shape and in the memory format of {@code x}. */
     public static NDArray zerosLike(NDArray x) {
-        return ZEROS.run(x);
+        return Script.call("torch.zeros_like", x.stopGradient());
     }
 
     /**
@@ -40,6 +32,6 @@ public final class MemoryFormat {
      * memory; {@code NDArray.set} gives it new memory.
      */
     public static void copy(NDArray source, NDArray target) {
-        NoGrad.run(() -> COPY.run(target, source).close());
+        NoGrad.run(() -> Script.call("torch.copy_", target, source).close());
     }
 }

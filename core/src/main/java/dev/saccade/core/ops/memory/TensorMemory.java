@@ -1,15 +1,9 @@
 package dev.saccade.core.ops.memory;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.Libtorch;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.Kernels;
-import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
 
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -24,21 +18,13 @@ import java.util.Optional;
  */
 public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long refusedBytes) {
 
-    private static final ScriptTemplate OF_PROCESSOR =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return ops.saccade.processor_memory({restart})");
-
-    private static final ScriptTemplate OF_GPU =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return ops.saccade.gpu_memory({gpu}, {restart})");
-
     private static final ThreadLocal<Boolean> FOLLOWED =
             ThreadLocal.withInitial(TensorMemory::follow);
 
     /** Has this thread followed; what it answers is whether that was so before. */
     private static boolean follow() {
-        Script.evaluate("ops.saccade.follow_memory()");
-        return Script.evaluate("ops.saccade.follow_memory()") > 0;
+        Kernels.number("follow_memory");
+        return Kernels.number("follow_memory") > 0;
     }
 
     /** Returns the use of this moment; nothing where the fused operators are not loaded. */
@@ -60,23 +46,14 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
     }
 
     private static Optional<TensorMemory> ask(Device device, boolean restart) {
-        if (!Kernels.status().loaded()) {
+        if (!Kernels.status().loaded() || (device.isGpu() && !isFollowed())) {
             return Optional.empty();
         }
-        if (device.isGpu() && !isFollowed()) {
-            return Optional.empty();
+        if (!device.isGpu()) {
+            long[] use = Kernels.numbers("processor_memory", restart);
+            return Optional.of(new TensorMemory(use[0], use[1], use[0], 0));
         }
-        Script script =
-                device.isGpu()
-                        ? OF_GPU.with(Map.of("gpu", device.getDeviceId(), "restart", restart))
-                        : OF_PROCESSOR.with(Map.of("restart", restart));
-        long[] use;
-        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
-            use = script.run(Tensors.of(cpu, 0)).toLongArray();
-        }
-        return Optional.of(
-                device.isGpu()
-                        ? new TensorMemory(use[0], use[1], use[2], use[3])
-                        : new TensorMemory(use[0], use[1], use[0], 0));
+        long[] use = Kernels.numbers("gpu_memory", device.getDeviceId(), restart);
+        return Optional.of(new TensorMemory(use[0], use[1], use[2], use[3]));
     }
 }

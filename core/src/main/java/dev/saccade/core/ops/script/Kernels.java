@@ -27,9 +27,16 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    private static final ScriptTemplate ALLOW_TF32 =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return ops.saccade.allow_tf32(x, {allowed})");
+    /** A scalar of the CPU, without which libtorch would run an operator once and for all. */
+    public static final Object TOKEN =
+            new Object() {
+                @Override
+                public String toString() {
+                    return "x";
+                }
+            };
+
+    private static final Map<String, Script> CALLS = new ConcurrentHashMap<>();
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
 
@@ -37,11 +44,11 @@ public final class Kernels {
 
     /** Asks what the processor has, and has the library keep the memory of tensors from now on. */
     private static String greeting() {
-        int bits = (int) Script.evaluate("ops.saccade.instruction_set()");
+        int bits = (int) number("instruction_set");
         if (bits == 0) {
             throw new IllegalStateException("the processor has no AVX2");
         }
-        Script.evaluate("ops.saccade.keep_memory()");
+        number("keep_memory");
         allowTf32(false);
         return switch (bits) {
             case 512 -> "AVX-512";
@@ -55,8 +62,23 @@ public final class Kernels {
      * the whole process from now on; they do not by default, whatever libtorch's is.
      */
     public static void allowTf32(boolean allowed) {
+        numbers("allow_tf32", TOKEN, allowed);
+    }
+
+    /** Returns the number that an operator without tensors returns. */
+    public static float number(String operator, Object... arguments) {
+        return Script.evaluate(Script.expression("ops.saccade." + operator, arguments));
+    }
+
+    /** Returns the numbers of an operator that takes no tensor, or {@link #TOKEN} as one. */
+    public static long[] numbers(String operator, Object... arguments) {
+        String expression = Script.expression("ops.saccade." + operator, arguments);
+        Script script =
+                CALLS.computeIfAbsent(
+                        expression,
+                        key -> Script.compile("(x: Tensor) -> Tensor", "return " + key));
         try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
-            ALLOW_TF32.with(Map.of("allowed", allowed)).run(Tensors.of(cpu, 0));
+            return script.run(Tensors.of(cpu, 0)).toType(DataType.INT64, true).toLongArray();
         }
     }
 
@@ -104,6 +126,6 @@ public final class Kernels {
     }
 
     private static boolean compilesFor(int gpu) {
-        return Script.evaluate("ops.saccade.cuda_architecture(" + gpu + ")") > 0;
+        return number("cuda_architecture", gpu) > 0;
     }
 }

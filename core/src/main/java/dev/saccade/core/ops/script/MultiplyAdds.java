@@ -3,6 +3,8 @@ package dev.saccade.core.ops.script;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.memory.NoGrad;
+
 import java.util.function.Supplier;
 
 /**
@@ -30,7 +32,7 @@ public final class MultiplyAdds {
         long[] counter = new long[1];
         COUNTER.set(counter);
         try {
-            forward.run();
+            NoGrad.run(forward);
         } finally {
             if (outer == null) {
                 COUNTER.remove();

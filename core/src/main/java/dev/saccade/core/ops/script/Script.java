@@ -1,5 +1,7 @@
 package dev.saccade.core.ops.script;
 
+import static java.util.stream.Collectors.joining;
+
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -23,6 +25,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -144,28 +147,30 @@ public final class Script {
      *     null for {@code None}. A script is compiled and kept for each combination of these
      */
     public static NDArray call(String operator, Object... arguments) {
-        StringBuilder signature = new StringBuilder("(");
-        StringBuilder expression = new StringBuilder("return ").append(operator).append('(');
-        NDArray[] inputs = new NDArray[arguments.length];
-        int count = 0;
+        NDArray[] inputs =
+                Arrays.stream(arguments).filter(NDArray.class::isInstance).toArray(NDArray[]::new);
+        String expression = expression(operator, arguments);
+        return CALLS.computeIfAbsent(expression, key -> compile(inputs.length, key)).run(inputs);
+    }
+
+    private static Script compile(int inputs, String expression) {
+        String parameters =
+                IntStream.range(0, inputs)
+                        .mapToObj(i -> "x" + i + ": Tensor")
+                        .collect(joining(", "));
+        return compile("(" + parameters + ") -> Tensor", "return " + expression);
+    }
+
+    /** Returns a call in TorchScript, of arrays {@code x0}, {@code x1}, and so on. */
+    static String expression(String operator, Object... arguments) {
+        StringBuilder text = new StringBuilder(operator).append('(');
+        int inputs = 0;
         for (Object argument : arguments) {
-            if (argument instanceof NDArray array) {
-                inputs[count] = array;
-                signature
-                        .append(count == 0 ? "" : ", ")
-                        .append("x")
-                        .append(count)
-                        .append(": Tensor");
-                expression.append('x').append(count++);
-            } else {
-                expression.append(literal(argument));
-            }
-            expression.append(", ");
+            text.append(argument instanceof NDArray ? "x" + inputs++ : literal(argument));
+            text.append(", ");
         }
-        String body = expression.append(')').toString();
-        return CALLS.computeIfAbsent(
-                        body, key -> compile(signature + ") -> Tensor", body.replace(", )", ")")))
-                .run(Arrays.copyOf(inputs, count));
+        text.setLength(text.length() - (arguments.length == 0 ? 0 : 2));
+        return text.append(')').toString();
     }
 
     /** Returns a hyper-parameter as TorchScript. */

@@ -1,7 +1,6 @@
 package dev.saccade.core.ops.vision;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
@@ -9,15 +8,12 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Masks as bitmaps on a device. Only where their runs start and end goes there; they are drawn on
@@ -42,23 +38,10 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
                     return torch.contiguous(torch.permute(columns, [0, 2, 1]))
                     """);
 
-    private static final ScriptTemplate CROPPED =
-            ScriptTemplate.of(
-                    "(bitmaps: Tensor, sizes: Tensor, boxes: Tensor, objects: Tensor) -> Tensor",
-                    """
-                    return ops.saccade.mask_targets(bitmaps, sizes, boxes, objects, {side})
-                    """);
-
     /** Draws masks. */
     static MaskBitmaps draw(NDManager manager, List<Rle> masks) {
         List<Rle> drawn = masks.isEmpty() ? List.of(NONE) : masks;
-        NDList arrays =
-                Scope.list(
-                        () -> {
-                            NDArray bitmaps = bitmaps(manager, drawn);
-                            return new NDList(bitmaps, sizes(manager, drawn));
-                        });
-        return new MaskBitmaps(arrays.get(0), arrays.get(1));
+        return new MaskBitmaps(bitmaps(manager, drawn), sizes(manager, drawn));
     }
 
     private static NDArray bitmaps(NDManager manager, List<Rle> masks) {
@@ -102,6 +85,6 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
 
     /** See {@link MaskCrop#crop}. */
     NDArray crop(NDArray objects, NDArray boxes, int side) {
-        return CROPPED.with(Map.of("side", side)).run(bitmaps, sizes, boxes, objects);
+        return Script.call("ops.saccade.mask_targets", bitmaps, sizes, boxes, objects, side);
     }
 }

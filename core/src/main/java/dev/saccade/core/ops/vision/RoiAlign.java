@@ -104,10 +104,8 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                                 "sampling_ratio", samplingRatio,
                                 "aligned", aligned));
         List<NDArray> maps = features.levels().subList(0, strides.size());
-        return Scope.array(
-                () ->
-                        script.runLists(List.of(maps, List.of(rois.boxes(), rois.images(), levels)))
-                                .singletonOrThrow());
+        return script.runLists(List.of(maps, List.of(rois.boxes(), rois.images(), levels)))
+                .singletonOrThrow();
     }
 
     NDArray portable(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {

@@ -8,11 +8,9 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Convolution;
-import dev.saccade.core.ops.LinearProduct;
+import dev.saccade.core.ops.Functional;
 
 import org.junit.jupiter.api.Test;
-
-import java.util.Optional;
 
 class MultiplyAddsTest {
 
@@ -24,7 +22,7 @@ class MultiplyAddsTest {
             long count =
                     MultiplyAdds.count(
                             () -> {
-                                LinearProduct.multiply(x, weight, Optional.empty());
+                                Functional.linear(x, weight, null);
                                 MultiplyAdds.add(7);
                             });
             assertEquals(2 * 3 * 5 + 7, count);
