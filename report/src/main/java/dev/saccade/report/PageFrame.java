@@ -3,6 +3,7 @@ package dev.saccade.report;
 import com.google.common.io.Resources;
 
 import dev.saccade.core.Text;
+import dev.saccade.models.draw.ClassColors;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,21 +28,20 @@ final class PageFrame {
                         "default-src 'none'; img-src %s; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
                         images);
         out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
-        out.leaf("title", title).open("style").verbatim(resource("base.css"));
+        out.leaf("title", title).open("style").verbatim(resource(ClassColors.class, "base.css"));
         for (String style : styles) {
-            out.verbatim(resource(style));
+            out.verbatim(resource(PageFrame.class, style));
         }
         out.close().close().open("body").open("main");
     }
 
     /** Closes a page, with our script at its end. */
     static void close(Markup out, String script) throws IOException {
-        out.close().open("script").verbatim(resource(script)).close();
+        out.close().open("script").verbatim(resource(PageFrame.class, script)).close();
         out.close().close();
     }
 
-    private static String resource(String name) throws IOException {
-        return Resources.toString(
-                Resources.getResource(PageFrame.class, name), StandardCharsets.UTF_8);
+    private static String resource(Class<?> beside, String name) throws IOException {
+        return Resources.toString(Resources.getResource(beside, name), StandardCharsets.UTF_8);
     }
 }

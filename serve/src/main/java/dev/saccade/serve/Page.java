@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.common.hash.Hashing;
 import com.google.common.io.Resources;
 
-import dev.saccade.report.Report;
+import dev.saccade.models.draw.ClassColors;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,7 +20,7 @@ import java.util.Base64;
 record Page(String html, String policy) {
 
     static Page load() {
-        String style = text(Report.class, "base.css") + resource("page.css");
+        String style = text(ClassColors.class, "base.css") + resource("page.css");
         String script = resource("page.js");
         String html =
                 resource("page.html")
