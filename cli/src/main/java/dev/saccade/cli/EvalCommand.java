@@ -11,8 +11,8 @@ import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -192,7 +192,7 @@ final class EvalCommand implements Callable<Integer> {
         RunArgument run = RunArgument.of(named.orElseThrow());
         Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());
-        Dataset dataset = Training.measured(config);
+        Dataset dataset = DataReports.validationSet(config);
         MeasurementOptions options =
                 new MeasurementOptions(
                         config.evaluators(),

@@ -20,8 +20,8 @@ import dev.saccade.export.ModelDescription;
 import dev.saccade.export.ModelExport;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -69,7 +69,7 @@ record ProgramExport(
                         Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
         Optional<RunConfig> config = photos == 0 ? Optional.empty() : Optional.of(run.config(data));
         Optional<PartOfDataset> part =
-                config.map(Training::measured)
+                config.map(DataReports::validationSet)
                         .map(dataset -> PartOfDataset.first(dataset, spec, size, photos));
         Path target = folder.toAbsolutePath().normalize();
         Path unfinished = target.resolveSibling(target.getFileName() + ".unfinished");

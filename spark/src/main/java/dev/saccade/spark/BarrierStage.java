@@ -71,23 +71,22 @@ final class BarrierStage {
     Optional<List<byte[]>> run(RankTask task) {
         try {
             requireSlots();
-            return run(submit(task));
+            JavaFutureAction<List<byte[]>> job =
+                    spark.parallelize(Collections.nCopies(tasks, 0), tasks)
+                            .rdd()
+                            .barrier()
+                            .mapPartitions(
+                                    task, false, ClassTag$.MODULE$.<byte[]>apply(byte[].class))
+                            .toJavaRDD()
+                            .collectAsync();
+            return result(job);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while ranks train", e);
         }
     }
 
-    private JavaFutureAction<List<byte[]>> submit(RankTask task) {
-        return spark.parallelize(Collections.nCopies(tasks, 0), tasks)
-                .rdd()
-                .barrier()
-                .mapPartitions(task, false, ClassTag$.MODULE$.<byte[]>apply(byte[].class))
-                .toJavaRDD()
-                .collectAsync();
-    }
-
-    private Optional<List<byte[]>> run(JavaFutureAction<List<byte[]>> job)
+    private Optional<List<byte[]>> result(JavaFutureAction<List<byte[]>> job)
             throws InterruptedException {
         try {
             return Optional.of(job.get());

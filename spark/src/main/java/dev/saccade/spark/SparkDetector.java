@@ -38,20 +38,13 @@ import java.util.List;
 public final class SparkDetector {
 
     private static final StructType MASK =
-            new StructType()
-                    .add("height", DataTypes.IntegerType, false)
-                    .add("width", DataTypes.IntegerType, false)
-                    .add("counts", DataTypes.StringType, false);
+            StructType.fromDDL("height INT NOT NULL, width INT NOT NULL, counts STRING NOT NULL");
 
     private static final StructType OBJECT =
-            new StructType()
-                    .add("label", DataTypes.StringType, false)
-                    .add("class_index", DataTypes.IntegerType, false)
-                    .add("score", DataTypes.DoubleType, false)
-                    .add("x1", DataTypes.DoubleType, false)
-                    .add("y1", DataTypes.DoubleType, false)
-                    .add("x2", DataTypes.DoubleType, false)
-                    .add("y2", DataTypes.DoubleType, false)
+            StructType.fromDDL(
+                            "label STRING NOT NULL, class_index INT NOT NULL, score DOUBLE NOT NULL,"
+                                    + " x1 DOUBLE NOT NULL, y1 DOUBLE NOT NULL,"
+                                    + " x2 DOUBLE NOT NULL, y2 DOUBLE NOT NULL")
                     .add("mask", MASK, true);
 
     private static final StructType COLUMNS =

@@ -16,7 +16,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.script.Kernels;
-import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
@@ -145,7 +144,7 @@ public final class Training {
         DataReports found =
                 DataReports.check(
                                 sources,
-                                options(config, decode, onPhoto)
+                                DataReports.options(config, decode, onPhoto)
                                         .with(config.data().trainTransformsAtSize()),
                                 config.data().valTransformsAtSize())
                         .withLimits(config);
@@ -163,31 +162,6 @@ public final class Training {
         } catch (SaccadeException e) {
             return Optional.empty();
         }
-    }
-
-    /**
-     * Returns the checked validation set of a run.
-     *
-     * @throws SaccadeException of kind user, if the config names none, or if it has errors; lists
-     *     the first of them
-     */
-    public static Dataset measured(RunConfig config) {
-        DataConfig data = config.data();
-        DataSource val =
-                data.val()
-                        .map(named -> DataSource.of(named, data.root()))
-                        .orElseThrow(
-                                () ->
-                                        SaccadeException.user(
-                                                "the config of the run names no data.val to measure"
-                                                        + " on; name it in its config.yaml"));
-        DataReports.check(Map.of("val", val), options(config, false, () -> {}), List.of())
-                .requireSound("the data set has errors; nothing was measured");
-        return val.open().get();
-    }
-
-    private static CheckOptions options(RunConfig config, boolean decode, Runnable onPhoto) {
-        return new CheckOptions(decode, config.model().head(), config.data().workers(), onPhoto);
     }
 
     /**
@@ -258,12 +232,12 @@ public final class Training {
     private List<String> requireSameRun(Path folder) {
         requireResumable(folder);
         RunConfig before = config(folder);
-        boolean longer =
-                config.epochs() > before.epochs()
-                        || !config.iterations().equals(before.iterations());
-        return longer
-                ? List.of("the run is longer now; its schedule runs to the new end")
-                : List.of();
+        boolean same =
+                config.epochs() <= before.epochs()
+                        && config.iterations().equals(before.iterations());
+        return same
+                ? List.of()
+                : List.of("the run is longer now; its schedule runs to the new end");
     }
 
     private Outcome locked(RunFolder folder, Supplier<Outcome> run) {

@@ -245,11 +245,11 @@ class SoundDataTest {
                 file,
                 String.format(
                         Locale.ROOT, coco, String.format(Locale.ROOT, box, "[30, 20, 20, 15]")));
-        assertEquals(List.of("disc"), Training.measured(config).classes());
+        assertEquals(List.of("disc"), DataReports.validationSet(config).classes());
         Files.writeString(file, String.format(Locale.ROOT, coco, ""));
         assertRefused(
                 "data.val: nothing to measure on: none of 1 photograph shows a disc",
-                () -> Training.measured(config));
+                () -> DataReports.validationSet(config));
         Files.writeString(
                 file,
                 String.format(
@@ -258,10 +258,10 @@ class SoundDataTest {
                 "the data set has errors; nothing was measured: data.val: "
                         + file
                         + ": the bboxes look like [x1, y1, x2, y2]",
-                () -> Training.measured(config));
+                () -> DataReports.validationSet(config));
         assertRefused(
                 "names no data.val to measure on",
-                () -> Training.measured(RunConfig.parse(CONFIG)));
+                () -> DataReports.validationSet(RunConfig.parse(CONFIG)));
     }
 
     @Test

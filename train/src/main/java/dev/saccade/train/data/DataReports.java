@@ -18,11 +18,11 @@ import dev.saccade.datasets.check.PartComparison;
 import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * What the data sets of a run hold and what is wrong with them.
@@ -68,15 +68,35 @@ public record DataReports(Map<String, DatasetReport> byRole) {
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())
                             .or(() -> nothingLeft(report, learned));
-            reports.put(
-                    role,
-                    fault.map(m -> new Finding(Finding.Severity.ERROR, "data." + role, "", m))
-                            .map(report::withError)
-                            .orElse(report));
+            reports.put(role, withError(report, "data." + role, fault));
             first = first.or(() -> Optional.of(report));
         }
         comparison.complete(reports, role -> "data." + role);
         return new DataReports(reports);
+    }
+
+    /** Returns the options of the check of a run. */
+    public static CheckOptions options(RunConfig config, boolean decode, Runnable onPhoto) {
+        return new CheckOptions(decode, config.model().head(), config.data().workers(), onPhoto);
+    }
+
+    /**
+     * Returns the checked validation set of a run.
+     *
+     * @throws SaccadeException of kind user, if the config names none, or if it has errors; lists
+     *     the first of them
+     */
+    public static Dataset validationSet(RunConfig config) {
+        Optional<Dataset.Config> val = config.data().val();
+        if (val.isEmpty()) {
+            throw SaccadeException.user(
+                    "the config of the run names no data.val to measure on; name it in its"
+                            + " config.yaml");
+        }
+        DataSource source = DataSource.of(val.get(), config.data().root());
+        check(Map.of("val", source), options(config, false, () -> {}), List.of())
+                .requireSound("the data set has errors; nothing was measured");
+        return source.open().get();
     }
 
     /**
@@ -84,14 +104,17 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      */
     public static DatasetReport requireObjects(String role, DatasetReport report) {
         return report.errors() == 0 && report.statistics() instanceof ObjectStatistics held
-                ? nothingLeft(held, role.equals("train"))
-                        .map(message -> new Finding(Finding.Severity.ERROR, role, "", message))
-                        .map(report::withError)
-                        .orElse(report)
+                ? withError(report, role, nothingLeft(held, role.equals("train")))
                 : report;
     }
 
-    /** Returns what a data set lacks in which nothing else is wrong. */
+    private static DatasetReport withError(
+            DatasetReport report, String subject, Optional<String> fault) {
+        return fault.map(text -> new Finding(Finding.Severity.ERROR, subject, "", text))
+                .map(report::withError)
+                .orElse(report);
+    }
+
     private static Optional<String> nothingLeft(DatasetReport report, boolean learned) {
         if (report.errors() > 0) {
             return Optional.empty();
@@ -173,24 +196,24 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      */
     public void requireSound(String subject) {
         Problems problems = new Problems();
-        told(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
+        lines(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
         problems.throwIfAny(subject);
     }
 
     /** Returns the first warnings of each data set, a line each. */
     public List<String> warnings() {
-        return told(Finding.Severity.WARNING).map(line -> "warning: " + line).toList();
+        return lines(Finding.Severity.WARNING).stream().map(line -> "warning: " + line).toList();
     }
 
-    private Stream<String> told(Finding.Severity severity) {
-        return byRole.entrySet().stream()
-                .flatMap(
-                        entry ->
-                                entry.getValue().told(severity).stream()
-                                        .map(line -> withRole("data." + entry.getKey(), line)));
-    }
-
-    private static String withRole(String role, String line) {
-        return line.startsWith(role) ? line : role + ": " + line;
+    private List<String> lines(Finding.Severity severity) {
+        List<String> lines = new ArrayList<>();
+        byRole.forEach(
+                (role, report) -> {
+                    String subject = "data." + role;
+                    for (String line : report.told(severity)) {
+                        lines.add(line.startsWith(subject) ? line : subject + ": " + line);
+                    }
+                });
+        return lines;
     }
 }
