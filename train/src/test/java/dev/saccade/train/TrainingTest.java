@@ -143,7 +143,7 @@ class TrainingTest {
 
         SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(views));
         assertTrue(
-                unfit.getMessage().contains("data.views.larger: transforms: got [normalize, pad]"),
+                unfit.getMessage().contains("data.views.larger.transforms: got [normalize, pad]"),
                 unfit.getMessage());
     }
 

@@ -56,9 +56,8 @@ public record NamedViews(
                 (name, augmentation) -> {
                     try {
                         augmentation.views(transforms);
-                    } catch (IllegalArgumentException e) {
-                        throw new IllegalArgumentException(
-                                "views." + name + ": " + e.getMessage(), e);
+                    } catch (Checks.Refusal e) {
+                        throw e.below("views." + name);
                     }
                 });
     }
