@@ -23,8 +23,8 @@ final class ComputeOptions {
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "What computes: auto (the first GPU, else the CPU), cpu, cuda, or cuda:1 for the"
-                            + " second GPU; by default what the config says, else auto.")
+                    "What computes: auto (the first GPU, else the CPU), cpu, cuda, or cuda:1 for"
+                        + " the second GPU; by default what the config says, else auto.")
     private Optional<String> device = Optional.empty();
 
     @Option(
@@ -86,6 +86,12 @@ final class ComputeOptions {
                         device().map(text -> "device=" + text).stream(),
                         precision().map(given -> "precision=" + name(given)).stream())
                 .toList();
+    }
+
+    /** Adds the overrides to a config. */
+    ConfigArguments addTo(ConfigArguments config) {
+        overrides().forEach(config::override);
+        return config;
     }
 
     /** Returns a model that computes as is given, else as it was trained. */

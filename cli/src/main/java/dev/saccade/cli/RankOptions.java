@@ -3,13 +3,13 @@ package dev.saccade.cli;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
-import dev.saccade.cli.ranks.RankLauncher;
-import dev.saccade.cli.ranks.RankProcesses;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankEnvironment;
+import dev.saccade.core.distributed.RankLauncher;
+import dev.saccade.core.distributed.RankProcesses;
 
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -107,7 +107,8 @@ final class RankOptions {
                         command.commandLine().getErr());
         List<String> arguments = command.root().commandLine().getParseResult().originalArgs();
         return launcher.run(
-                RankLauncher.thisProgram(without(arguments, "--nproc", "--max-restarts")),
+                RankLauncher.thisProgram(
+                        Saccade.class, without(arguments, "--nproc", "--max-restarts")),
                 restarts,
                 again);
     }

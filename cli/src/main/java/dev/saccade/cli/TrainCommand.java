@@ -2,15 +2,15 @@ package dev.saccade.cli;
 
 import com.google.common.base.Ascii;
 
-import dev.saccade.cli.ranks.RankLauncher;
-import dev.saccade.cli.ranks.RankLog;
-import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.StopSignal;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.distributed.RankLauncher;
+import dev.saccade.core.distributed.RankLog;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.report.runs.RunReport;
 import dev.saccade.train.Outcome;

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.saccade.cli.ranks.RankLauncher;
-import dev.saccade.cli.ranks.RankProcesses;
 import dev.saccade.core.distributed.RankEnvironment;
+import dev.saccade.core.distributed.RankLauncher;
+import dev.saccade.core.distributed.RankProcesses;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import dev.saccade.cli.ranks.RankLauncher;
+import dev.saccade.core.distributed.RankLauncher;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;

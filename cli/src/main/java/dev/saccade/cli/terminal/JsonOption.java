@@ -13,6 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 import java.io.IOException;
+import java.util.function.Function;
 
 /** The option of commands whose result a machine may read. */
 public final class JsonOption {
@@ -35,8 +36,14 @@ public final class JsonOption {
         return wanted;
     }
 
+    /** Prints a result as JSON if the option is given, else its {@code toString}. */
     public void print(CommandSpec spec, Object result) {
-        spec.commandLine().getOut().println(text(result));
+        print(spec, result, Object::toString);
+    }
+
+    /** Prints a result as JSON if the option is given, else formatted. */
+    public <T> void print(CommandSpec spec, T result, Function<T, String> format) {
+        spec.commandLine().getOut().println(wanted ? text(result) : format.apply(result));
     }
 
     /** Returns a result as a tree, whose numbers are written as those of the result are. */

@@ -1,4 +1,4 @@
-package dev.saccade.cli.terminal;
+package dev.saccade.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;

@@ -1,4 +1,4 @@
-package dev.saccade.cli.ranks;
+package dev.saccade.core.distributed;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;

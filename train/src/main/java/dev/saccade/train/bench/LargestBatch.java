@@ -1,4 +1,4 @@
-package dev.saccade.cli.bench;
+package dev.saccade.train.bench;
 
 import ai.djl.Device;
 

@@ -1,4 +1,4 @@
-package dev.saccade.cli.terminal;
+package dev.saccade.core;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

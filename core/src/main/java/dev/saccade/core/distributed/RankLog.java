@@ -1,4 +1,4 @@
-package dev.saccade.cli.ranks;
+package dev.saccade.core.distributed;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 

@@ -1,10 +1,9 @@
-package dev.saccade.cli.ranks;
+package dev.saccade.core.distributed;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.cli.Saccade;
-import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Printable;
+import dev.saccade.core.StopSignal;
 
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
@@ -53,11 +52,12 @@ public final class RankLauncher {
     }
 
     /**
-     * Returns the command that does in a process of its own what this one was told.
+     * Returns the command line that starts this program again.
      *
+     * @param main class with the main method
      * @param arguments of the command line
      */
-    public static List<String> thisProgram(List<String> arguments) {
+    public static List<String> thisProgram(Class<?> main, List<String> arguments) {
         String java =
                 ProcessHandle.current()
                         .info()
@@ -67,7 +67,7 @@ public final class RankLauncher {
                 .add(java)
                 .addAll(ManagementFactory.getRuntimeMXBean().getInputArguments())
                 .add("-cp", System.getProperty("java.class.path"))
-                .add(Saccade.class.getName())
+                .add(main.getName())
                 .addAll(arguments)
                 .build();
     }

@@ -1,7 +1,6 @@
-package dev.saccade.cli.ranks;
+package dev.saccade.core.distributed;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.distributed.RankEnvironment;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;

@@ -1,4 +1,4 @@
-package dev.saccade.cli.bench;
+package dev.saccade.core.bench;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;

@@ -1,0 +1,104 @@
+package dev.saccade.core.bench;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Text;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.OperatorLibrary;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.DoubleStream;
+
+/**
+ * Run times in seconds.
+ *
+ * @param median the median of all runs
+ * @param least the shortest run
+ */
+public record Timing(double median, double least) {
+
+    /** The variant with fused operators. */
+    public static final String FUSED = "fused";
+
+    /** The variant with portable operators. */
+    public static final String PORTABLE = "portable";
+
+    private static final double NANOS = 1e9;
+
+    /**
+     * The runs to time.
+     *
+     * @param runs number of timed runs of each variant
+     * @param portably whether to time portable operators as well where fused ones are available
+     */
+    public record Plan(int runs, boolean portably) {}
+
+    /** Times a computation with fused operators, if available, and with portable ones. */
+    public static Map<String, Timing> measure(Runnable body, Plan plan) {
+        Map<String, Runnable> forms = new LinkedHashMap<>();
+        if (Kernels.status().loaded()) {
+            forms.put(FUSED, body);
+            if (!plan.portably) {
+                return inTurn(forms, plan.runs);
+            }
+        }
+        forms.put(
+                PORTABLE,
+                () ->
+                        OperatorLibrary.portably(
+                                () -> {
+                                    body.run();
+                                    return true;
+                                }));
+        return inTurn(forms, plan.runs);
+    }
+
+    /** Times variants in turn, so that disturbances affect all of them, after one warm-up run. */
+    public static Map<String, Timing> inTurn(Map<String, Runnable> variants, int runs) {
+        Map<String, double[]> seconds = new LinkedHashMap<>();
+        variants.forEach(
+                (name, variant) -> {
+                    variant.run();
+                    seconds.put(name, new double[runs]);
+                });
+        for (int run = 0; run < runs; run++) {
+            int current = run;
+            variants.forEach(
+                    (name, variant) -> {
+                        long start = System.nanoTime();
+                        variant.run();
+                        seconds.get(name)[current] = (System.nanoTime() - start) / NANOS;
+                    });
+        }
+        ImmutableMap.Builder<String, Timing> timings = ImmutableMap.builder();
+        seconds.forEach((name, all) -> timings.put(name, summarize(all)));
+        return timings.buildOrThrow();
+    }
+
+    /** Formats one line for each variant. */
+    public static String lines(Map<String, Timing> times) {
+        StringBuilder lines = new StringBuilder();
+        times.forEach(
+                (name, time) ->
+                        lines.append(
+                                Text.format(
+                                        "  %-13s  %.3f s, at best %.3f s%n",
+                                        name, time.median, time.least)));
+        return lines.toString();
+    }
+
+    /** Formats how many times slower portable operators are, or {@code -} if one is missing. */
+    public static String ratio(Map<String, Timing> times) {
+        return times.containsKey(FUSED) && times.containsKey(PORTABLE)
+                ? Text.format("%.2f x", times.get(PORTABLE).median / times.get(FUSED).median)
+                : "-";
+    }
+
+    private static Timing summarize(double[] seconds) {
+        double[] sorted = DoubleStream.of(seconds).sorted().toArray();
+        double median = (sorted[sorted.length / 2] + sorted[(sorted.length - 1) / 2]) / 2;
+        return new Timing(median, Arrays.stream(sorted).min().orElseThrow());
+    }
+}

@@ -1,0 +1,2 @@
+/** Benchmarks of operators, and timing. */
+package dev.saccade.core.bench;

@@ -1,0 +1,61 @@
+package dev.saccade.train.bench;
+
+import static java.util.stream.Collectors.joining;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.google.common.base.Ascii;
+
+import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
+import dev.saccade.core.bench.Timing;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.script.Kernels;
+
+import java.util.Map;
+
+/**
+ * Times of a model.
+ *
+ * @param hostReads how often one pass reads arrays; a GPU waits each time
+ * @param hostWrites how often one pass copies Java values to arrays
+ * @param readBy reads of each place in the code
+ * @param writtenBy writes of each place in the code
+ * @param largestBatch null for predictions, and where the memory of tensors is unknown
+ */
+public record ModelTimes(
+        String name,
+        String pass,
+        int images,
+        String input,
+        String device,
+        Precision precision,
+        Map<String, Timing> times,
+        @JsonProperty("host_reads") int hostReads,
+        @JsonProperty("host_writes") int hostWrites,
+        @JsonProperty("host_reads_by") Map<String, Integer> readBy,
+        @JsonProperty("host_writes_by") Map<String, Integer> writtenBy,
+        long peakMemoryMiB,
+        @JsonProperty("largest_batch") LargestBatch largestBatch) {
+
+    @Override
+    public String toString() {
+        return Printable.format("%s, %s, %d x %s%n", name, pass, images, input)
+                + Text.format("  device         %s%n", device)
+                + Text.format("  precision      %s%n", Ascii.toLowerCase(precision.name()))
+                + Text.format("  operators      %s%n", Kernels.status())
+                + Timing.lines(times)
+                + Text.format("  ratio          %s%n", Timing.ratio(times))
+                + Text.format("  host reads     %s%n", places(hostReads, readBy))
+                + Text.format("  host writes    %s%n", places(hostWrites, writtenBy))
+                + Text.format("  peak memory    %d MiB of this process", peakMemoryMiB)
+                + (largestBatch == null ? "" : Text.format("%n  largest batch  %s", largestBatch));
+    }
+
+    private static String places(int sum, Map<String, Integer> counts) {
+        return counts.isEmpty()
+                ? "0"
+                : counts.entrySet().stream()
+                        .map(place -> place.getKey() + " " + place.getValue())
+                        .collect(joining(", ", sum + " (", ")"));
+    }
+}

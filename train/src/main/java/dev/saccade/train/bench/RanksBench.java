@@ -1,0 +1,62 @@
+package dev.saccade.train.bench;
+
+import ai.djl.Device;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
+import dev.saccade.core.bench.Timing;
+import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.train.TrialRun;
+import dev.saccade.train.config.RunConfig;
+
+import java.util.Map;
+
+/**
+ * Times of training steps on several ranks. The difference between steps together and alone is the
+ * cost of waiting and of reducing gradients.
+ *
+ * @param images per rank
+ */
+public record RanksBench(
+        String name, int ranks, int images, String input, Map<String, Timing> times) {
+
+    private static final String TOGETHER = "together";
+    private static final String EACH_ALONE = "each alone";
+
+    /** Times steps together and alone in turn; all ranks call this at the same time. */
+    public static RanksBench run(
+            RunConfig config, ModelBench.Input input, int runs, ProcessGroup ranks) {
+        Device device = ranks.device(config.device());
+        ranks.use(device);
+        try (TrialRun together = new TrialRun(config, input.classes(), device, ranks);
+                TrialRun alone = new TrialRun(config, input.classes(), device)) {
+            Map<String, Timing> times =
+                    Timing.inTurn(
+                            ImmutableMap.of(
+                                    TOGETHER, () -> step(together, input, ranks),
+                                    EACH_ALONE, () -> step(alone, input, ranks)),
+                            runs);
+            return new RanksBench(
+                    input.name(),
+                    ranks.worldSize(),
+                    input.images(),
+                    input.size().toString(),
+                    times);
+        }
+    }
+
+    private static void step(TrialRun run, ModelBench.Input input, ProcessGroup ranks) {
+        run.step(input.images(), input.size());
+        ranks.barrier();
+    }
+
+    @Override
+    public String toString() {
+        double difference = times.get(TOGETHER).median() - times.get(EACH_ALONE).median();
+        return Printable.format("%s, %d ranks with %d x %s each%n", name, ranks, images, input)
+                + Timing.lines(times)
+                + Text.format("  difference     %.3f s", difference);
+    }
+}

@@ -1,0 +1,2 @@
+/** Benchmarks of models and ranks. */
+package dev.saccade.train.bench;
