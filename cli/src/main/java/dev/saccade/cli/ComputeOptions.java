@@ -24,7 +24,7 @@ final class ComputeOptions {
             paramLabel = "DEVICE",
             description =
                     "What computes: auto (the first GPU, else the CPU), cpu, cuda, or cuda:1 for"
-                        + " the second GPU; by default what the config says, else auto.")
+                            + " the second GPU; by default what the config says, else auto.")
     private Optional<String> device = Optional.empty();
 
     @Option(

@@ -1,125 +1,40 @@
 package dev.saccade.cli;
 
-import ai.djl.Device;
-import ai.djl.engine.Engine;
-
-import com.google.common.base.Joiner;
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.cli.terminal.JsonOption;
-import dev.saccade.core.Devices;
-import dev.saccade.core.LibtorchBuild;
-import dev.saccade.core.NativePlatform;
-import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Version;
-import dev.saccade.core.ops.script.Kernels;
-import dev.saccade.datasets.image.OpenCv;
-
-import org.opencv.core.Core;
+import dev.saccade.core.Text;
+import dev.saccade.report.runs.Environment;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-import java.lang.management.ManagementFactory;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
+import java.util.stream.Collectors;
 
-/** Says which versions of everything are in use; the first thing to send with a question. */
+/** Prints versions; the first thing to send with a question. */
 @Command(
         name = "env",
         description = "Print the versions of everything Saccade runs on.",
         mixinStandardHelpOptions = true,
         footer = {"", "Example:  saccade env --json"})
-final class EnvCommand implements Callable<Integer> {
+final class EnvCommand implements Runnable {
 
     @Spec private CommandSpec spec;
     @Mixin private JsonOption json;
 
     @Override
-    public Integer call() {
-        Map<String, Object> facts = facts();
-        if (json.wanted()) {
-            json.print(spec, facts);
-        } else {
-            facts.forEach(
-                    (name, value) ->
-                            spec.commandLine()
-                                    .getOut()
-                                    .printf(Locale.ROOT, "%-12s %s%n", name, text(value)));
-        }
-        return 0;
+    public void run() {
+        json.print(spec, Environment.facts(), EnvCommand::text);
     }
 
-    /** Returns a fact as it is shown. */
-    static String text(Object value) {
-        return value instanceof List<?> lines
-                ? lines.isEmpty() ? "none" : Joiner.on("\n" + " ".repeat(13)).join(lines)
-                : value.toString();
-    }
-
-    /** Returns the facts by name, in the order in which they are shown. */
-    static Map<String, Object> facts() {
-        Devices devices = Devices.here();
-        LibtorchBuild libtorch = devices.libtorch();
-        Device auto = devices.choose(Devices.AUTO);
-        return ImmutableMap.<String, Object>builder()
-                .put("saccade", Version.saccade())
-                .put("platform", NativePlatform.name())
-                .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")
-                .put("djl", Engine.getDjlVersion())
-                .put("libtorch", libtorch.version() + ", in " + libtorch.folder())
-                .put("cuda", libtorch.cuda().orElse("none, libtorch is for CPUs"))
-                .put("driver", devices.driver().toString())
-                .put("gpus", gpus(devices))
-                .put("kernels", "cpu: " + Kernels.status())
-                .put("device", "auto is " + Devices.name(auto))
-                .put("missing", devices.fault(Device.gpu()).orElse("nothing"))
-                .put("opencv", opencv())
-                .put(
-                        "os",
-                        System.getProperty("os.name")
-                                + " "
-                                + System.getProperty("os.version")
-                                + " "
-                                + System.getProperty("os.arch"))
-                .put("processors", Runtime.getRuntime().availableProcessors())
-                .put("memory", physicalMemory() / (1 << 20) + " MiB")
-                .put("heap", Runtime.getRuntime().maxMemory() / (1 << 20) + " MiB")
-                .buildOrThrow();
-    }
-
-    /** Returns a line for each GPU: what it is, and what its operators are. */
-    private static List<String> gpus(Devices devices) {
-        return IntStream.range(0, devices.driver().gpus().size())
-                .mapToObj(Device::gpu)
-                .map(gpu -> devices.describe(gpu) + ", operators: " + operators(devices, gpu))
-                .toList();
-    }
-
-    private static String operators(Devices devices, Device gpu) {
-        if (devices.fault(gpu).isPresent()) {
-            return "none";
-        }
-        return Kernels.isFusedForGpu(gpu.getDeviceId())
-                ? "fused (compiled at first use)"
-                : "portable";
-    }
-
-    private static String opencv() {
-        OpenCv.load();
-        return Core.VERSION;
-    }
-
-    private static long physicalMemory() {
-        if (ManagementFactory.getOperatingSystemMXBean()
-                instanceof com.sun.management.OperatingSystemMXBean system) {
-            return system.getTotalMemorySize();
-        }
-        throw SaccadeException.internal(null, "this JVM does not tell the memory of the machine");
+    private static String text(Map<String, Object> facts) {
+        return facts.entrySet().stream()
+                .map(
+                        fact ->
+                                Text.format(
+                                        "%-12s %s",
+                                        fact.getKey(), Environment.text(fact.getValue())))
+                .collect(Collectors.joining("\n"));
     }
 }

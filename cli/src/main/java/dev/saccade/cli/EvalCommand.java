@@ -3,14 +3,22 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.cli.terminal.JsonOption;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.eval.DatasetInference;
+import dev.saccade.eval.MetricReport;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.results.ResultsEvaluation;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.report.runs.ModelEvaluation;
+import dev.saccade.report.runs.RunEvaluation;
+import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
@@ -30,6 +38,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** Evaluates a trained model, or the results of any tool, on a labeled data set. */
 @Command(
@@ -193,8 +203,8 @@ final class EvalCommand implements Callable<Integer> {
         Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());
         Dataset dataset = DataReports.validationSet(config);
-        MeasurementOptions options =
-                new MeasurementOptions(
+        ModelEvaluation.Settings settings =
+                new ModelEvaluation.Settings(
                         config.evaluators(),
                         config.data().workers(),
                         score,
@@ -202,17 +212,43 @@ final class EvalCommand implements Callable<Integer> {
                         Optional.of(maxDets).filter(limits -> !limits.isEmpty()),
                         results);
         try (TrainedModel<?> model = views.loadForEvaluation(checkpoint, compute)) {
-            Task task = Task.of(model);
-            task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas", "--max-dets");
-            task.measure(dataset, options)
-                    .map(Measurement::output)
-                    .ifPresent(
-                            output -> {
-                                views.note(model.spec().views()).ifPresent(this::note);
-                                report(output);
-                            });
+            run.requireOptionsFor(model, spec, "--results", "--score", "--box-areas", "--max-dets");
+            Optional<ModelEvaluation> evaluation = evaluate(model, dataset, settings);
+            if (evaluation.isPresent()) {
+                views.note(model.spec().views()).ifPresent(this::note);
+                report(evaluation.get().metrics());
+            }
         }
         return 0;
+    }
+
+    /** Evaluates a model with a progress bar; returns nothing except in rank 0. */
+    static Optional<ModelEvaluation> evaluate(
+            TrainedModel<?> model, Dataset dataset, ModelEvaluation.Settings settings) {
+        DatasetInference inference =
+                new DatasetInference(dataset, settings.workers(), ProcessGroup.current());
+        try (Progress progress =
+                new Progress(RankOptions.ofRank("evaluate"), inference.size(), " photos")) {
+            return ModelEvaluation.run(model, dataset, inference, settings, progress::to);
+        }
+    }
+
+    /** Evaluates the best checkpoint of a run for its page. */
+    static RunEvaluation forReport(
+            RunConfig config,
+            int examples,
+            Function<Path, TrainedModel<?>> loader,
+            Consumer<MetricReport> onEvaluated) {
+        ModelEvaluation.Settings settings =
+                ModelEvaluation.Settings.ofReport(config.evaluators(), config.data().workers());
+        return new RunEvaluation(
+                examples,
+                loader,
+                (model, dataset) -> {
+                    ModelEvaluation evaluation = evaluate(model, dataset, settings).orElseThrow();
+                    onEvaluated.accept(evaluation.metrics());
+                    return evaluation;
+                });
     }
 
     private static void requireFolder(Path prefix) {
@@ -223,7 +259,7 @@ final class EvalCommand implements Callable<Integer> {
         }
     }
 
-    private void report(EvaluationOutput measured) {
+    private void report(MetricReport measured) {
         measured.notes().forEach(this::note);
         if (json.wanted()) {
             json.print(spec, measured.json());

@@ -179,7 +179,7 @@ final class PredictCommand implements Callable<Integer> {
         try (TrainedModel<?> model = views.load(checkpoint, compute);
                 OutputFolder folder = writesFiles() ? outputFolder(checkpoint, group) : null) {
             Optional<OutputFolder> files = Optional.ofNullable(folder);
-            Task.of(model).requireObjectsFor(run, spec, "--score");
+            run.requireOptionsFor(model, spec, "--score");
             group.barrier();
             Pictures pictures = new Pictures(files, model.classes(), style());
             if (group.worldSize() > 1) {

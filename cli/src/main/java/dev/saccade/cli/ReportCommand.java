@@ -8,6 +8,7 @@ import dev.saccade.report.Report;
 import dev.saccade.report.ReportData;
 import dev.saccade.report.runs.MetricsFile;
 import dev.saccade.report.runs.RunComparison;
+import dev.saccade.report.runs.RunEvaluation;
 import dev.saccade.report.runs.RunMetrics;
 import dev.saccade.report.runs.RunReport;
 import dev.saccade.train.Training;
@@ -119,7 +120,7 @@ final class ReportCommand implements Callable<Integer> {
     private void measure(Path run) {
         PrintWriter err = spec.commandLine().getErr();
         Optional<RunMetrics> kept = MetricsFile.read(run);
-        int wanted = examples.or(() -> shownBefore(kept)).orElse(RunMeasurement.EXAMPLES);
+        int wanted = examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.EXAMPLES);
         RunFolder folder = new RunFolder(run);
         Optional<Path> checkpoint = folder.findBest();
         if (checkpoint.isEmpty()) {
@@ -154,7 +155,8 @@ final class ReportCommand implements Callable<Integer> {
         }
         String subtitle =
                 kept.map(RunMetrics::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
-        new RunMeasurement(wanted, this::load, measured -> {}).keep(run, config, subtitle, reports);
+        EvalCommand.forReport(config, wanted, this::load, metrics -> {})
+                .keep(run, config, subtitle, reports);
     }
 
     private TrainedModel<?> load(Path checkpoint) {
@@ -168,6 +170,6 @@ final class ReportCommand implements Callable<Integer> {
                         shown ->
                                 shown.size() < shown.all()
                                         ? shown.size()
-                                        : Math.max(shown.size(), RunMeasurement.EXAMPLES));
+                                        : Math.max(shown.size(), RunEvaluation.EXAMPLES));
     }
 }

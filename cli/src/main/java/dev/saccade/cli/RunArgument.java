@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.models.TrainedModel;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
@@ -79,8 +80,11 @@ final class RunArgument {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
     }
 
-    /** Refuses options that were given although they mean nothing for a segmenter. */
-    void requireDetectorFor(CommandSpec command, String... options) {
+    /** Rejects options about objects for a segmenter. */
+    void requireOptionsFor(TrainedModel<?> model, CommandSpec command, String... options) {
+        if (model.match(detector -> true, segmenter -> false)) {
+            return;
+        }
         Problems problems = new Problems();
         for (String option : options) {
             if (command.commandLine().getParseResult().hasMatchedOption(option)) {

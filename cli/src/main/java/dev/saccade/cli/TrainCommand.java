@@ -12,6 +12,8 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankLauncher;
 import dev.saccade.core.distributed.RankLog;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.report.runs.RunEvaluation;
 import dev.saccade.report.runs.RunReport;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.Training;
@@ -239,7 +241,13 @@ final class TrainCommand implements Callable<Integer> {
      */
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunConfig config = Training.config(folder);
-        RunMeasurement.printing(config, out).keep(folder, config, subtitle, reports);
+        EvalCommand.forReport(
+                        config,
+                        RunEvaluation.EXAMPLES,
+                        file -> TrainedModel.load(file, Devices.here().choose(config.device())),
+                        metrics -> metrics.tables().forEach(out::println))
+                .keep(folder, config, subtitle, reports);
+        out.flush();
         return RunReport.write(folder);
     }
 }

@@ -1,4 +1,4 @@
-package dev.saccade.cli;
+package dev.saccade.eval.results;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;

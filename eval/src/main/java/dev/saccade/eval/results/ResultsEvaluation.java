@@ -1,4 +1,4 @@
-package dev.saccade.cli;
+package dev.saccade.eval.results;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
@@ -9,12 +9,15 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.eval.MetricReport;
 import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.detection.DetectionReport;
 import dev.saccade.eval.segmentation.SegmentationEvaluator;
+import dev.saccade.eval.segmentation.SegmentationReport;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +38,7 @@ import java.util.stream.IntStream;
  * @param score minimum score of detections in the confusion matrix
  * @param reduceZeroLabel whether 0 in label maps means no class, if that is known
  */
-record ResultsEvaluation(
+public record ResultsEvaluation(
         Path results,
         Path annotations,
         DetectionEvaluator.Config config,
@@ -44,7 +47,12 @@ record ResultsEvaluation(
 
     private static final int MOST_SHOWN = 5;
 
-    EvaluationOutput evaluate() {
+    /**
+     * Evaluates the results.
+     *
+     * @throws SaccadeException of kind user, if results and annotations do not match
+     */
+    public MetricReport evaluate() {
         for (Path path : List.of(results, annotations)) {
             if (!Files.exists(path)) {
                 throw SaccadeException.user("%s: no such file or folder", path);
@@ -59,7 +67,7 @@ record ResultsEvaluation(
         return Files.isDirectory(results) ? labelMaps() : detections();
     }
 
-    private EvaluationOutput detections() {
+    private MetricReport detections() {
         // Images are not read, so their files may be anywhere.
         Path anywhere = annotations.toAbsolutePath().getRoot();
         Dataset dataset = CocoDataset.open(annotations, anywhere, List.of());
@@ -76,7 +84,7 @@ record ResultsEvaluation(
         int threads = Runtime.getRuntime().availableProcessors();
         DetectionEvaluation evaluation =
                 DetectionEvaluation.compute(dataset, found, config, masks, threads);
-        return new DetectionOutput(evaluation, Map.of(), score, Optional.empty(), notes.build());
+        return DetectionReport.of(evaluation, Map.of(), score, Optional.empty(), notes.build());
     }
 
     private static void noteMissing(
@@ -141,12 +149,12 @@ record ResultsEvaluation(
                 .anyMatch(outline -> !(outline instanceof Segmentation.None));
     }
 
-    private EvaluationOutput labelMaps() {
+    private MetricReport labelMaps() {
         LabelMapResults maps = LabelMapResults.find(results, annotations, reduceZeroLabel);
         SegmentationEvaluator evaluator = new SegmentationEvaluator(maps);
         for (int i = 0; i < maps.size(); i++) {
             evaluator.process(i, maps.result(i));
         }
-        return new SegmentationOutput(evaluator.evaluate(), Map.of(), maps.notes());
+        return SegmentationReport.of(evaluator.evaluate(), Map.of(), maps.notes());
     }
 }

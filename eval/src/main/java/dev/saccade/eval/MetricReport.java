@@ -1,0 +1,50 @@
+package dev.saccade.eval;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The metrics of an evaluation, as tables and as JSON.
+ *
+ * @param tables the main tables
+ * @param details further tables, such as confusions
+ * @param json all metrics
+ * @param notes limits of the metrics, such as skipped images, one line each
+ */
+public record MetricReport(
+        List<MetricTable> tables,
+        List<MetricTable> details,
+        Map<String, Object> json,
+        List<String> notes) {
+
+    /** Copies the lists. */
+    public MetricReport {
+        tables = ImmutableList.copyOf(tables);
+        details = ImmutableList.copyOf(details);
+        notes = ImmutableList.copyOf(notes);
+    }
+
+    /** Adds metrics of other evaluators as a table and to {@code metrics} of the JSON. */
+    public MetricReport with(Map<String, Double> values, Map<String, Double> others) {
+        ImmutableList.Builder<MetricTable> all =
+                ImmutableList.<MetricTable>builder().addAll(tables);
+        if (!others.isEmpty()) {
+            all.add(
+                    new MetricTable(
+                                    List.of("metric"),
+                                    others.keySet().stream().map(List::of).toList())
+                            .with("value", others.values().stream()));
+        }
+        Map<String, Object> metrics =
+                ImmutableMap.<String, Object>builder().putAll(values).putAll(others).buildOrThrow();
+        Map<String, Object> joined =
+                ImmutableMap.<String, Object>builder()
+                        .put("metrics", metrics)
+                        .putAll(json)
+                        .buildOrThrow();
+        return new MetricReport(all.build(), details, joined, notes);
+    }
+}

@@ -1,0 +1,119 @@
+package dev.saccade.eval.detection;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Text;
+import dev.saccade.eval.MetricReport;
+import dev.saccade.eval.MetricTable;
+import dev.saccade.eval.coco.AveragePrecision;
+import dev.saccade.eval.coco.ClassMetrics;
+import dev.saccade.eval.coco.ScoreCurve;
+import dev.saccade.eval.coco.ScoreCurves;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reports the metrics of detections. */
+public final class DetectionReport {
+
+    private static final int CONFUSIONS = 10;
+
+    private DetectionReport() {}
+
+    /**
+     * Returns the report of an evaluation.
+     *
+     * @param others metrics of other evaluators
+     * @param score minimum score of detections in the confusion matrix
+     * @param maxPerImage the model's limit on detections per image, if it has one
+     * @param notes notes on the origin of the detections
+     */
+    public static MetricReport of(
+            DetectionEvaluation evaluation,
+            Map<String, Double> others,
+            double score,
+            Optional<Integer> maxPerImage,
+            List<String> notes) {
+        ScoreCurves curves = evaluation.boxes().scoreCurves();
+        List<MetricTable> tables =
+                List.of(
+                        DetectionTables.summary(evaluation.metrics()),
+                        DetectionTables.perClass(evaluation.metrics()),
+                        DetectionTables.scores(curves));
+        ConfusionMatrix confusion = evaluation.confusion(score);
+        ImmutableList.Builder<MetricTable> details = ImmutableList.builder();
+        details.add(DetectionTables.perThreshold(evaluation.metrics()));
+        details.add(DetectionTables.errors(evaluation.errors()));
+        if (!confusion.confusions().isEmpty()) {
+            details.add(DetectionTables.confusions(confusion, CONFUSIONS));
+        }
+        ImmutableMap.Builder<String, Object> json = ImmutableMap.builder();
+        for (int i = 0; i < evaluation.metrics().size(); i++) {
+            var metrics = evaluation.metrics().get(i);
+            String prefix = metrics.parameters().iouType().prefix();
+            json.put(
+                    prefix + "classes",
+                    metrics.perClass().stream().map(DetectionReport::json).toList());
+            json.put(prefix + "errors", evaluation.errors().get(i).rows());
+        }
+        json.put("scores", scores(curves)).put("confusion", confusion);
+        ImmutableList.Builder<String> all = ImmutableList.<String>builder().addAll(notes);
+        maxPerImage.flatMap(limit -> cutOff(evaluation, limit)).ifPresent(all::add);
+        crowded(evaluation).ifPresent(all::add);
+        return new MetricReport(tables, details.build(), json.buildOrThrow(), all.build())
+                .with(evaluation.values(), others);
+    }
+
+    /** Returns the recommended scores: one for all classes, and one for each detected class. */
+    private static Map<String, Object> scores(ScoreCurves curves) {
+        Map<String, ScoreCurve.Point> classes = new LinkedHashMap<>();
+        curves.classes()
+                .forEach(curve -> curve.best().ifPresent(best -> classes.put(curve.name(), best)));
+        ImmutableMap.Builder<String, Object> scores = ImmutableMap.builder();
+        curves.common().ifPresent(best -> scores.put("all", best));
+        return scores.put("classes", classes).buildOrThrow();
+    }
+
+    private static Map<String, Object> json(ClassMetrics metrics) {
+        AveragePrecision precision = metrics.precision();
+        return ImmutableMap.<String, Object>builder()
+                .put("name", metrics.name())
+                .put("objects", metrics.objects())
+                .put("ap", precision.ap())
+                .put("ap50", precision.ap50())
+                .put("ap75", precision.ap75())
+                .put("apSmall", precision.apSmall())
+                .put("apMedium", precision.apMedium())
+                .put("apLarge", precision.apLarge())
+                .buildOrThrow();
+    }
+
+    private static Optional<String> cutOff(DetectionEvaluation evaluation, int limit) {
+        long full =
+                evaluation.predictions().stream().filter(found -> found.size() >= limit).count();
+        return full == 0
+                ? Optional.empty()
+                : Optional.of(
+                        Text.format(
+                                "%d of %d images reach the limit of %d detections"
+                                        + " (model.head.nms.max_per_img); detections with lower"
+                                        + " scores are missing",
+                                full, evaluation.predictions().size(), limit));
+    }
+
+    private static Optional<String> crowded(DetectionEvaluation evaluation) {
+        int evaluated = evaluation.boxes().parameters().mostDetections();
+        int objects = evaluation.groundTruth().mostPerImageAndClass();
+        return objects <= evaluated
+                ? Optional.empty()
+                : Optional.of(
+                        Text.format(
+                                "an image has %d objects of one class, but AP counts %d detections"
+                                        + " per image and class; raise the limit with --max-dets"
+                                        + " 1,10,%d",
+                                objects, evaluated, objects));
+    }
+}

@@ -1,0 +1,104 @@
+package dev.saccade.report.runs;
+
+import ai.djl.Device;
+import ai.djl.engine.Engine;
+
+import com.google.common.base.Joiner;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Devices;
+import dev.saccade.core.LibtorchBuild;
+import dev.saccade.core.NativePlatform;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Version;
+import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.report.ReportData.Fact;
+
+import org.opencv.core.Core;
+
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** The versions of everything that Saccade runs on. */
+public final class Environment {
+
+    private Environment() {}
+
+    /** Formats a value of {@link #facts}. */
+    public static String text(Object value) {
+        return value instanceof List<?> lines
+                ? lines.isEmpty() ? "none" : Joiner.on("\n" + " ".repeat(13)).join(lines)
+                : value.toString();
+    }
+
+    /** Returns strings, numbers and lists of strings by name. */
+    public static Map<String, Object> facts() {
+        Devices devices = Devices.here();
+        LibtorchBuild libtorch = devices.libtorch();
+        Device auto = devices.choose(Devices.AUTO);
+        return ImmutableMap.<String, Object>builder()
+                .put("saccade", Version.saccade())
+                .put("platform", NativePlatform.name())
+                .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")
+                .put("djl", Engine.getDjlVersion())
+                .put("libtorch", libtorch.version() + ", in " + libtorch.folder())
+                .put("cuda", libtorch.cuda().orElse("none, libtorch is for CPUs"))
+                .put("driver", devices.driver().toString())
+                .put("gpus", gpus(devices))
+                .put("kernels", "cpu: " + Kernels.status())
+                .put("device", "auto is " + Devices.name(auto))
+                .put("missing", devices.fault(Device.gpu()).orElse("nothing"))
+                .put("opencv", opencv())
+                .put(
+                        "os",
+                        System.getProperty("os.name")
+                                + " "
+                                + System.getProperty("os.version")
+                                + " "
+                                + System.getProperty("os.arch"))
+                .put("processors", Runtime.getRuntime().availableProcessors())
+                .put("memory", physicalMemory() / (1 << 20) + " MiB")
+                .put("heap", Runtime.getRuntime().maxMemory() / (1 << 20) + " MiB")
+                .buildOrThrow();
+    }
+
+    /** Returns the facts as text for a report. */
+    static List<Fact> lines() {
+        return facts().entrySet().stream()
+                .map(fact -> new Fact(fact.getKey(), text(fact.getValue())))
+                .toList();
+    }
+
+    /** Returns a line for each GPU: what it is, and what its operators are. */
+    private static List<String> gpus(Devices devices) {
+        return IntStream.range(0, devices.driver().gpus().size())
+                .mapToObj(Device::gpu)
+                .map(gpu -> devices.describe(gpu) + ", operators: " + operators(devices, gpu))
+                .toList();
+    }
+
+    private static String operators(Devices devices, Device gpu) {
+        if (devices.fault(gpu).isPresent()) {
+            return "none";
+        }
+        return Kernels.isFusedForGpu(gpu.getDeviceId())
+                ? "fused (compiled at first use)"
+                : "portable";
+    }
+
+    private static String opencv() {
+        OpenCv.load();
+        return Core.VERSION;
+    }
+
+    private static long physicalMemory() {
+        if (ManagementFactory.getOperatingSystemMXBean()
+                instanceof com.sun.management.OperatingSystemMXBean system) {
+            return system.getTotalMemorySize();
+        }
+        throw SaccadeException.internal(null, "this JVM does not tell the memory of the machine");
+    }
+}
