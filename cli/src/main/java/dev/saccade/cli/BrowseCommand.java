@@ -14,6 +14,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.report.Browse;
+import dev.saccade.report.BrowseFindings;
 import dev.saccade.report.predictions.Pictures;
 import dev.saccade.report.runs.RelativeNames;
 import dev.saccade.train.config.RunConfig;
@@ -88,8 +89,8 @@ final class BrowseCommand implements Callable<Integer> {
         TargetKind targets = run.model().head().targets().measured();
         CheckOptions quick =
                 new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
-        BrowsedFaults faults =
-                BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
+        BrowseFindings faults =
+                BrowseFindings.of(dataset, named.check(run.data().root(), quick).findings());
         SampleReader reader =
                 new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
         int wanted = Math.min(count, dataset.size());

@@ -9,6 +9,7 @@ import dev.saccade.core.Text;
 import dev.saccade.datasets.convert.ForeignFormat;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.config.StoredConfig;
 
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -91,7 +92,7 @@ final class ConfigArguments {
             return ConfigFile.bundled(RecipeNames.require(named, EXPECTED) + ".yaml");
         }
         if (kind == PathKind.CHECKPOINT) {
-            return CheckpointConfig.read(named);
+            return StoredConfig.read(named);
         }
         PathKind.require(
                 named,

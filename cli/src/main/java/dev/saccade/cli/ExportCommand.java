@@ -2,12 +2,17 @@ package dev.saccade.cli;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.djl.ServingFolder;
 import dev.saccade.export.ExportFormat;
+import dev.saccade.export.ProgramExport;
+import dev.saccade.export.WeightsExport;
+import dev.saccade.train.Training;
+import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -153,7 +158,7 @@ final class ExportCommand implements Callable<Integer> {
         requireNew(folder);
         switch (format) {
             case DJL_SERVING -> ServingFolder.write(checkpoint, folder);
-            case SAFETENSORS -> new WeightsExport(checkpoint, computed).write(folder);
+            case SAFETENSORS -> WeightsExport.write(checkpoint, folder, computed);
             default -> program(computed).write(checkpoint, folder);
         }
         spec.commandLine()
@@ -163,15 +168,19 @@ final class ExportCommand implements Callable<Integer> {
     }
 
     private ProgramExport program(Precision computed) {
+        int count = photos.orElse(run.hasConfig() || data.root().isPresent() ? PHOTOS : 0);
+        Optional<RunConfig> config =
+                count == 0 ? Optional.empty() : Optional.of(run.config(data.root()));
         return new ProgramExport(
-                run,
                 format == Format.ONNX ? ExportFormat.ONNX : ExportFormat.TORCHSCRIPT,
                 size.map(InputOptions::size),
                 normalize,
                 computed,
                 opset,
-                data.root(),
-                photos.orElse(run.hasConfig() || data.root().isPresent() ? PHOTOS : 0),
+                config.map(Training::measured)
+                        .map(dataset -> new ProgramExport.Images(dataset, count)),
+                config.map(run -> run.data().workers()).orElse(1),
+                Progress::new,
                 spec.commandLine().getOut());
     }
 

@@ -5,11 +5,11 @@ import com.google.common.math.LongMath;
 
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.StopSignal;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;

@@ -8,7 +8,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankEnvironment;
-import dev.saccade.core.distributed.RankLauncher;
 import dev.saccade.core.distributed.RankProcesses;
 
 import picocli.CommandLine.Model.CommandSpec;

@@ -2,9 +2,9 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
-import dev.saccade.core.StopSignal;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.serve.Limits;

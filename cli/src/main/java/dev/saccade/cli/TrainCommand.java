@@ -2,14 +2,13 @@ package dev.saccade.cli;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.StopSignal;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
-import dev.saccade.core.distributed.RankLauncher;
 import dev.saccade.core.distributed.RankLog;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.models.TrainedModel;

@@ -90,8 +90,8 @@ class FloorsTest {
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
                     List.of("models", "demo", "video"),
-                    List.of("eval", "djl", "export", "serve"),
-                    List.of("train"),
+                    List.of("eval", "djl", "serve"),
+                    List.of("train", "export"),
                     List.of("report", "configgen"),
                     List.of("mlflow"),
                     List.of("cli", "spark"));
@@ -266,9 +266,6 @@ class FloorsTest {
                             Model.class,
                             InfoCommand.class,
                             OperatorBench.class,
-                            // what leaves is recorded and compared there
-                            ExportComparison.class,
-                            ProgramExport.class,
                             // learning rates and the like, which libtorch wants there
                             ModelEma.class,
                             Optimizer.class)

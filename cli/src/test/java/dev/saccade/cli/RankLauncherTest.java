@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.distributed.RankEnvironment;
-import dev.saccade.core.distributed.RankLauncher;
 import dev.saccade.core.distributed.RankProcesses;
 
 import org.junit.jupiter.api.Test;
@@ -234,7 +233,8 @@ class RankLauncherTest {
 
     @Test
     void ranksAreToldWhatTheirLauncherWas() {
-        List<String> command = RankLauncher.thisProgram(List.of("train", "a b.yaml"));
+        List<String> command =
+                RankLauncher.thisProgram(Saccade.class, List.of("train", "a b.yaml"));
         assertTrue(Path.of(command.get(0)).isAbsolute(), command.get(0));
         assertEquals(
                 List.of(Saccade.class.getName(), "train", "a b.yaml"),

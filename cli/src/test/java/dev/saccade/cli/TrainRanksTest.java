@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import dev.saccade.core.distributed.RankLauncher;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
@@ -49,6 +48,7 @@ class TrainRanksTest {
         List<String> command =
                 new ArrayList<>(
                         RankLauncher.thisProgram(
+                                Saccade.class,
                                 List.of(
                                         "train",
                                         "../configs/retinanet/resnet18_fpn_demo.yaml",

@@ -6,6 +6,7 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -23,10 +24,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Callable;
 import java.util.function.IntConsumer;
-import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 
 /**
  * A data set of rendered scenes in COCO's layout: {@code images/}, {@value #TRAIN} and {@value
@@ -55,20 +54,22 @@ public final class SceneDataset {
      */
     public static void write(
             Path folder, SceneRenderer renderer, int train, int heldBack, IntConsumer progress) {
-        AtomicInteger done = new AtomicInteger();
-        IntFunction<List<SceneObject>> render =
-                index -> {
-                    List<SceneObject> objects = writeImage(folder, renderer, index);
-                    synchronized (done) {
-                        progress.accept(done.incrementAndGet());
-                    }
-                    return objects;
-                };
-        try {
+        int count = train + heldBack;
+        List<List<SceneObject>> scenes = new ArrayList<>();
+        List<Callable<List<SceneObject>>> tasks = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int index = i;
+            tasks.add(() -> writeImage(folder, renderer, index));
+        }
+        int threads = Runtime.getRuntime().availableProcessors();
+        try (Workers workers = new Workers("scene-renderer", threads)) {
             Files.createDirectories(folder.resolve("images"));
-            int count = train + heldBack;
-            List<List<SceneObject>> scenes =
-                    IntStream.range(0, count).parallel().mapToObj(render).toList();
+            workers.run(
+                    tasks,
+                    objects -> {
+                        scenes.add(objects);
+                        progress.accept(scenes.size());
+                    });
             writeAnnotations(folder.resolve(TRAIN), renderer.size(), scenes, 0, train);
             writeAnnotations(folder.resolve(HELD_BACK), renderer.size(), scenes, train, count);
         } catch (IOException | UncheckedIOException e) {

@@ -10,9 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Reads the body of a request as it comes, without a thread that waits for it. What is too large is
- * read to its end, within limits, and not kept: a client that is still sending would not see the
- * answer.
+ * Reads the body of a request without blocking. Discards a body that is too large, within limits: a
+ * client that is still sending would not see the response.
  */
 final class BodyReader implements Runnable {
 
@@ -46,11 +45,11 @@ final class BodyReader implements Runnable {
             Request request,
             Limits limits,
             AtomicLong heldOfAll,
-            Patience patience,
+            ConnectionTimeout timeout,
             ContentCoding coding) {
         BodyReader reader = new BodyReader(request, limits, heldOfAll, coding);
         Request.addCompletionListener(request, failure -> heldOfAll.addAndGet(-reader.held));
-        patience.onLateBody(
+        timeout.onLateBody(
                 request,
                 () ->
                         reader.done.completeExceptionally(

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
-/** A request on its way to its answer, which is sent once. */
+/** A request and its response, which is sent once. */
 final class Exchange {
 
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -27,7 +27,7 @@ final class Exchange {
     private final Response response;
     private final Callback callback;
     private final Limits limits;
-    private final Patience patience;
+    private final ConnectionTimeout timeout;
     private final AtomicLong heldUploads;
     private final AtomicBoolean sent = new AtomicBoolean();
 
@@ -50,13 +50,13 @@ final class Exchange {
             Response response,
             Callback callback,
             Limits limits,
-            Patience patience,
+            ConnectionTimeout timeout,
             AtomicLong heldUploads) {
         this.request = request;
         this.response = response;
         this.callback = callback;
         this.limits = limits;
-        this.patience = patience;
+        this.timeout = timeout;
         this.heldUploads = heldUploads;
     }
 
@@ -64,7 +64,7 @@ final class Exchange {
         return request;
     }
 
-    HttpFields.Mutable answerHeaders() {
+    HttpFields.Mutable headers() {
         return response.getHeaders();
     }
 
@@ -72,11 +72,11 @@ final class Exchange {
     CompletableFuture<byte[]> body() {
         ContentCoding coding = ContentCoding.of(request);
         bodyIsRead = true;
-        return BodyReader.start(request, limits, heldUploads, patience, coding)
+        return BodyReader.start(request, limits, heldUploads, timeout, coding)
                 .done()
                 .thenApply(
                         body -> {
-                            patience.received(request);
+                            timeout.received(request);
                             received = true;
                             hint = PhotoHint.of(request, body);
                             return body;
@@ -87,7 +87,7 @@ final class Exchange {
         if (!sent.compareAndSet(false, true)) {
             return;
         }
-        patience.restart(request);
+        timeout.restart(request);
         response.setStatus(status);
         if (leavesBody()) {
             // Else a client sends its next request into a connection that is being closed.
@@ -104,14 +104,14 @@ final class Exchange {
                 Callback.from(this::end, callback::failed));
     }
 
-    /** Ends the exchange; takes what a client still sends before, else it sees no answer. */
+    /** Completes the exchange after the rest of the body, else a client sees no response. */
     private void end() {
         if (bodyIsRead || !leavesBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
             callback.succeeded();
             return;
         }
         var unused =
-                BodyReader.start(request, limits, heldUploads, patience, ContentCoding.IDENTITY)
+                BodyReader.start(request, limits, heldUploads, timeout, ContentCoding.IDENTITY)
                         .done()
                         .whenComplete((body, failure) -> callback.succeeded());
     }
@@ -123,22 +123,22 @@ final class Exchange {
                         || headers.getLongField(HttpHeader.CONTENT_LENGTH) > 0);
     }
 
-    /** Tells what was seen in each file; that it is one problem, where none can be used. */
-    void tellAll(List<Answer> answers) {
+    /** Sends the response of each image; one problem if no image could be processed. */
+    void sendAll(List<ImageResponse> responses) {
         List<Problem> problems =
-                answers.stream().map(Answer::problem).filter(problem -> problem != null).toList();
-        if (problems.size() < answers.size()) {
+                responses.stream().map(ImageResponse::problem).filter(problem -> problem != null).toList();
+        if (problems.size() < responses.size()) {
             send(
                     HttpStatus.OK_200,
-                    Json.MEDIA_TYPE,
-                    Json.bytes(answers.stream().map(Answer::json).toList()));
+                    JsonBody.MEDIA_TYPE,
+                    JsonBody.bytes(responses.stream().map(ImageResponse::json).toList()));
             return;
         }
         String detail = problems.stream().map(Problem::detail).collect(Collectors.joining("; "));
         send(
                 problems.get(0).status(),
                 Problem.MEDIA_TYPE,
-                Json.bytes(Problem.of(problems.get(0).status(), detail)));
+                JsonBody.bytes(Problem.of(problems.get(0).status(), detail)));
     }
 
     void refuseIfFails(CompletableFuture<?> answering) {
@@ -164,7 +164,7 @@ final class Exchange {
         } else if (problem.status() == HttpStatus.UNSUPPORTED_MEDIA_TYPE_415) {
             response.getHeaders().put(HttpHeader.ACCEPT_ENCODING, "gzip");
         }
-        send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
+        send(problem.status(), Problem.MEDIA_TYPE, JsonBody.bytes(problem));
     }
 
     static Problem.Refusal refusal(Throwable failure) {

@@ -9,33 +9,26 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** How an answer tells which pixels are of an object or a class: {@code segmentation} of COCO. */
+/** Format of masks in responses, as {@code segmentation} of COCO. */
 enum Masks {
     /** {@code size} and {@code counts}, COCO's compressed run lengths. */
-    RLE {
-        @Override
-        Optional<Object> segmentation(Rle mask) {
-            return PredictionJson.rle(mask);
-        }
-    },
+    RLE,
 
-    /** Lists of {@code x0, y0, x1, y1, ...} along the edges of pixels; also those of holes. */
-    POLYGON {
-        @Override
-        Optional<Object> segmentation(Rle mask) {
-            return Optional.of(Contours.trace(mask).stream().map(line -> line.toArray()).toList());
-        }
-    },
+    /** Lists of {@code x0, y0, x1, y1, ...} along pixel edges, including the edges of holes. */
+    POLYGON,
 
-    /** Not at all. */
-    FALSE {
-        @Override
-        Optional<Object> segmentation(Rle mask) {
-            return Optional.empty();
-        }
-    };
+    /** No masks. */
+    FALSE;
 
-    abstract Optional<Object> segmentation(Rle mask);
+    Optional<Object> segmentation(Rle mask) {
+        return switch (this) {
+            case RLE -> PredictionJson.rle(mask);
+            case POLYGON ->
+                    Optional.of(
+                            Contours.trace(mask).stream().map(line -> line.toArray()).toList());
+            case FALSE -> Optional.empty();
+        };
+    }
 
     String word() {
         return name().toLowerCase(Locale.ROOT);

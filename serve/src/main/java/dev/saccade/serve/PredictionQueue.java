@@ -26,11 +26,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The photographs of all clients on their way through the model: some threads decode, others
- * compute meanwhile, and no more are admitted than are answered soon.
+ * Decodes and predicts the images of all clients on separate threads, and rejects requests when the
+ * queue is full.
  *
- * <p>Small photographs that wait, and are of one size after resizing, go through a detector
- * together; none waits for others to come.
+ * <p>Small waiting images of one size after resizing form a batch; no image waits for more to come.
  */
 final class PredictionQueue implements AutoCloseable {
 
@@ -43,13 +42,13 @@ final class PredictionQueue implements AutoCloseable {
     private static final int MOST_BATCH_PIXELS = 1_000_000;
 
     /**
-     * What was seen in a photograph.
+     * The prediction of an image.
      *
-     * @param size of the photograph, upright
-     * @param prediction of the model's type
-     * @param warnings what of the image was not read or was completed
+     * @param size size of the upright image
+     * @param prediction {@code Instances} or {@code LabelMap}
+     * @param warnings parts of the image that were skipped or repaired
      */
-    record Seen(Size size, Object prediction, List<String> warnings) {}
+    record Predicted(Size size, Object prediction, List<String> warnings) {}
 
     /** A photograph before the model. */
     private record Decoded(
@@ -57,16 +56,7 @@ final class PredictionQueue implements AutoCloseable {
             Size size,
             List<String> warnings,
             AtomicBoolean gone,
-            CompletableFuture<Seen> seen) {
-
-        private void failIfGone() {
-            try {
-                requireThere(gone);
-            } catch (Problem.Refusal e) {
-                fail(seen, e);
-            }
-        }
-    }
+            CompletableFuture<Predicted> seen) {}
 
     private final TrainedModel<?> model;
     private final Limits limits;
@@ -113,10 +103,10 @@ final class PredictionQueue implements AutoCloseable {
      * Admits the photographs of a request.
      *
      * @param gone tells whether the client has gone
-     * @return what is seen in each; fails with a {@link Problem.Refusal} where it cannot be used
+     * @return the prediction of each image; fails with a {@link Problem.Refusal} where it cannot be used
      * @throws Problem.Refusal if there is no room for all of them now
      */
-    List<CompletableFuture<Seen>> submit(List<Upload> photos, AtomicBoolean gone) {
+    List<CompletableFuture<Predicted>> submit(List<Upload> photos, AtomicBoolean gone) {
         if (!places.tryAcquire(photos.size())) {
             throw Problem.busy(
                     metrics.secondsFor(limits.queue()),
@@ -127,8 +117,8 @@ final class PredictionQueue implements AutoCloseable {
         return photos.stream().map(photo -> start(photo, gone)).toList();
     }
 
-    private CompletableFuture<Seen> start(Upload photo, AtomicBoolean gone) {
-        CompletableFuture<Seen> seen = new CompletableFuture<>();
+    private CompletableFuture<Predicted> start(Upload photo, AtomicBoolean gone) {
+        CompletableFuture<Predicted> seen = new CompletableFuture<>();
         Future<?> unused =
                 readers.submit(
                         () -> {
@@ -145,9 +135,11 @@ final class PredictionQueue implements AutoCloseable {
         return seen.whenComplete((done, failure) -> places.release());
     }
 
-    private void read(Upload photo, AtomicBoolean gone, CompletableFuture<Seen> seen)
+    private void read(Upload photo, AtomicBoolean gone, CompletableFuture<Predicted> seen)
             throws InterruptedException {
-        requireThere(gone);
+        if (gone.get()) {
+            throw gone();
+        }
         ImageHeader header = ImageHeader.read(photo.name(), photo.content());
         if (header.stored().area() > limits.pixels()) {
             throw SaccadeException.user(
@@ -179,7 +171,7 @@ final class PredictionQueue implements AutoCloseable {
         Future<?> unused =
                 predictors.submit(
                         () -> {
-                            look(nextBatch());
+                            predictBatch(nextBatch());
                             return null;
                         });
     }
@@ -207,9 +199,15 @@ final class PredictionQueue implements AutoCloseable {
                 && batch.get(0).views().batches().get(0).size().equals(size);
     }
 
-    private void look(List<Decoded> batch) {
-        batch.forEach(photo -> photo.failIfGone());
-        List<Decoded> wanted = batch.stream().filter(photo -> !photo.seen().isDone()).toList();
+    private void predictBatch(List<Decoded> batch) {
+        List<Decoded> wanted = new ArrayList<>();
+        for (Decoded photo : batch) {
+            if (photo.gone().get()) {
+                fail(photo.seen(), gone());
+            } else {
+                wanted.add(photo);
+            }
+        }
         try {
             if (!wanted.isEmpty()) {
                 metrics.predicting(wanted.size(), () -> predict(wanted));
@@ -225,7 +223,7 @@ final class PredictionQueue implements AutoCloseable {
             List<?> seen = model.predict(batch.stream().map(Decoded::views).toList());
             for (int i = 0; i < batch.size(); i++) {
                 Decoded photo = batch.get(i);
-                photo.seen().complete(new Seen(photo.size(), seen.get(i), photo.warnings()));
+                photo.seen().complete(new Predicted(photo.size(), seen.get(i), photo.warnings()));
             }
         } catch (Throwable e) {
             if (batch.size() == 1) {
@@ -237,13 +235,11 @@ final class PredictionQueue implements AutoCloseable {
         }
     }
 
-    private static void requireThere(AtomicBoolean gone) {
-        if (gone.get()) {
-            throw Problem.refusal(HttpStatus.BAD_REQUEST_400, "the client has gone");
-        }
+    private static Problem.Refusal gone() {
+        return Problem.refusal(HttpStatus.BAD_REQUEST_400, "the client has gone");
     }
 
-    private static void fail(CompletableFuture<Seen> seen, Throwable failure) {
+    private static void fail(CompletableFuture<Predicted> seen, Throwable failure) {
         seen.completeExceptionally(
                 failure instanceof Problem.Refusal refusal ? refusal : refusal(failure));
     }

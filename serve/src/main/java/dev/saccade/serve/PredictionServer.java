@@ -48,7 +48,7 @@ public final class PredictionServer implements AutoCloseable {
     private final ServerConnector connector;
     private final PredictionQueue queue;
     private int port;
-    private final UnderWay underWay = new UnderWay();
+    private final RequestTracker tracker = new RequestTracker();
     private final CountDownLatch ended = new CountDownLatch(1);
 
     private PredictionServer(Settings settings) {
@@ -60,18 +60,18 @@ public final class PredictionServer implements AutoCloseable {
         connector = new ServerConnector(server, /* acceptors= */ 1, /* selectors= */ 1, http());
         connector.setHost(address.getHostAddress());
         connector.setPort(settings.port);
-        // Patience ends connections, also those that are not idle but slow.
+        // ConnectionTimeout also closes connections that are slow rather than idle.
         connector.setIdleTimeout(0);
         connector.setReuseAddress(true);
         Metrics metrics = new Metrics();
         metrics.connections(() -> connector.getConnectedEndPoints().size());
-        metrics.underWay(underWay::count);
+        metrics.underWay(tracker::count);
         Limits limits = settings.limits;
         queue =
                 new PredictionQueue(
                         settings.model, settings.together, settings.mostBatch(), limits, metrics);
-        Patience patience = new Patience(connector.getScheduler(), limits.patience());
-        connector.addBean(patience);
+        ConnectionTimeout timeout = new ConnectionTimeout(connector.getScheduler(), limits.patience());
+        connector.addBean(timeout);
         server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
         Routes routes =
                 new Routes(
@@ -80,9 +80,9 @@ public final class PredictionServer implements AutoCloseable {
                         limits,
                         queue,
                         metrics,
-                        patience,
-                        new Doorkeeper(address.isLoopbackAddress(), settings.origins),
-                        underWay);
+                        timeout,
+                        new OriginFilter(address.isLoopbackAddress(), settings.origins),
+                        tracker);
         server.addConnector(connector);
         server.setHandler(routes);
         server.setErrorHandler(new ProblemWriter());
@@ -268,7 +268,7 @@ public final class PredictionServer implements AutoCloseable {
      */
     @Override
     public void close() {
-        underWay.end(LONGEST_END);
+        tracker.end(LONGEST_END);
         try {
             server.stop();
         } catch (Exception e) {

@@ -26,7 +26,7 @@ final class ProblemWriter extends ErrorHandler {
             Throwable cause,
             Callback callback) {
         String detail = code >= 500 ? "" : Objects.requireNonNullElse(message, "");
-        byte[] body = Json.bytes(Problem.of(code, detail));
+        byte[] body = JsonBody.bytes(Problem.of(code, detail));
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, Problem.MEDIA_TYPE);
         response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
         response.write(true, ByteBuffer.wrap(body), callback);

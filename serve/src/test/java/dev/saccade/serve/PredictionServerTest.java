@@ -83,7 +83,7 @@ class PredictionServerTest {
     /** Returns an answer that fits the description of its route. */
     private static HttpResponse<byte[]> described(
             String method, String path, HttpResponse<byte[]> answer) throws Exception {
-        JsonNode api = new ObjectMapper().readTree(Page.resource("openapi.json"));
+        JsonNode api = new ObjectMapper().readTree(ModelPage.resource("openapi.json"));
         JsonNode responses = api.get("paths").get(path).get(method).get("responses");
         JsonNode response =
                 responses.has("" + answer.statusCode())

@@ -1,5 +1,8 @@
 package dev.saccade.core.bench;
 
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Text;
@@ -75,6 +78,11 @@ public record Timing(double median, double least) {
         ImmutableMap.Builder<String, Timing> timings = ImmutableMap.builder();
         seconds.forEach((name, all) -> timings.put(name, summarize(all)));
         return timings.buildOrThrow();
+    }
+
+    /** Waits until the device of a manager has finished, by reading an array. */
+    public static void synchronize(NDManager manager) {
+        manager.zeros(new Shape(1)).toFloatArray();
     }
 
     /** Formats one line for each variant. */

@@ -65,17 +65,17 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
     }
 
     /** Returns whether somebody wanted it to end. */
-    boolean isInterruption() {
+    public boolean isInterruption() {
         return INTERRUPTED.contains(exitCode);
     }
 
     /** Returns whether another start may go better. */
-    boolean isWorthAnotherStart() {
+    public boolean isWorthAnotherStart() {
         return exitCode != MISTAKE && !isInterruption();
     }
 
     /** Returns whether the terminal tells all of it. */
-    boolean isTold() {
+    public boolean isTold() {
         return isInterruption() || (log.isEmpty() && exitCode < SIGNALS);
     }
 

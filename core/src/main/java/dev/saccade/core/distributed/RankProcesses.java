@@ -164,7 +164,7 @@ public final class RankProcesses {
     }
 
     /** Returns whether the ranks were told to end. */
-    synchronized boolean isStopped() {
+    public synchronized boolean isStopped() {
         return stopped;
     }
 }

@@ -156,8 +156,7 @@ public final class ModelBench implements AutoCloseable {
                             new Shape(input.images, 3, input.size.height(), input.size.width()));
             List<ImageInfo> infos = Collections.nCopies(input.images, ImageInfo.of(input.size));
             body.accept(new ImageBatch(pixels, infos));
-            // Reading an array waits until a GPU has finished.
-            scratch.zeros(new Shape(1)).toFloatArray();
+            Timing.synchronize(scratch);
         }
     }
 

@@ -6,13 +6,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.saccade.core.SaccadeException;
 
 /** Writes answers. */
-final class Json {
+final class JsonBody {
 
     static final String MEDIA_TYPE = "application/json";
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
-    private Json() {}
+    private JsonBody() {}
 
     static byte[] bytes(Object value) {
         try {

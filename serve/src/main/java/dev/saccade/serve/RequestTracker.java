@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** The requests that are being answered, for which the end of a server waits. */
-final class UnderWay {
+final class RequestTracker {
 
     // The server is a party, too; the phase ends once it and all requests have left.
     private final Phaser requests = new Phaser(1);

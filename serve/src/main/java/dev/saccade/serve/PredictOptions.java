@@ -1,6 +1,7 @@
 package dev.saccade.serve;
 
 import dev.saccade.models.ScoreThresholds;
+import dev.saccade.models.TrainedModel;
 
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
@@ -12,13 +13,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a request wants to be told.
+ * The options of a prediction request.
  *
  * @param scores minimum scores of objects
- * @param masks how pixels are told
- * @param png whether a label map is wanted as an image, in place of JSON
+ * @param masks format of masks
+ * @param png whether to return a label map as an image instead of JSON
  */
-record Wanted(ScoreThresholds scores, Masks masks, boolean png) {
+record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
 
     /** Selects the checkpoint's threshold of each class. */
     private static final String PER_CLASS = "per-class";
@@ -26,14 +27,13 @@ record Wanted(ScoreThresholds scores, Masks masks, boolean png) {
     private static final Set<String> KNOWN = Set.of("score", "masks");
 
     /**
-     * Reads the part of an address behind its {@code ?}, and the header {@code Accept}.
+     * Reads the query of the address and the header {@code Accept}.
      *
      * @param defaultScore minimum score if the query has none
-     * @param recommended thresholds of the checkpoint
-     * @throws Problem.Refusal that names all that is wrong
+     * @throws Problem.Refusal that lists all problems
      */
-    static Wanted of(
-            Request request, double defaultScore, ScoreThresholds recommended, boolean segments) {
+    static PredictOptions of(Request request, double defaultScore, TrainedModel<?> model) {
+        boolean segments = ModelFacts.segments(model);
         Fields query = query(request);
         List<String> problems = new ArrayList<>();
         for (Fields.Field field : query) {
@@ -48,7 +48,10 @@ record Wanted(ScoreThresholds scores, Masks masks, boolean png) {
         if (text != null && segments) {
             problems.add("score: is about objects, and a segmenter finds none");
         } else if (PER_CLASS.equals(text)) {
-            scores = recommended;
+            scores =
+                    model.match(
+                            detector -> detector.scoreThresholds(),
+                            segmenter -> ScoreThresholds.DEFAULT);
         } else if (text != null) {
             double score = number(text);
             if (score >= 0 && score <= 1) {
@@ -66,7 +69,7 @@ record Wanted(ScoreThresholds scores, Masks masks, boolean png) {
         if (!problems.isEmpty()) {
             throw Problem.refusal(HttpStatus.BAD_REQUEST_400, "%s", String.join("; ", problems));
         }
-        return new Wanted(scores, masks, acceptsPng(request, segments));
+        return new PredictOptions(scores, masks, acceptsPng(request, segments));
     }
 
     private static Fields query(Request request) {
@@ -88,7 +91,7 @@ record Wanted(ScoreThresholds scores, Masks masks, boolean png) {
         }
     }
 
-    /** Takes the first of the types that a client names and can be given, as it rates them. */
+    /** Chooses the client's preferred type among the supported ones. */
     private static boolean acceptsPng(Request request, boolean segments) {
         List<String> accepted = request.getHeaders().getQualityCSV(HttpHeader.ACCEPT);
         if (accepted.isEmpty()) {

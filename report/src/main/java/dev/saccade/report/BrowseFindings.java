@@ -1,4 +1,4 @@
-package dev.saccade.cli;
+package dev.saccade.report;
 
 import com.google.common.collect.ImmutableListMultimap;
 import com.google.common.collect.ListMultimap;
@@ -17,17 +17,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What is wrong with a data set, by the photograph that it is about.
+ * The findings of a data set check by image.
  *
- * @param byPhoto the findings about each, by its position
- * @param ofSet those that are about none
+ * @param byPhoto findings about each image, by its index
+ * @param ofSet findings about the whole data set
  */
-record BrowsedFaults(ListMultimap<Integer, String> byPhoto, List<String> ofSet) {
+public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String> ofSet) {
 
     private static final Pattern ID = Pattern.compile("(image|annotation) (-?\\d+)\\b.*");
 
-    /** Assigns findings to photographs: by file, by the id of the image, or of an object on it. */
-    static BrowsedFaults of(Dataset dataset, List<Finding> findings) {
+    /** Assigns findings to images by file, image id or annotation id. */
+    public static BrowseFindings of(Dataset dataset, List<Finding> findings) {
         Map<String, Integer> places = new HashMap<>();
         if (!findings.isEmpty()) {
             for (int i = 0; i < dataset.size(); i++) {
@@ -45,7 +45,7 @@ record BrowsedFaults(ListMultimap<Integer, String> byPhoto, List<String> ofSet) 
             place.ifPresentOrElse(
                     i -> byPhoto.put(i, text(finding)), () -> ofSet.add(finding.toString()));
         }
-        return new BrowsedFaults(byPhoto.build(), ofSet.build().toList());
+        return new BrowseFindings(byPhoto.build(), ofSet.build().toList());
     }
 
     private static Optional<Integer> place(Finding finding, Map<String, Integer> places) {
@@ -65,13 +65,13 @@ record BrowsedFaults(ListMultimap<Integer, String> byPhoto, List<String> ofSet) 
                 : finding.subject() + ": " + finding.message();
     }
 
-    /** Returns what is wrong with a photograph. */
-    List<String> ofPhoto(int position) {
+    /** Returns the findings about an image. */
+    public List<String> ofPhoto(int position) {
         return byPhoto.get(position);
     }
 
-    /** Returns what is wrong with the data set, and how much with photographs not shown. */
-    List<String> others(int shown) {
+    /** Returns findings about the data set, and the number of findings about hidden images. */
+    public List<String> others(int shown) {
         long hidden = byPhoto.keys().stream().filter(position -> position >= shown).count();
         return hidden == 0
                 ? ofSet

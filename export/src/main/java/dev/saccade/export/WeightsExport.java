@@ -1,4 +1,4 @@
-package dev.saccade.cli;
+package dev.saccade.export;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
@@ -17,15 +17,17 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * Writes the weights of a model and the description that Saccade loads it by, without what a
- * training needs to go on.
- *
- * @param precision what weights are stored in; whole numbers stay as they are
- */
-record WeightsExport(Path checkpoint, Precision precision) {
+/** Writes the weights and the description of a model, without the state of the training. */
+public final class WeightsExport {
 
-    void write(Path folder) {
+    private WeightsExport() {}
+
+    /**
+     * Writes {@code model.safetensors} to a folder.
+     *
+     * @param precision of stored floating-point weights
+     */
+    public static void write(Path checkpoint, Path folder, Precision precision) {
         Checkpoint whole = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(whole.metadata(), checkpoint.toString());
         Map<String, Tensor> weights = new LinkedHashMap<>();
@@ -35,7 +37,7 @@ record WeightsExport(Path checkpoint, Precision precision) {
             if (weight == null) {
                 lacking.add("%s is lacking", name);
             } else {
-                weights.put(name, stored(weight));
+                weights.put(name, stored(weight, precision));
             }
         }
         lacking.throwIfAny(checkpoint.toString());
@@ -50,7 +52,7 @@ record WeightsExport(Path checkpoint, Precision precision) {
         Checkpoints.save(folder.resolve("model.safetensors"), new Checkpoint(weights, metadata));
     }
 
-    private Tensor stored(Tensor weight) {
+    private static Tensor stored(Tensor weight, Precision precision) {
         if (weight.type() != ElementType.FLOAT32) {
             return weight;
         }

@@ -20,7 +20,7 @@ import java.util.Set;
  * whose name is made to lead here (DNS rebinding) is sent away. Requests that a page of another
  * origin makes are refused, unless that origin is allowed.
  */
-final class Doorkeeper {
+final class OriginFilter {
 
     private static final ImmutableSet<String> THIS_MACHINE =
             ImmutableSet.of("localhost", "127.0.0.1", "[::1]");
@@ -28,7 +28,7 @@ final class Doorkeeper {
     private final boolean loopback;
     private final Set<String> origins;
 
-    Doorkeeper(boolean loopback, Set<String> origins) {
+    OriginFilter(boolean loopback, Set<String> origins) {
         this.loopback = loopback;
         this.origins = ImmutableSet.copyOf(origins);
     }

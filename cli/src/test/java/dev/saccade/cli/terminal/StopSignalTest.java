@@ -1,4 +1,4 @@
-package dev.saccade.core;
+package dev.saccade.cli.terminal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;

@@ -17,9 +17,9 @@ import java.util.Base64;
  * @param html the file
  * @param policy the header {@code Content-Security-Policy}: nothing runs but the script of the file
  */
-record Page(String html, String policy) {
+record ModelPage(String html, String policy) {
 
-    static Page load() {
+    static ModelPage load() {
         String style = text(ClassColors.class, "base.css") + resource("page.css");
         String script = resource("page.js");
         String html =
@@ -30,7 +30,7 @@ record Page(String html, String policy) {
                 "default-src 'none'; connect-src 'self'; img-src blob: data:;"
                         + (" style-src " + hash(style) + "; script-src " + hash(script))
                         + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-        return new Page(html, policy);
+        return new ModelPage(html, policy);
     }
 
     private static String hash(String text) {
@@ -39,7 +39,7 @@ record Page(String html, String policy) {
     }
 
     static String resource(String name) {
-        return text(Page.class, name);
+        return text(ModelPage.class, name);
     }
 
     private static String text(Class<?> beside, String name) {

@@ -1,4 +1,4 @@
-package dev.saccade.core;
+package dev.saccade.cli.terminal;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

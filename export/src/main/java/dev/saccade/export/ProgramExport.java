@@ -1,27 +1,24 @@
-package dev.saccade.cli;
+package dev.saccade.export;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.base.Ascii;
+
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
-import dev.saccade.export.ExportCheck;
-import dev.saccade.export.ExportFormat;
-import dev.saccade.export.ModelDescription;
-import dev.saccade.export.ModelExport;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.data.DataReports;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -32,45 +29,51 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Writes a model as a program, describes it, and holds it against the model.
+ * Writes a checkpoint as a program with its description, and compares it with the model.
  *
- * @param run what is exported
- * @param size the only size of its images; any if there is none
- * @param normalize whether normalization is part of it
- * @param precision what it computes in
- * @param opset the version of ONNX's operators, if it was named
- * @param data another folder of data than that of the training
- * @param photos on how many photographs of the run it is compared; 0: on made-up images
- * @param out told what was done
+ * @param size fixed size of images; any size if empty
+ * @param normalize whether the program includes normalization
+ * @param precision precision of the computation
+ * @param opset ONNX operator set
+ * @param images images to compare on; only random images if empty
+ * @param workers threads that read images
+ * @param bars shows progress
+ * @param out receives the results
  */
-record ProgramExport(
-        RunArgument run,
+public record ProgramExport(
         ExportFormat format,
         Optional<Size> size,
         boolean normalize,
         Precision precision,
         Optional<Integer> opset,
-        Optional<Path> data,
-        int photos,
+        Optional<Images> images,
+        int workers,
+        ProgressBar.Factory bars,
         PrintWriter out) {
 
-    /** Images that are made up: some are unlike all that were recorded. */
+    /**
+     * The first images of a data set.
+     *
+     * @param count maximum number of images
+     */
+    public record Images(Dataset dataset, int count) {}
+
+    /** Sizes of random images, some unlike the recorded ones. */
     private static final List<Size> SIZES =
             List.of(new Size(192, 256), new Size(257, 193), new Size(1031, 97), new Size(75, 1213));
 
     /**
-     * Writes a folder, which is there once what it holds has been compared.
+     * Writes a folder, which appears once the comparison has passed.
      *
      * @param folder new or empty
+     * @throws SaccadeException of kind user, if program and model differ too much
      */
-    void write(Path checkpoint, Path folder) {
+    public void write(Path checkpoint, Path folder) {
         ModelSpec spec =
                 ModelSpec.fromMetadata(
                         Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
-        Optional<RunConfig> config = photos == 0 ? Optional.empty() : Optional.of(run.config(data));
-        Optional<PartOfDataset> part =
-                config.map(DataReports::validationSet)
-                        .map(dataset -> PartOfDataset.first(dataset, spec, size, photos));
+        Optional<DatasetSubset> part =
+                images.map(all -> DatasetSubset.first(all.dataset, spec, size, all.count, bars));
         Path target = folder.toAbsolutePath().normalize();
         Path unfinished = target.resolveSibling(target.getFileName() + ".unfinished");
         createFolder(unfinished);
@@ -89,9 +92,9 @@ record ProgramExport(
                                     segmenter -> Optional.empty()))
                     .write(unfinished.resolve("model.json"));
             try (ExportCheck check = new ExportCheck(export, format, file)) {
-                compareOnMadeUpImages(check, model);
+                compareOnRandomImages(check, model);
                 if (part.isPresent()) {
-                    new ExportComparison(check, part.get(), config.get().data().workers())
+                    new ExportComparison(check, part.get(), workers, bars)
                             .run(model.withPrecision(precision), out);
                 }
             }
@@ -111,7 +114,7 @@ record ProgramExport(
         if (normalize) {
             settings.normalizing(model.spec().transforms());
         }
-        try (Progress progress = new Progress("record", settings.recordings(), " sizes")) {
+        try (ProgressBar progress = bars.open("record", settings.recordings(), " sizes")) {
             return settings.progress(progress::to).record();
         }
     }
@@ -130,16 +133,16 @@ record ProgramExport(
                         "%s: %.1f MB, %s, images of %s, in %.1f s",
                         folder.resolve(file.getFileName()),
                         Files.size(file) / 1e6,
-                        ComputeOptions.name(precision),
+                        Ascii.toLowerCase(precision.name()),
                         size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
                         seconds));
     }
 
-    private <P> void compareOnMadeUpImages(ExportCheck check, TrainedModel<P> model) {
+    private <P> void compareOnRandomImages(ExportCheck check, TrainedModel<P> model) {
         double limit = ExportCheck.limit(precision);
         double largest = 0;
         List<Size> sizes = size.map(List::of).orElse(SIZES);
-        try (Progress progress = new Progress("compare", sizes.size(), " images")) {
+        try (ProgressBar progress = bars.open("compare", sizes.size(), " images")) {
             for (Size each : sizes) {
                 try (NDManager manager = Libtorch.newManager(Device.cpu())) {
                     Shape shape = new Shape(1, 3, each.height(), each.width());
@@ -158,7 +161,7 @@ record ProgramExport(
                         check.runtime(), Count.of(sizes.size(), "made-up image"), largest, limit));
     }
 
-    /** What deviates is not left where somebody might serve it. */
+    /** Removes a program that deviates, lest somebody serves it. */
     private void discard(Path unfinished) {
         try {
             Files.deleteIfExists(unfinished.resolve("model" + format.suffix()));

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * which a timeout between bytes never ends. While a client waits for an answer, its time stands
  * still.
  */
-final class Patience extends AbstractLifeCycle implements Connection.Listener {
+final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Listener {
 
     /**
      * When a client is late, and what is done then.
@@ -34,7 +34,7 @@ final class Patience extends AbstractLifeCycle implements Connection.Listener {
     private final long patience;
     private final Map<EndPoint, Deadline> deadlines = new ConcurrentHashMap<>();
 
-    Patience(Scheduler scheduler, Duration patience) {
+    ConnectionTimeout(Scheduler scheduler, Duration patience) {
         this.scheduler = scheduler;
         this.patience = patience.toNanos();
     }

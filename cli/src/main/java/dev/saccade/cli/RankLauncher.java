@@ -1,9 +1,11 @@
-package dev.saccade.core.distributed;
+package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Printable;
-import dev.saccade.core.StopSignal;
+import dev.saccade.core.distributed.RankFailure;
+import dev.saccade.core.distributed.RankProcesses;
 
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
@@ -19,7 +21,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Starts ranks in processes of their own, and starts them again when one has failed. */
-public final class RankLauncher {
+final class RankLauncher {
 
     /** The variable that tells ranks which process is their launcher. */
     private static final String LAUNCHER = "SACCADE_LAUNCHER";

@@ -1,4 +1,4 @@
-package dev.saccade.cli;
+package dev.saccade.train.config;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
@@ -6,19 +6,19 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** The config of a checkpoint: that of the run it lies in, else what is written in it. */
-final class CheckpointConfig {
+/** The config of a checkpoint. */
+public final class StoredConfig {
 
-    private CheckpointConfig() {}
+    private StoredConfig() {}
 
-    static ConfigNode.Mapping read(Path checkpoint) {
+    /** Reads the config of the checkpoint's run, or else the settings in the checkpoint. */
+    public static ConfigNode.Mapping read(Path checkpoint) {
         Path ofRun = checkpoint.toAbsolutePath().resolve("../../config.yaml").normalize();
         if (Files.isRegularFile(ofRun)) {
             return ConfigFile.load(ofRun, List.of());

@@ -1,12 +1,12 @@
-package dev.saccade.cli;
+package dev.saccade.export;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
@@ -19,7 +19,6 @@ import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.eval.MetricTable;
-import dev.saccade.export.ExportCheck;
 import dev.saccade.models.TrainedModel;
 
 import java.io.PrintWriter;
@@ -30,13 +29,13 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * How an exported model does beside the one that it was made of, on photographs of its run.
+ * Compares an exported program with its model on images of the data set.
  *
- * @param check runs the exported one
- * @param part the photographs, of which the exported one takes all
- * @param workers threads that read them
+ * @param check runs the program
+ * @param part images of sizes that the program supports
+ * @param workers threads that read images
  */
-record ExportComparison(ExportCheck check, Dataset part, int workers) {
+record ExportComparison(ExportCheck check, Dataset part, int workers, ProgressBar.Factory bars) {
 
     /** So many photographs show what a layer computes. */
     private static final int SHOWN = 8;
@@ -119,7 +118,7 @@ record ExportComparison(ExportCheck check, Dataset part, int workers) {
     private double deviation(ViewReader reader, double limit) {
         int shown = Math.min(SHOWN, part.size());
         double largest = 0;
-        try (Progress progress = new Progress("compare", shown, " photos")) {
+        try (ProgressBar progress = bars.open("compare", shown, " photos")) {
             for (int i = 0; i < shown; i++) {
                 try (ImageViews views = reader.read(part, i)) {
                     largest =
@@ -148,7 +147,7 @@ record ExportComparison(ExportCheck check, Dataset part, int workers) {
             }
         }
         LongAdder nanoseconds = new LongAdder();
-        try (Progress progress = new Progress(task, part.size(), " photos")) {
+        try (ProgressBar progress = bars.open(task, part.size(), " photos")) {
             new DatasetInference(part, workers)
                     .run(
                             reader,

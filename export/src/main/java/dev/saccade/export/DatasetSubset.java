@@ -1,8 +1,8 @@
-package dev.saccade.cli;
+package dev.saccade.export;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.cli.terminal.Progress;
+import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
@@ -22,42 +22,41 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Some photographs of a data set, as one of their own. */
-final class PartOfDataset implements Dataset {
+/** Some images of a data set. */
+final class DatasetSubset implements Dataset {
 
     private final Dataset whole;
     private final ImmutableList<Integer> indices;
     private final ImmutableList<ImageFile> photos;
 
-    /**
-     * Takes photographs.
-     *
-     * @param indices of those that are in it, in the whole
-     */
-    private PartOfDataset(Dataset whole, List<Integer> indices) {
+    private DatasetSubset(Dataset whole, List<Integer> indices) {
         this.whole = whole;
         this.indices = ImmutableList.copyOf(indices);
         this.photos = indices.stream().map(whole::image).collect(ImmutableList.toImmutableList());
     }
 
     /**
-     * Returns the first photographs that an exported model takes.
+     * Returns the first images that an exported model supports.
      *
-     * @param spec of the model
-     * @param size the only one of its images; any if there is none
-     * @param photos so many at most
-     * @throws SaccadeException of kind user, if there is none
+     * @param size fixed size of its images; any size if empty
+     * @param photos maximum number of images
+     * @throws SaccadeException of kind user, if there is no such image
      */
-    static PartOfDataset first(Dataset dataset, ModelSpec spec, Optional<Size> size, int photos) {
+    static DatasetSubset first(
+            Dataset dataset,
+            ModelSpec spec,
+            Optional<Size> size,
+            int photos,
+            ProgressBar.Factory bars) {
         if (size.isEmpty()) {
             int most = Math.min(photos, dataset.size());
-            return new PartOfDataset(dataset, IntStream.range(0, most).boxed().toList());
+            return new DatasetSubset(dataset, IntStream.range(0, most).boxed().toList());
         }
         ViewReader reader = new ViewReader(List.of(spec.transforms()));
         TargetKind targets = spec.model().head().targets();
         List<Integer> taken = new ArrayList<>();
         Set<String> sizes = new LinkedHashSet<>();
-        try (Progress progress = new Progress("look", dataset.size(), " photos")) {
+        try (ProgressBar progress = bars.open("look", dataset.size(), " photos")) {
             for (int i = 0; i < dataset.size() && taken.size() < photos; i++) {
                 if (size.get().equals(seen(dataset, reader, i, targets, sizes))) {
                     taken.add(i);
@@ -71,10 +70,10 @@ final class PartOfDataset implements Dataset {
                             + " take one of these, or compare without photographs, with --photos 0",
                     size.get().height() + "x" + size.get().width(), String.join(", ", sizes));
         }
-        return new PartOfDataset(dataset, taken);
+        return new DatasetSubset(dataset, taken);
     }
 
-    /** Returns the size of a photograph in the network: segmenters see it without its padding. */
+    /** Returns the size of an image in the network; without padding for segmenters. */
     private static Size seen(
             Dataset dataset, ViewReader reader, int index, TargetKind targets, Set<String> sizes) {
         try (ImageViews views = reader.read(dataset, index)) {
