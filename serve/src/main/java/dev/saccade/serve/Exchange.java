@@ -126,7 +126,10 @@ final class Exchange {
     /** Sends the response of each image; one problem if no image could be processed. */
     void sendAll(List<ImageResponse> responses) {
         List<Problem> problems =
-                responses.stream().map(ImageResponse::problem).filter(problem -> problem != null).toList();
+                responses.stream()
+                        .map(ImageResponse::problem)
+                        .filter(problem -> problem != null)
+                        .toList();
         if (problems.size() < responses.size()) {
             send(
                     HttpStatus.OK_200,

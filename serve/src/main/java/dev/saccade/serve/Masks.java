@@ -24,8 +24,7 @@ enum Masks {
         return switch (this) {
             case RLE -> PredictionJson.rle(mask);
             case POLYGON ->
-                    Optional.of(
-                            Contours.trace(mask).stream().map(line -> line.toArray()).toList());
+                    Optional.of(Contours.trace(mask).stream().map(line -> line.toArray()).toList());
             case FALSE -> Optional.empty();
         };
     }

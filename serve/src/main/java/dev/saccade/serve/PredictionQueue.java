@@ -103,7 +103,8 @@ final class PredictionQueue implements AutoCloseable {
      * Admits the photographs of a request.
      *
      * @param gone tells whether the client has gone
-     * @return the prediction of each image; fails with a {@link Problem.Refusal} where it cannot be used
+     * @return the prediction of each image; fails with a {@link Problem.Refusal} where it cannot be
+     *     used
      * @throws Problem.Refusal if there is no room for all of them now
      */
     List<CompletableFuture<Predicted>> submit(List<Upload> photos, AtomicBoolean gone) {

@@ -70,7 +70,8 @@ public final class PredictionServer implements AutoCloseable {
         queue =
                 new PredictionQueue(
                         settings.model, settings.together, settings.mostBatch(), limits, metrics);
-        ConnectionTimeout timeout = new ConnectionTimeout(connector.getScheduler(), limits.patience());
+        ConnectionTimeout timeout =
+                new ConnectionTimeout(connector.getScheduler(), limits.patience());
         connector.addBean(timeout);
         server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
         Routes routes =

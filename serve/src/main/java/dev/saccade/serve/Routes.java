@@ -69,7 +69,10 @@ final class Routes extends Handler.Abstract {
         fixed =
                 Map.of(
                         "/", new Fixed("text/html;charset=utf-8", page.html()),
-                        "/model", new Fixed(JsonBody.MEDIA_TYPE, new String(JsonBody.bytes(facts), UTF_8)),
+                        "/model",
+                                new Fixed(
+                                        JsonBody.MEDIA_TYPE,
+                                        new String(JsonBody.bytes(facts), UTF_8)),
                         "/openapi.json", new Fixed(JsonBody.MEDIA_TYPE, openApi));
     }
 
@@ -88,8 +91,7 @@ final class Routes extends Handler.Abstract {
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         response.getHeaders().put("Content-Security-Policy", page.policy());
         response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
-        Exchange exchange =
-                new Exchange(request, response, callback, limits, timeout, heldUploads);
+        Exchange exchange = new Exchange(request, response, callback, limits, timeout, heldUploads);
         try {
             origins.admit(request, response);
             dispatch(route, exchange);
@@ -139,7 +141,9 @@ final class Routes extends Handler.Abstract {
                 throw Problem.refusal(HttpStatus.SERVICE_UNAVAILABLE_503, "the server is ending");
             }
             exchange.send(
-                    HttpStatus.OK_200, JsonBody.MEDIA_TYPE, JsonBody.bytes(Map.of("status", "ready")));
+                    HttpStatus.OK_200,
+                    JsonBody.MEDIA_TYPE,
+                    JsonBody.bytes(Map.of("status", "ready")));
         } else {
             Fixed same = fixed.get(route);
             exchange.send(HttpStatus.OK_200, same.type, same.body.getBytes(UTF_8));
@@ -153,7 +157,8 @@ final class Routes extends Handler.Abstract {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
         Request.addCompletionListener(request, failure -> tracker.leave());
-        exchange.refuseIfFails(exchange.body().thenAccept(body -> respond(body, options, exchange)));
+        exchange.refuseIfFails(
+                exchange.body().thenAccept(body -> respond(body, options, exchange)));
     }
 
     private void respond(byte[] body, PredictOptions options, Exchange exchange) {
@@ -180,10 +185,12 @@ final class Routes extends Handler.Abstract {
             String name = photos.get(i).name();
             answers.add(
                     seen.get(i)
-                            .thenApply(each -> ImageResponse.of(name, each, model.classes(), options))
+                            .thenApply(
+                                    each -> ImageResponse.of(name, each, model.classes(), options))
                             .exceptionally(
                                     failure ->
-                                            ImageResponse.of(name, Exchange.refusal(failure).problem())));
+                                            ImageResponse.of(
+                                                    name, Exchange.refusal(failure).problem())));
         }
         exchange.refuseIfFails(
                 CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
@@ -195,7 +202,11 @@ final class Routes extends Handler.Abstract {
                                                         .toList())));
     }
 
-    private void send(String image, PredictionQueue.Predicted seen, PredictOptions options, Exchange exchange) {
+    private void send(
+            String image,
+            PredictionQueue.Predicted seen,
+            PredictOptions options,
+            Exchange exchange) {
         if (options.png()) {
             ClassMap map = new ClassMap((LabelMap) seen.prediction(), model.classes());
             exchange.send(HttpStatus.OK_200, "image/png", map.toPng());
