@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Tells what is wrong with the words of a command. */
+/** Reports mistaken arguments. */
 final class CommandMistake {
 
     private static final Map<Class<?>, String> EXPECTED =
@@ -39,12 +39,8 @@ final class CommandMistake {
 
     private CommandMistake() {}
 
-    /**
-     * Tells it in a few lines.
-     *
-     * @param arguments all words of the command
-     */
-    static void tell(ParameterException mistake, List<String> arguments, PrintWriter err) {
+    /** Prints a mistake with hints. */
+    static void print(ParameterException mistake, List<String> arguments, PrintWriter err) {
         CommandSpec here = mistake.getCommandLine().getCommandSpec();
         Optional<String> foreign = foreignCommand(here.root(), arguments);
         if (foreign.isPresent()) {
@@ -77,7 +73,7 @@ final class CommandMistake {
                 : Text.format("%s: got %s, expected %s", name, mistake.getValue(), expected);
     }
 
-    /** Returns what a command of another toolkit is here, if the words begin with one. */
+    /** Returns a hint if the arguments begin with a command of another toolkit. */
     private static Optional<String> foreignCommand(CommandSpec root, List<String> arguments) {
         Set<String> ours = root.subcommands().keySet();
         List<Word> table = ForeignWords.table().commands();
@@ -91,25 +87,15 @@ final class CommandMistake {
         if (leading.isEmpty() || ours.contains(leading.get(0))) {
             return Optional.empty();
         }
-        // Of "yolo detect train" the last says what is to be done.
+        // The last word of "yolo detect train" is the task.
         String last = Iterables.getLast(leading);
-        String typed = String.join(" ", leading);
-        return Optional.of(
-                ours.contains(last)
-                        ? Text.format("%s is saccade %s in Saccade", typed, last)
-                        : told(
-                                typed,
-                                ForeignWords.find(table, last).orElseThrow(),
-                                "saccade ",
-                                ""));
+        Word task =
+                ForeignWords.find(table, last)
+                        .orElseGet(() -> new Word(last, List.of(), List.of(), List.of(), List.of(), List.of(), ""));
+        return Optional.of(hint(String.join(" ", leading), task, "saccade ", ""));
     }
 
-    /**
-     * Returns what options of other toolkits are here, those written as {@code key=value} too.
-     *
-     * @param here the command that they were given to
-     * @param arguments all words of the command
-     */
+    /** Returns hints about options of other toolkits, including {@code key=value}. */
     static List<String> foreignOptions(CommandSpec here, List<String> arguments) {
         List<String> hints = new ArrayList<>();
         boolean isValue = false;
@@ -120,7 +106,7 @@ final class CommandMistake {
             OptionSpec known = here.optionsMap().get(name);
             if (known == null && (isOption || (isAssigned && !isValue))) {
                 ForeignWords.find(ForeignWords.table().options(), name.replaceFirst("^--?", ""))
-                        .map(found -> told(name, found, "", commands(found.ours(), here)))
+                        .map(word -> hint(name, word, "", owners(word.ours(), here)))
                         .ifPresent(hints::add);
                 if (here.optionsMap().containsKey("--" + name)) {
                     hints.add(
@@ -129,7 +115,7 @@ final class CommandMistake {
                 }
             } else if (!isValue && KEY_OF_DETECTRON2.matcher(argument).matches()) {
                 ForeignWords.find(ForeignWords.table().keys(), argument)
-                        .map(found -> told(argument, found, "--set ", ""))
+                        .map(word -> hint(argument, word, "--set ", ""))
                         .ifPresent(hints::add);
             }
             isValue = isOption && !isAssigned && (known == null || known.arity().max() > 0);
@@ -137,27 +123,26 @@ final class CommandMistake {
         return hints;
     }
 
-    private static String told(String word, Word found, String before, String behind) {
-        String note = found.note().isEmpty() ? "" : ": " + found.note();
-        String ours = before + found.ours();
-        return found.ours().isEmpty()
-                ? word + note
-                : Text.format("%s is %s in Saccade%s%s", word, ours, behind, note);
+    private static String hint(String typed, Word word, String before, String after) {
+        String note = word.note().isEmpty() ? "" : ": " + word.note();
+        return word.ours().isEmpty()
+                ? typed + note
+                : typed + " is " + before + word.ours() + " in Saccade" + after + note;
     }
 
-    /** Returns which commands have an option, where that at hand has it not. */
-    private static String commands(String option, CommandSpec here) {
+    /** Lists the commands with an option that the current command does not have. */
+    private static String owners(String option, CommandSpec here) {
         String name = option.replaceFirst(" .*", "");
         if (!name.startsWith("--") || here.findOption(name) != null) {
             return "";
         }
-        List<CommandLine> all = List.copyOf(here.root().subcommands().values());
-        String having =
-                all.stream()
+        String owners =
+                here.root().subcommands().values().stream()
                         .map(CommandLine::getCommandSpec)
                         .filter(command -> command.findOption(name) != null)
                         .map(CommandSpec::name)
+                        .distinct()
                         .collect(Collectors.joining(", "));
-        return having.isEmpty() ? "" : ", an option of " + having;
+        return owners.isEmpty() ? "" : ", an option of " + owners;
     }
 }

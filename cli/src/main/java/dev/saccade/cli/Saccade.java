@@ -119,7 +119,7 @@ public final class Saccade implements Callable<Integer> {
     }
 
     private static int report(ParameterException mistake, String[] args) {
-        CommandMistake.tell(mistake, List.of(args), mistake.getCommandLine().getErr());
+        CommandMistake.print(mistake, List.of(args), mistake.getCommandLine().getErr());
         return SaccadeException.Kind.USER.exitCode();
     }
 

@@ -7,7 +7,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.serve.Limits;
+import dev.saccade.serve.ServerLimits;
 import dev.saccade.serve.PredictionServer;
 
 import picocli.CommandLine.Command;
@@ -44,7 +44,7 @@ final class ServeCommand implements Callable<Integer> {
 
     private static final int MEGABYTE = 1 << 20;
     private static final int MEGAPIXEL = 1_000_000;
-    private static final int MOST_MEGABYTES = Limits.MOST_UPLOAD_BYTES / MEGABYTE;
+    private static final int MOST_MEGABYTES = ServerLimits.MOST_UPLOAD_BYTES / MEGABYTE;
     private static final int MOST_MEGAPIXELS = (int) (ImageInfo.MOST_PIXELS / MEGAPIXEL);
     private static final int MOST_TOGETHER = 1000;
 
@@ -166,10 +166,10 @@ final class ServeCommand implements Callable<Integer> {
                         .within("--port", port, 0, 0xFFFF)
                         .within("--together", together, 1, MOST_TOGETHER)
                         .within("--max-batch", maxBatch, 1, MOST_TOGETHER)
-                        .within("--max-queue", queue, 1, Limits.MOST_QUEUE)
+                        .within("--max-queue", queue, 1, ServerLimits.MOST_QUEUE)
                         .within("--max-upload", megabytes, 1, MOST_MEGABYTES)
                         .within("--max-pixels", megapixels, 1, MOST_MEGAPIXELS)
-                        .within("--timeout", seconds, 1, Limits.MOST_PATIENCE.toMillis() / 1000.0);
+                        .within("--timeout", seconds, 1, ServerLimits.MOST_PATIENCE.toMillis() / 1000.0);
         Problems problems = new Problems();
         try {
             checks.throwIfAny();
@@ -193,7 +193,7 @@ final class ServeCommand implements Callable<Integer> {
                 .maxBatch(maxBatch)
                 .origins(ImmutableSet.copyOf(origins))
                 .limits(
-                        Limits.DEFAULT
+                        ServerLimits.DEFAULT
                                 .withUploadBytes(megabytes * MEGABYTE)
                                 .withPixels(megapixels * MEGAPIXEL)
                                 .withQueue(queue)

@@ -44,6 +44,7 @@ import dev.saccade.core.ops.script.Roofline;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.models.Model;
+import dev.saccade.models.ModelSummary;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
@@ -264,7 +265,7 @@ class FloorsTest {
                             Weights.class,
                             BackboneSummary.class,
                             Model.class,
-                            InfoCommand.class,
+                            ModelSummary.class,
                             OperatorBench.class,
                             // learning rates and the like, which libtorch wants there
                             ModelEma.class,

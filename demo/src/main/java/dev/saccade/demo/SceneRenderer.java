@@ -67,7 +67,7 @@ public final class SceneRenderer {
             place(random, squash, cutouts, objects);
         }
         Light light = Light.sample(random);
-        Canvas canvas = new Canvas(size, Table.sample(random), light, squash);
+        SceneCanvas canvas = new SceneCanvas(size, Table.sample(random), light, squash);
         cutouts.forEach(canvas::add);
         canvas.develop(random, bgr);
         return objects;

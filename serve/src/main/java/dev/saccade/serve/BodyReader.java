@@ -18,7 +18,7 @@ final class BodyReader implements Runnable {
     private static final int MOST_TIMES_THROWN_AWAY = 8;
 
     private final Request request;
-    private final Limits limits;
+    private final ServerLimits limits;
     private final AtomicLong heldOfAll;
     private final ContentCoding coding;
     private final CompletableFuture<byte[]> done = new CompletableFuture<>();
@@ -28,7 +28,7 @@ final class BodyReader implements Runnable {
     private long received;
     private long held;
 
-    private BodyReader(Request request, Limits limits, AtomicLong heldOfAll, ContentCoding coding) {
+    private BodyReader(Request request, ServerLimits limits, AtomicLong heldOfAll, ContentCoding coding) {
         this.request = request;
         this.limits = limits;
         this.heldOfAll = heldOfAll;
@@ -43,7 +43,7 @@ final class BodyReader implements Runnable {
      */
     static BodyReader start(
             Request request,
-            Limits limits,
+            ServerLimits limits,
             AtomicLong heldOfAll,
             ConnectionTimeout timeout,
             ContentCoding coding) {

@@ -26,7 +26,7 @@ final class Exchange {
     private final Request request;
     private final Response response;
     private final Callback callback;
-    private final Limits limits;
+    private final ServerLimits limits;
     private final ConnectionTimeout timeout;
     private final AtomicLong heldUploads;
     private final AtomicBoolean sent = new AtomicBoolean();
@@ -49,7 +49,7 @@ final class Exchange {
             Request request,
             Response response,
             Callback callback,
-            Limits limits,
+            ServerLimits limits,
             ConnectionTimeout timeout,
             AtomicLong heldUploads) {
         this.request = request;

@@ -48,7 +48,7 @@ record ModelFacts(
      */
     record ClassFacts(String label, Double score, String color) {}
 
-    static ModelFacts of(TrainedModel<?> model, String name, double score, Limits limits) {
+    static ModelFacts of(TrainedModel<?> model, String name, double score, ServerLimits limits) {
         ModelSpec spec = model.spec();
         List<Integer> colors = ClassColors.of(spec.classes());
         Function<String, Double> scores =

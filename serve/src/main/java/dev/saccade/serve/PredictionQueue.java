@@ -59,7 +59,7 @@ final class PredictionQueue implements AutoCloseable {
             CompletableFuture<Predicted> seen) {}
 
     private final TrainedModel<?> model;
-    private final Limits limits;
+    private final ServerLimits limits;
     private final Metrics metrics;
     private final ViewReader views;
     private final Workers readers;
@@ -79,7 +79,7 @@ final class PredictionQueue implements AutoCloseable {
      * @param mostBatch most photographs of a batch
      */
     PredictionQueue(
-            TrainedModel<?> model, int together, int mostBatch, Limits limits, Metrics metrics) {
+            TrainedModel<?> model, int together, int mostBatch, ServerLimits limits, Metrics metrics) {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;

@@ -66,7 +66,7 @@ public final class PredictionServer implements AutoCloseable {
         Metrics metrics = new Metrics();
         metrics.connections(() -> connector.getConnectedEndPoints().size());
         metrics.underWay(tracker::count);
-        Limits limits = settings.limits;
+        ServerLimits limits = settings.limits;
         queue =
                 new PredictionQueue(
                         settings.model, settings.together, settings.mostBatch(), limits, metrics);
@@ -113,7 +113,7 @@ public final class PredictionServer implements AutoCloseable {
         private int port;
         private int together = 2;
         private int maxBatch = 4;
-        private Limits limits = Limits.DEFAULT;
+        private ServerLimits limits = ServerLimits.DEFAULT;
         private Set<String> origins = ImmutableSet.of();
 
         private Settings(TrainedModel<?> model) {
@@ -188,7 +188,7 @@ public final class PredictionServer implements AutoCloseable {
         }
 
         /** Sets what is taken from clients. */
-        public Settings limits(Limits those) {
+        public Settings limits(ServerLimits those) {
             limits = requireNonNull(those, "limits");
             return this;
         }

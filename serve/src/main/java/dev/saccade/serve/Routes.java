@@ -35,7 +35,7 @@ final class Routes extends Handler.Abstract {
 
     private final TrainedModel<?> model;
     private final double defaultScore;
-    private final Limits limits;
+    private final ServerLimits limits;
     private final PredictionQueue queue;
     private final Metrics metrics;
     private final ConnectionTimeout timeout;
@@ -48,7 +48,7 @@ final class Routes extends Handler.Abstract {
     Routes(
             TrainedModel<?> model,
             ModelFacts facts,
-            Limits limits,
+            ServerLimits limits,
             PredictionQueue queue,
             Metrics metrics,
             ConnectionTimeout timeout,

@@ -62,8 +62,8 @@ class HostileClientsTest {
         server = PredictionServer.of(detector).limits(limits(Duration.ofMinutes(1))).start();
     }
 
-    private static Limits limits(Duration patience) {
-        return Limits.DEFAULT
+    private static ServerLimits limits(Duration patience) {
+        return ServerLimits.DEFAULT
                 .withUploadBytes(MOST_BYTES)
                 .withPixels(1_000_000)
                 .withQueue(8)
@@ -373,7 +373,7 @@ class HostileClientsTest {
                 "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n",
             })
     void aClientThatSendsAByteNowAndThenIsCutOff(String start) throws Exception {
-        Limits hasty = limits(Duration.ofMillis(600));
+        ServerLimits hasty = limits(Duration.ofMillis(600));
         try (PredictionServer other = PredictionServer.of(detector).limits(hasty).start()) {
             List<Socket> slow = new ArrayList<>();
             for (int i = 0; i < 20; i++) {

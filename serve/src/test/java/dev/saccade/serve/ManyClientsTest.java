@@ -124,7 +124,7 @@ class ManyClientsTest {
 
     @Test
     void whatFindsNoPlaceIsToldWhenToComeAgain() throws Exception {
-        Limits one = Limits.DEFAULT.withQueue(1);
+        ServerLimits one = ServerLimits.DEFAULT.withQueue(1);
         byte[] photo = ServedModels.image("png", 0);
         Upload upload = new Upload("a.png", photo);
         try (PredictionQueue queue = new PredictionQueue(detector, 1, 1, one, new Metrics())) {

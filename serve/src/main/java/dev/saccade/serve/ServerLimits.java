@@ -16,18 +16,18 @@ import java.time.Duration;
  * @param patience how long a client may take from opening a connection, or from the last answer on
  *     it, until its request is there, and again to take the answer
  */
-public record Limits(int uploadBytes, int pixels, int queue, int connections, Duration patience) {
+public record ServerLimits(int uploadBytes, int pixels, int queue, int connections, Duration patience) {
 
     public static final int MOST_UPLOAD_BYTES = 1 << 30;
     public static final int MOST_QUEUE = 10_000;
     public static final Duration MOST_PATIENCE = Duration.ofHours(1);
 
     /** Those of a server that is told nothing else. */
-    public static final Limits DEFAULT =
-            new Limits(32 << 20, 64_000_000, 128, 512, Duration.ofSeconds(60));
+    public static final ServerLimits DEFAULT =
+            new ServerLimits(32 << 20, 64_000_000, 128, 512, Duration.ofSeconds(60));
 
     /** Checks that all of them can be kept. */
-    public Limits {
+    public ServerLimits {
         new Checks()
                 .within("upload bytes", uploadBytes, 1, MOST_UPLOAD_BYTES)
                 .within("pixels", pixels, 1, ImageInfo.MOST_PIXELS)
@@ -42,28 +42,28 @@ public record Limits(int uploadBytes, int pixels, int queue, int connections, Du
     }
 
     /** Returns the same with other bytes of a request. */
-    public Limits withUploadBytes(int most) {
-        return new Limits(most, pixels, queue, connections, patience);
+    public ServerLimits withUploadBytes(int most) {
+        return new ServerLimits(most, pixels, queue, connections, patience);
     }
 
     /** Returns the same with other pixels of a photograph. */
-    public Limits withPixels(int most) {
-        return new Limits(uploadBytes, most, queue, connections, patience);
+    public ServerLimits withPixels(int most) {
+        return new ServerLimits(uploadBytes, most, queue, connections, patience);
     }
 
     /** Returns the same with another length of the queue. */
-    public Limits withQueue(int most) {
-        return new Limits(uploadBytes, pixels, most, connections, patience);
+    public ServerLimits withQueue(int most) {
+        return new ServerLimits(uploadBytes, pixels, most, connections, patience);
     }
 
     /** Returns the same with another number of connections. */
-    public Limits withConnections(int most) {
-        return new Limits(uploadBytes, pixels, queue, most, patience);
+    public ServerLimits withConnections(int most) {
+        return new ServerLimits(uploadBytes, pixels, queue, most, patience);
     }
 
     /** Returns the same with another patience. */
-    public Limits withPatience(Duration longest) {
-        return new Limits(uploadBytes, pixels, queue, connections, longest);
+    public ServerLimits withPatience(Duration longest) {
+        return new ServerLimits(uploadBytes, pixels, queue, connections, longest);
     }
 
     long uploadBytesOfAll() {

@@ -11,14 +11,14 @@ import org.opencv.imgproc.Imgproc;
 import java.util.SplittableRandom;
 
 /** The image while it is painted: linear light, {@code [H, W, 3]}. */
-final class Canvas {
+final class SceneCanvas {
 
     private final Size size;
     private final Light light;
     private final float[] rgb;
 
     /** Paints the table. */
-    Canvas(Size size, Surface.Texture table, Light light, double squash) {
+    SceneCanvas(Size size, Surface.Texture table, Light light, double squash) {
         this.size = size;
         this.light = light;
         this.rgb = new float[Math.toIntExact(3 * size.area())];
