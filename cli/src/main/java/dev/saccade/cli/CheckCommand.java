@@ -64,9 +64,7 @@ final class CheckCommand implements Callable<Integer> {
     @Mixin private ShortOptions words;
     @Mixin private JsonOption json;
 
-    @Option(
-            names = "--quick",
-            description = "Look at the headers of images only, do not decode them.")
+    @Option(names = "--quick", description = "Read only the headers of images; do not decode them.")
     private boolean quick;
 
     @Override

@@ -89,10 +89,15 @@ final class CommandMistake {
         }
         // The last word of "yolo detect train" is the task.
         String last = Iterables.getLast(leading);
-        Word task =
-                ForeignWords.find(table, last)
-                        .orElseGet(() -> new Word(last, List.of(), List.of(), List.of(), List.of(), List.of(), ""));
-        return Optional.of(hint(String.join(" ", leading), task, "saccade ", ""));
+        String typed = String.join(" ", leading);
+        return Optional.of(
+                ours.contains(last)
+                        ? Text.format("%s is saccade %s in Saccade", typed, last)
+                        : hint(
+                                typed,
+                                ForeignWords.find(table, last).orElseThrow(),
+                                "saccade ",
+                                ""));
     }
 
     /** Returns hints about options of other toolkits, including {@code key=value}. */

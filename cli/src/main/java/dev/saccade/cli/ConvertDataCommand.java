@@ -58,7 +58,7 @@ final class ConvertDataCommand implements Callable<Integer> {
     @Parameters(
             index = "0",
             paramLabel = "FOLDER",
-            description = "The photographs and labels; they stay as they are.")
+            description = "Images and labels; they are not changed.")
     private Path from;
 
     @Option(
@@ -76,20 +76,19 @@ final class ConvertDataCommand implements Callable<Integer> {
             names = "--val-share",
             paramLabel = "SHARE",
             description =
-                    "How much is held back to measure on, where the labels do not say; 0.2 by"
-                            + " default.")
+                    "Validation fraction, used when the labels define no split; 0.2 by default.")
     private Optional<Double> share = Optional.empty();
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Holds other photographs back; ${DEFAULT-VALUE} by default.")
+            description = "Seed of the train/validation split; ${DEFAULT-VALUE} by default.")
     private long seed;
 
     @Option(
             names = "--skip-faulty",
-            description = "Leave out photographs with errors, instead of writing nothing.")
+            description = "Skip images with errors instead of writing nothing.")
     private boolean skipFaulty;
 
     @Override

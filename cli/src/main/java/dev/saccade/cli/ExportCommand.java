@@ -86,7 +86,7 @@ final class ExportCommand implements Callable<Integer> {
         }
     }
 
-    /** So many show a metric well enough to compare it. */
+    /** Enough images to compare a metric. */
     private static final int PHOTOS = 50;
 
     @Spec private CommandSpec spec;
@@ -111,12 +111,12 @@ final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--size",
             paramLabel = "HxW",
-            description = "Take images of this height and width alone, padding included.")
+            description = "Support only this height and width, including padding.")
     private Optional<String> size = Optional.empty();
 
     @Option(
             names = "--dynamic",
-            description = "Take images of any size; so it is by default, other than with --size.")
+            description = "Support images of any size (default without --size).")
     private boolean dynamic;
 
     @Option(
@@ -144,9 +144,8 @@ final class ExportCommand implements Callable<Integer> {
             names = "--photos",
             paramLabel = "N",
             description =
-                    "Compare on the first N photographs of the run's data.val; 50 by default. 0: on"
-                            + " made-up images alone, which needs no data, as for a checkpoint"
-                            + " that is in no run.")
+                    "Compare on the first N images of the run's data.val; 50 by default. 0: on"
+                            + " random images only, for a checkpoint without a run.")
     private Optional<Integer> photos = Optional.empty();
 
     @Override
@@ -213,7 +212,7 @@ final class ExportCommand implements Callable<Integer> {
         return spec.commandLine().getParseResult().hasMatchedOption(option);
     }
 
-    /** What is there may be served already. */
+    /** Rejects a non-empty folder; its files may be in use. */
     private static void requireNew(Path folder) {
         if (!Files.exists(folder)) {
             return;

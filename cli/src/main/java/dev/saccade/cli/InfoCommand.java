@@ -1,7 +1,5 @@
 package dev.saccade.cli;
 
-
-
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSummary;
@@ -21,7 +19,7 @@ import java.util.concurrent.Callable;
         name = "info",
         description = {
             "Print parameters, multiply-adds, feature shapes and peak memory of a model, or list"
-                + " all backbones."
+                    + " all backbones."
         },
         mixinStandardHelpOptions = true,
         footer = {

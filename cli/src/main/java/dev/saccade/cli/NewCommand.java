@@ -45,7 +45,7 @@ final class NewCommand implements Callable<Integer> {
     @Parameters(
             index = "0",
             paramLabel = "FOLDER",
-            description = "The folder that photographs and labels lie in.")
+            description = "The folder with images and labels.")
     private Path folder;
 
     @Option(

@@ -65,13 +65,13 @@ final class ReportCommand implements Callable<Integer> {
             names = "--examples",
             paramLabel = "N",
             description =
-                    "How many held-back photographs are shown: half of them the worst, the others"
-                            + " spread over all; 24 by default, or as many as were before.")
+                    "Number of validation images to show: half of them the worst, the others spread"
+                            + " evenly; by default as many as before, else 24.")
     private Optional<Integer> examples = Optional.empty();
 
     @Option(
             names = "--no-eval",
-            description = "Measure nothing: show what was measured before, if anything was.")
+            description = "Do not evaluate; show the results of the last evaluation, if any.")
     private boolean noEval;
 
     @Override

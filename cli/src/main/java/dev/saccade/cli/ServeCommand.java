@@ -7,8 +7,8 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.serve.ServerLimits;
 import dev.saccade.serve.PredictionServer;
+import dev.saccade.serve.ServerLimits;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,7 +26,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 
-/** Answers photographs over HTTP until it is told to end. */
+/** Serves predictions over HTTP until interrupted. */
 @Command(
         name = "serve",
         description = {
@@ -76,15 +76,15 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--cors",
             paramLabel = "ORIGIN",
-            description = "Let pages of this origin ask, such as https://example.org; none else.")
+            description =
+                    "Allow pages of this origin to send requests, such as https://example.org.")
     private List<String> origins = List.of();
 
     @Option(
             names = "--together",
             paramLabel = "N",
             defaultValue = "2",
-            description =
-                    "How many batches are computed side by side; ${DEFAULT-VALUE} by default.")
+            description = "Number of batches computed in parallel; ${DEFAULT-VALUE} by default.")
     private int together;
 
     @Option(
@@ -92,7 +92,7 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "4",
             description =
-                    "Most small photographs that go through a detector together, if they wait;"
+                    "Maximum number of small waiting images in a detector's batch;"
                             + " ${DEFAULT-VALUE} by default. With 1 answers are those of predict,"
                             + " bit for bit.")
     private int maxBatch;
@@ -102,22 +102,22 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "128",
             description =
-                    "Most photographs that wait; ${DEFAULT-VALUE} by default. More are answered 503"
-                            + " and when to try again.")
+                    "Maximum number of waiting images; ${DEFAULT-VALUE} by default. Further"
+                            + " requests get status 503 and Retry-After.")
     private int queue;
 
     @Option(
             names = "--max-upload",
             paramLabel = "MB",
             defaultValue = "32",
-            description = "Most megabytes of a request; ${DEFAULT-VALUE} by default.")
+            description = "Maximum megabytes per request; ${DEFAULT-VALUE} by default.")
     private int megabytes;
 
     @Option(
             names = "--max-pixels",
             paramLabel = "MP",
             defaultValue = "64",
-            description = "Most millions of pixels of a photograph; ${DEFAULT-VALUE} by default.")
+            description = "Maximum megapixels per image; ${DEFAULT-VALUE} by default.")
     private int megapixels;
 
     @Option(
@@ -125,7 +125,7 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "SECONDS",
             defaultValue = "60",
             description =
-                    "How long a client may take to send a request, or to take its answer;"
+                    "Seconds a client may take to send a request, or to receive the response;"
                             + " ${DEFAULT-VALUE} by default.")
     private int seconds;
 
@@ -159,7 +159,7 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Refuses all that is mistaken before a model is loaded. */
+    /** Reports all mistaken options before loading a model. */
     private void requireSound() {
         Checks checks =
                 new Checks()
@@ -169,7 +169,11 @@ final class ServeCommand implements Callable<Integer> {
                         .within("--max-queue", queue, 1, ServerLimits.MOST_QUEUE)
                         .within("--max-upload", megabytes, 1, MOST_MEGABYTES)
                         .within("--max-pixels", megapixels, 1, MOST_MEGAPIXELS)
-                        .within("--timeout", seconds, 1, ServerLimits.MOST_PATIENCE.toMillis() / 1000.0);
+                        .within(
+                                "--timeout",
+                                seconds,
+                                1,
+                                ServerLimits.MOST_TIMEOUT.toMillis() / 1000.0);
         Problems problems = new Problems();
         try {
             checks.throwIfAny();
@@ -193,11 +197,12 @@ final class ServeCommand implements Callable<Integer> {
                 .maxBatch(maxBatch)
                 .origins(ImmutableSet.copyOf(origins))
                 .limits(
-                        ServerLimits.DEFAULT
-                                .withUploadBytes(megabytes * MEGABYTE)
-                                .withPixels(megapixels * MEGAPIXEL)
-                                .withQueue(queue)
-                                .withPatience(Duration.ofSeconds(seconds)));
+                        new ServerLimits(
+                                megabytes * MEGABYTE,
+                                megapixels * MEGAPIXEL,
+                                queue,
+                                ServerLimits.DEFAULT.connections(),
+                                Duration.ofSeconds(seconds)));
     }
 
     private boolean isLoopback() {

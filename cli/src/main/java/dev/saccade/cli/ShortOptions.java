@@ -12,39 +12,39 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Options for what nearly everyone changes in a config; the rest goes by {@code --set}. */
+/** Short options for the config values that change most often. */
 final class ShortOptions {
 
     @Option(
             names = "--image-size",
             paramLabel = "WxH",
             description =
-                    "Resize photographs to what fits into these edges, such as 640x480; short for"
+                    "Resize images to fit into this size, such as 640x480; same as"
                             + " --set data.image_size=[640,480].")
     private Optional<String> imageSize = Optional.empty();
 
     @Option(
             names = "--batch-size",
             paramLabel = "N",
-            description = "Photographs of a forward pass; short for --set data.batch_size=N.")
+            description = "Images per batch; same as --set data.batch_size=N.")
     private Optional<Integer> batchSize = Optional.empty();
 
     @Option(
             names = "--epochs",
             paramLabel = "N",
-            description = "Passes over the training data; short for --set epochs=N.")
+            description = "Number of epochs; same as --set epochs=N.")
     private Optional<Integer> epochs = Optional.empty();
 
     @Option(
             names = "--learning-rate",
             paramLabel = "RATE",
-            description = "Short for --set optimizer.learning_rate=RATE.")
+            description = "Same as --set optimizer.learning_rate=RATE.")
     private Optional<Double> learningRate = Optional.empty();
 
     @Option(
             names = "--workers",
             paramLabel = "N",
-            description = "Threads that read ahead; short for --set data.workers=N.")
+            description = "Threads that read images; same as --set data.workers=N.")
     private Optional<Integer> workers = Optional.empty();
 
     /** Returns the overrides of a config for what is given. */

@@ -49,23 +49,23 @@ final class ViewOptions {
             names = "--tiles",
             paramLabel = "WxH",
             description =
-                    "Look at photographs that are larger than this in tiles of it, such as 640x480"
-                            + " or 640 for a square, and join what is cut between them.")
+                    "Predict larger images in tiles of this size, such as 640x480, or 640 for a"
+                            + " square, and merge objects cut by tile edges.")
     private Optional<String> tiles = Optional.empty();
 
     @Option(
             names = "--overlap",
             paramLabel = "SHARE",
             description =
-                    "The least share of its width and height that a tile has in common with the"
-                            + " next; 0.2 by default.")
+                    "Minimum overlap of neighboring tiles, as a fraction of their size; 0.2 by"
+                            + " default.")
     private Optional<Double> overlap = Optional.empty();
 
     @Option(
             names = "--whole",
             description =
-                    "With --tiles, look at the whole photograph, too, in which detectors find what"
-                            + " is much larger than a tile.")
+                    "With --tiles, also predict the whole image, for objects much larger than a"
+                            + " tile.")
     private boolean whole;
 
     /** Loads a model that predicts a single view by default. */

@@ -117,8 +117,7 @@ public record ModelSummary(
                         "  multiply-adds  %.1f G for an input of %s%s%n",
                         multiplyAdds / 1e9, input, objects));
         text.append(
-                Text.format(
-                        "  features       %s%n", String.join("\n                 ", features)));
+                Text.format("  features       %s%n", String.join("\n                 ", features)));
         return text.append(
                         Text.format(
                                 "  peak memory    %d MiB of this process, predicting",

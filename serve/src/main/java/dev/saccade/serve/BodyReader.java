@@ -28,7 +28,8 @@ final class BodyReader implements Runnable {
     private long received;
     private long held;
 
-    private BodyReader(Request request, ServerLimits limits, AtomicLong heldOfAll, ContentCoding coding) {
+    private BodyReader(
+            Request request, ServerLimits limits, AtomicLong heldOfAll, ContentCoding coding) {
         this.request = request;
         this.limits = limits;
         this.heldOfAll = heldOfAll;
@@ -57,7 +58,7 @@ final class BodyReader implements Runnable {
                                         HttpStatus.REQUEST_TIMEOUT_408,
                                         "the request was not there within %s s; send smaller"
                                                 + " photographs, or raise the limit",
-                                        limits.patience().toSeconds())));
+                                        limits.timeout().toSeconds())));
         if (request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH)
                 > MOST_TIMES_THROWN_AWAY * (long) limits.uploadBytes()) {
             reader.done.completeExceptionally(reader.tooLarge());
@@ -82,10 +83,8 @@ final class BodyReader implements Runnable {
             }
             if (Content.Chunk.isFailure(chunk)) {
                 done.completeExceptionally(
-                        Problem.refusal(
-                                HttpStatus.BAD_REQUEST_400,
-                                "the request ends before its body does: %s",
-                                chunk.getFailure()));
+                        Problem.badRequest(
+                                "the request ends before its body does: %s", chunk.getFailure()));
                 return;
             }
             take(chunk);

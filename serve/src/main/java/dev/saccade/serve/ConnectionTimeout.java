@@ -12,9 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends connections whose clients take too long, also those that send or take a byte now and then,
- * which a timeout between bytes never ends. While a client waits for an answer, its time stands
- * still.
+ * Closes connections of slow clients, including clients that send or receive a byte now and then.
+ * The time does not run while a client waits for a response.
  */
 final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Listener {
 
@@ -31,12 +30,12 @@ final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Li
     }
 
     private final Scheduler scheduler;
-    private final long patience;
+    private final long timeout;
     private final Map<EndPoint, Deadline> deadlines = new ConcurrentHashMap<>();
 
-    ConnectionTimeout(Scheduler scheduler, Duration patience) {
+    ConnectionTimeout(Scheduler scheduler, Duration timeout) {
         this.scheduler = scheduler;
-        this.patience = patience.toNanos();
+        this.timeout = timeout.toNanos();
     }
 
     @Override
@@ -46,10 +45,10 @@ final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Li
 
     private void schedule() {
         scheduler.schedule(
-                this::look, Math.min(patience / 4, 1_000_000_000L), TimeUnit.NANOSECONDS);
+                this::closeLate, Math.min(timeout / 4, 1_000_000_000L), TimeUnit.NANOSECONDS);
     }
 
-    private void look() {
+    private void closeLate() {
         if (!isRunning() && !isStarting()) {
             return;
         }
@@ -65,7 +64,7 @@ final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Li
     }
 
     private Deadline closing(EndPoint client, long start) {
-        return new Deadline(true, start + patience, client::close);
+        return new Deadline(true, start + timeout, client::close);
     }
 
     @Override
@@ -79,19 +78,19 @@ final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Li
         deadlines.remove(connection.getEndPoint());
     }
 
-    /** Does something other than closing, once, should the body of a request be late. */
+    /** Runs an action instead of closing the connection if the body is late. */
     void onLateBody(Request request, Runnable late) {
         deadlines.computeIfPresent(
                 client(request), (client, now) -> new Deadline(true, now.nanoTime(), late));
     }
 
-    /** The request is there. */
+    /** Stops the time: the request is complete. */
     void received(Request request) {
         deadlines.computeIfPresent(
                 client(request), (client, now) -> new Deadline(false, 0, () -> {}));
     }
 
-    /** The client is sent an answer, or has got it. */
+    /** Restarts the time: a response starts or ends. */
     void restart(Request request) {
         deadlines.computeIfPresent(
                 client(request), (client, now) -> closing(client, System.nanoTime()));

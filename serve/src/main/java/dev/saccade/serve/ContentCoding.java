@@ -66,10 +66,8 @@ enum ContentCoding {
                 decoded.write(buffer, 0, read);
             }
         } catch (IOException e) {
-            throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400,
-                    "Content-Encoding: gzip, but the body cannot be unpacked: %s",
-                    e.getMessage());
+            throw Problem.badRequest(
+                    "Content-Encoding: gzip, but the body cannot be unpacked: %s", e.getMessage());
         }
         return decoded.toByteArray();
     }

@@ -67,7 +67,7 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
             problems.add("masks: got " + word + ", expected one of " + Masks.words());
         }
         if (!problems.isEmpty()) {
-            throw Problem.refusal(HttpStatus.BAD_REQUEST_400, "%s", String.join("; ", problems));
+            throw Problem.badRequest("%s", String.join("; ", problems));
         }
         return new PredictOptions(scores, masks, acceptsPng(request, segments));
     }
@@ -76,8 +76,7 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
         try {
             return Request.extractQueryParameters(request);
         } catch (RuntimeException e) {
-            throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400,
+            throw Problem.badRequest(
                     "what stands behind the ? of the address cannot be read; expected such as"
                             + " score=0.5&masks=rle");
         }

@@ -79,7 +79,11 @@ final class PredictionQueue implements AutoCloseable {
      * @param mostBatch most photographs of a batch
      */
     PredictionQueue(
-            TrainedModel<?> model, int together, int mostBatch, ServerLimits limits, Metrics metrics) {
+            TrainedModel<?> model,
+            int together,
+            int mostBatch,
+            ServerLimits limits,
+            Metrics metrics) {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
@@ -237,7 +241,7 @@ final class PredictionQueue implements AutoCloseable {
     }
 
     private static Problem.Refusal gone() {
-        return Problem.refusal(HttpStatus.BAD_REQUEST_400, "the client has gone");
+        return Problem.badRequest("the client has gone");
     }
 
     private static void fail(CompletableFuture<Predicted> seen, Throwable failure) {

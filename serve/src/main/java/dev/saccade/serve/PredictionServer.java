@@ -71,7 +71,7 @@ public final class PredictionServer implements AutoCloseable {
                 new PredictionQueue(
                         settings.model, settings.together, settings.mostBatch(), limits, metrics);
         ConnectionTimeout timeout =
-                new ConnectionTimeout(connector.getScheduler(), limits.patience());
+                new ConnectionTimeout(connector.getScheduler(), limits.timeout());
         connector.addBean(timeout);
         server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
         Routes routes =

@@ -55,6 +55,11 @@ record Problem(String type, String title, int status, String detail) {
         return new Refusal(of(status, Printable.format(format, args)), 0);
     }
 
+    @FormatMethod
+    static Refusal badRequest(@FormatString String format, Object... args) {
+        return new Refusal(of(HttpStatus.BAD_REQUEST_400, Printable.format(format, args)), 0);
+    }
+
     /** Returns that there is no room now, and when to ask again. */
     @FormatMethod
     static Refusal busy(int retryAfterSeconds, @FormatString String format, Object... args) {

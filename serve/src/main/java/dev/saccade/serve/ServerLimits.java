@@ -6,27 +6,26 @@ import dev.saccade.core.structures.ImageInfo;
 import java.time.Duration;
 
 /**
- * What a server takes from its clients, so that none of them costs the others theirs.
+ * Limits on clients of a server.
  *
- * @param uploadBytes most bytes of a request; the requests of all clients together hold at most
- *     eight times as many
- * @param pixels most pixels of a photograph; a file that says it has more is not decoded
- * @param queue most photographs that wait or are looked at, and that one request may have
- * @param connections most connections; more clients wait until one is closed
- * @param patience how long a client may take from opening a connection, or from the last answer on
- *     it, until its request is there, and again to take the answer
+ * @param uploadBytes maximum bytes of a request; all requests together may hold eight times as many
+ * @param pixels maximum pixels of an image; larger images are not decoded
+ * @param queue maximum number of images in the queue and in a request
+ * @param connections maximum number of connections; more clients wait until one is closed
+ * @param timeout time for a client to send a request, and again to receive the response
  */
-public record ServerLimits(int uploadBytes, int pixels, int queue, int connections, Duration patience) {
+public record ServerLimits(
+        int uploadBytes, int pixels, int queue, int connections, Duration timeout) {
 
     public static final int MOST_UPLOAD_BYTES = 1 << 30;
     public static final int MOST_QUEUE = 10_000;
-    public static final Duration MOST_PATIENCE = Duration.ofHours(1);
+    public static final Duration MOST_TIMEOUT = Duration.ofHours(1);
 
-    /** Those of a server that is told nothing else. */
+    /** The default limits. */
     public static final ServerLimits DEFAULT =
             new ServerLimits(32 << 20, 64_000_000, 128, 512, Duration.ofSeconds(60));
 
-    /** Checks that all of them can be kept. */
+    /** Checks the ranges. */
     public ServerLimits {
         new Checks()
                 .within("upload bytes", uploadBytes, 1, MOST_UPLOAD_BYTES)
@@ -34,36 +33,11 @@ public record ServerLimits(int uploadBytes, int pixels, int queue, int connectio
                 .within("queue", queue, 1, MOST_QUEUE)
                 .within("connections", connections, 1, 100_000)
                 .within(
-                        "seconds of patience",
-                        patience.toMillis() / 1000.0,
+                        "timeout in seconds",
+                        timeout.toMillis() / 1000.0,
                         0.1,
-                        MOST_PATIENCE.toMillis() / 1000.0)
+                        MOST_TIMEOUT.toMillis() / 1000.0)
                 .throwIfAny();
-    }
-
-    /** Returns the same with other bytes of a request. */
-    public ServerLimits withUploadBytes(int most) {
-        return new ServerLimits(most, pixels, queue, connections, patience);
-    }
-
-    /** Returns the same with other pixels of a photograph. */
-    public ServerLimits withPixels(int most) {
-        return new ServerLimits(uploadBytes, most, queue, connections, patience);
-    }
-
-    /** Returns the same with another length of the queue. */
-    public ServerLimits withQueue(int most) {
-        return new ServerLimits(uploadBytes, pixels, most, connections, patience);
-    }
-
-    /** Returns the same with another number of connections. */
-    public ServerLimits withConnections(int most) {
-        return new ServerLimits(uploadBytes, pixels, queue, most, patience);
-    }
-
-    /** Returns the same with another patience. */
-    public ServerLimits withPatience(Duration longest) {
-        return new ServerLimits(uploadBytes, pixels, queue, connections, longest);
     }
 
     long uploadBytesOfAll() {

@@ -5,7 +5,6 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.Count;
 
 import org.eclipse.jetty.http.HttpFields;
-import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.http.MultiPart;
 import org.eclipse.jetty.io.Content;
 
@@ -69,30 +68,24 @@ final class Upload {
             throw malformed("its end is missing");
         }
         if (!parts.fields.isEmpty()) {
-            throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400,
+            throw Problem.badRequest(
                     "%s is no file; expected files only, and score and masks behind the"
                             + " ? of the address",
                     String.join(", ", parts.fields));
         }
         if (parts.uploads.isEmpty()) {
-            throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400,
-                    "no file in the multipart body, expected one or more");
+            throw Problem.badRequest("no file in the multipart body, expected one or more");
         }
         if (parts.uploads.size() > most) {
-            throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400,
+            throw Problem.badRequest(
                     "%s in a request, expected at most %d; send them in several",
-                    Count.of(parts.uploads.size(), "file"),
-                    most);
+                    Count.of(parts.uploads.size(), "file"), most);
         }
         return ImmutableList.copyOf(parts.uploads);
     }
 
     private static Problem.Refusal malformed(String reason) {
-        return Problem.refusal(
-                HttpStatus.BAD_REQUEST_400,
+        return Problem.badRequest(
                 "the body cannot be read as multipart/form-data: %s; send it as curl -F"
                         + " photo=@photo.jpg does",
                 reason);

@@ -63,11 +63,7 @@ class HostileClientsTest {
     }
 
     private static ServerLimits limits(Duration patience) {
-        return ServerLimits.DEFAULT
-                .withUploadBytes(MOST_BYTES)
-                .withPixels(1_000_000)
-                .withQueue(8)
-                .withPatience(patience);
+        return new ServerLimits(MOST_BYTES, 1_000_000, 8, 512, patience);
     }
 
     @AfterAll

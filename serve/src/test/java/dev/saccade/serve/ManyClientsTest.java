@@ -25,6 +25,7 @@ import java.net.ConnectException;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -124,7 +125,7 @@ class ManyClientsTest {
 
     @Test
     void whatFindsNoPlaceIsToldWhenToComeAgain() throws Exception {
-        ServerLimits one = ServerLimits.DEFAULT.withQueue(1);
+        ServerLimits one = new ServerLimits(32 << 20, 64_000_000, 1, 512, Duration.ofSeconds(60));
         byte[] photo = ServedModels.image("png", 0);
         Upload upload = new Upload("a.png", photo);
         try (PredictionQueue queue = new PredictionQueue(detector, 1, 1, one, new Metrics())) {
