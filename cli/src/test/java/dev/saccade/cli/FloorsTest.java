@@ -275,6 +275,8 @@ class FloorsTest {
                     .and()
                     .doNotHaveSimpleName("StepMemory")
                     .and()
+                    .doNotHaveSimpleName("WeightMatch")
+                    .and()
                     .resideOutsideOfPackage("dev.saccade.export..")
                     .should()
                     .callMethod(Device.class, "cpu");

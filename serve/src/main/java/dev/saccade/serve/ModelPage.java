@@ -12,10 +12,11 @@ import java.io.UncheckedIOException;
 import java.util.Base64;
 
 /**
- * The page on which a model is tried: one HTML file that loads nothing but what the server answers.
+ * The page to try a model: one HTML file that loads only responses of the server.
  *
  * @param html the file
- * @param policy the header {@code Content-Security-Policy}: nothing runs but the script of the file
+ * @param policy the header {@code Content-Security-Policy}, which allows the script of the file
+ *     only
  */
 record ModelPage(String html, String policy) {
 
