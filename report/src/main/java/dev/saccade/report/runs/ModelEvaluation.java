@@ -1,0 +1,177 @@
+package dev.saccade.report.runs;
+
+import com.google.common.collect.Iterables;
+
+import dev.saccade.config.Configs;
+import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.parts.HeadConfig;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.eval.DatasetInference;
+import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.Evaluators;
+import dev.saccade.eval.MetricReport;
+import dev.saccade.eval.coco.CocoMetrics;
+import dev.saccade.eval.coco.CocoResults;
+import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.detection.DetectionReport;
+import dev.saccade.eval.segmentation.SegmentationEvaluation;
+import dev.saccade.eval.segmentation.SegmentationEvaluator;
+import dev.saccade.eval.segmentation.SegmentationReport;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
+
+/**
+ * The evaluation of a model on a data set.
+ *
+ * @param imagesPerSecond images read, predicted and evaluated per second
+ * @param figures returns the results for a page with at most N example images
+ */
+public record ModelEvaluation(
+        MetricReport metrics, double imagesPerSecond, IntFunction<TaskFigures> figures) {
+
+    /**
+     * Evaluation settings.
+     *
+     * @param evaluators the evaluators of the run; the task's standard evaluator always runs
+     * @param workers threads that read images, and threads that evaluate
+     * @param score minimum score of detections in confusions and in the report
+     * @param boxAreas whether the area of a box decides if its mask is small, medium or large
+     * @param maxDets limits on evaluated detections per image and class, instead of the run's
+     * @param results prefix of files for detections
+     */
+    public record Settings(
+            List<Evaluator.Config> evaluators,
+            int workers,
+            double score,
+            boolean boxAreas,
+            Optional<List<Integer>> maxDets,
+            Optional<Path> results) {
+
+        private static final double REPORT_SCORE = 0.4;
+
+        /** Returns the settings for the report of a run. */
+        public static Settings ofReport(List<Evaluator.Config> evaluators, int workers) {
+            return new Settings(
+                    evaluators, workers, REPORT_SCORE, false, Optional.empty(), Optional.empty());
+        }
+    }
+
+    /**
+     * Evaluates a model on all {@linkplain ProcessGroup#current() ranks}.
+     *
+     * @param inference over the data set
+     * @param progress receives the number of images done in this rank
+     * @return empty except in rank 0
+     */
+    public static Optional<ModelEvaluation> run(
+            TrainedModel<?> model,
+            Dataset dataset,
+            DatasetInference inference,
+            Settings settings,
+            IntConsumer progress) {
+        TargetKind targets = model.spec().model().head().targets();
+        Task task = new Task(dataset, targets, inference, settings, progress);
+        return model.match(task::detect, task::segment);
+    }
+
+    private record Task(
+            Dataset dataset,
+            TargetKind targets,
+            DatasetInference inference,
+            Settings settings,
+            IntConsumer progress) {
+
+        Optional<ModelEvaluation> detect(Detector detector) {
+            DetectionEvaluator coco = coco().build(dataset, targets, settings.workers);
+            Evaluators<Instances> others =
+                    others(DetectionEvaluator.Config.class, Instances.class);
+            double speed = infer(detector, coco, others);
+            if (ProcessGroup.current().rank() > 0) {
+                return Optional.empty();
+            }
+            DetectionEvaluation evaluation = coco.evaluate();
+            settings.results.ifPresent(prefix -> writeResults(evaluation, prefix));
+            Map<String, Integer> limits = detector.spec().model().head().objectLimits();
+            MetricReport metrics =
+                    DetectionReport.of(
+                            evaluation,
+                            others.evaluate().values(),
+                            settings.score,
+                            Optional.ofNullable(limits.get(HeadConfig.MAX_PER_IMG)),
+                            List.of());
+            return Optional.of(
+                    new ModelEvaluation(
+                            metrics,
+                            speed,
+                            examples ->
+                                    DetectionFigures.collect(
+                                            dataset, evaluation, settings.score, examples)));
+        }
+
+        private DetectionEvaluator.Config coco() {
+            DetectionEvaluator.Config config =
+                    Iterables.getFirst(
+                            Iterables.filter(settings.evaluators, DetectionEvaluator.Config.class),
+                            Configs.of(DetectionEvaluator.Config.class));
+            return new DetectionEvaluator.Config(
+                    settings.boxAreas ? IouType.BOX : config.areaOf(),
+                    settings.maxDets.orElse(config.maxDets()));
+        }
+
+        /** Writes detections in COCO's results format, boxes and masks to a file each. */
+        private void writeResults(DetectionEvaluation evaluation, Path prefix) {
+            for (CocoMetrics metrics : evaluation.metrics()) {
+                IouType iouType = metrics.parameters().iouType();
+                String suffix = iouType == IouType.BOX ? ".bbox.json" : ".segm.json";
+                Path file = prefix.resolveSibling(prefix.getFileName() + suffix);
+                CocoResults.write(file, dataset, evaluation.detections(), iouType);
+            }
+        }
+
+        Optional<ModelEvaluation> segment(Segmenter segmenter) {
+            SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
+            Evaluators<LabelMap> others =
+                    others(SegmentationEvaluator.Config.class, LabelMap.class);
+            double speed = infer(segmenter, evaluator, others);
+            if (ProcessGroup.current().rank() > 0) {
+                return Optional.empty();
+            }
+            SegmentationEvaluation evaluation = evaluator.evaluate();
+            return Optional.of(
+                    new ModelEvaluation(
+                            SegmentationReport.of(
+                                    evaluation, others.evaluate().values(), List.of()),
+                            speed,
+                            examples ->
+                                    SegmentationFigures.collect(
+                                            segmenter, dataset, evaluation, examples)));
+        }
+
+        private <P> Evaluators<P> others(
+                Class<? extends Evaluator.Config> standard, Class<P> prediction) {
+            List<Evaluator.Config> others =
+                    settings.evaluators.stream().filter(each -> !standard.isInstance(each)).toList();
+            return Evaluators.build(others, prediction, dataset, targets, settings.workers);
+        }
+
+        private <P> double infer(
+                TrainedModel<P> model, Evaluator<P> evaluator, Evaluators<P> others) {
+            long start = System.nanoTime();
+            inference.run(model, new Evaluators<>(List.of(evaluator, others)), progress);
+            return dataset.size() * 1e9 / (System.nanoTime() - start);
+        }
+    }
+}
