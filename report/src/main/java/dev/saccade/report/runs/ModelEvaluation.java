@@ -96,8 +96,7 @@ public record ModelEvaluation(
 
         Optional<ModelEvaluation> detect(Detector detector) {
             DetectionEvaluator coco = coco().build(dataset, targets, settings.workers);
-            Evaluators<Instances> others =
-                    others(DetectionEvaluator.Config.class, Instances.class);
+            Evaluators<Instances> others = others(DetectionEvaluator.Config.class, Instances.class);
             double speed = infer(detector, coco, others);
             if (ProcessGroup.current().rank() > 0) {
                 return Optional.empty();
@@ -163,7 +162,9 @@ public record ModelEvaluation(
         private <P> Evaluators<P> others(
                 Class<? extends Evaluator.Config> standard, Class<P> prediction) {
             List<Evaluator.Config> others =
-                    settings.evaluators.stream().filter(each -> !standard.isInstance(each)).toList();
+                    settings.evaluators.stream()
+                            .filter(each -> !standard.isInstance(each))
+                            .toList();
             return Evaluators.build(others, prediction, dataset, targets, settings.workers);
         }
 

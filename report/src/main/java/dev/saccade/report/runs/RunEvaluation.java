@@ -9,9 +9,9 @@ import dev.saccade.models.TrainedModel;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.runs.RunFigures.Measured;
 import dev.saccade.report.runs.RunFigures.Weights;
-import dev.saccade.train.data.DataReports;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import java.nio.file.Path;
 import java.util.Map;
