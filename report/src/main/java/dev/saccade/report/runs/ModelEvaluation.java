@@ -40,7 +40,7 @@ import java.util.function.IntFunction;
  * @param figures returns the results for a page with at most N example images
  */
 public record ModelEvaluation(
-        MetricReport metrics, double imagesPerSecond, IntFunction<TaskFigures> figures) {
+        MetricReport metrics, double imagesPerSecond, IntFunction<TaskMetrics> figures) {
 
     /**
      * Evaluation settings.
@@ -116,7 +116,7 @@ public record ModelEvaluation(
                             metrics,
                             speed,
                             examples ->
-                                    DetectionFigures.collect(
+                                    DetectionSections.collect(
                                             dataset, evaluation, settings.score, examples)));
         }
 
@@ -155,7 +155,7 @@ public record ModelEvaluation(
                                     evaluation, others.evaluate().values(), List.of()),
                             speed,
                             examples ->
-                                    SegmentationFigures.collect(
+                                    SegmentationSections.collect(
                                             segmenter, dataset, evaluation, examples)));
         }
 

@@ -7,8 +7,8 @@ import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.ReportData.DataSummary;
-import dev.saccade.report.runs.RunFigures.Measured;
-import dev.saccade.report.runs.RunFigures.Weights;
+import dev.saccade.report.runs.RunMetrics.Measured;
+import dev.saccade.report.runs.RunMetrics.Weights;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
@@ -45,10 +45,10 @@ public record RunEvaluation(
                 Maps.transformValues(reports.byRole(), DatasetReport::statistics);
         DataSummary data =
                 new DataSummary(
-                        DatasetFigures.facts(statistics), DatasetFigures.histograms(statistics));
-        FiguresFile.write(
+                        DatasetFacts.facts(statistics), DatasetFacts.histograms(statistics));
+        MetricsFile.write(
                 run,
-                new RunFigures(
+                new RunMetrics(
                         subtitle,
                         data,
                         Environment.lines(),
