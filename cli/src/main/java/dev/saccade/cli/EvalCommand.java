@@ -18,7 +18,6 @@ import dev.saccade.eval.results.ResultsEvaluation;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.runs.ModelEvaluation;
 import dev.saccade.report.runs.RunEvaluation;
-import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 

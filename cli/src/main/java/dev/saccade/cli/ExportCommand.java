@@ -11,8 +11,8 @@ import dev.saccade.djl.ServingFolder;
 import dev.saccade.export.ExportFormat;
 import dev.saccade.export.ProgramExport;
 import dev.saccade.export.WeightsExport;
-import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -176,7 +176,7 @@ final class ExportCommand implements Callable<Integer> {
                 normalize,
                 computed,
                 opset,
-                config.map(Training::measured)
+                config.map(DataReports::validationSet)
                         .map(dataset -> new ProgramExport.Images(dataset, count)),
                 config.map(run -> run.data().workers()).orElse(1),
                 Progress::new,
