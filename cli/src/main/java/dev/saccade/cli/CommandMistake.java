@@ -132,7 +132,7 @@ final class CommandMistake {
         String note = word.note().isEmpty() ? "" : ": " + word.note();
         return word.ours().isEmpty()
                 ? typed + note
-                : Text.format("%s is %s%s in Saccade%s%s", typed, before, word.ours(), after, note);
+                : Text.format("%s is %s in Saccade%s%s", typed, before + word.ours(), after, note);
     }
 
     /** Lists the commands with an option that the current command does not have. */
