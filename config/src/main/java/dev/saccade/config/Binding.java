@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.Range;
 import dev.saccade.core.parts.Unwrapped;
@@ -323,12 +324,14 @@ final class Binding {
     private Optional<Object> wrong(Site site, String expected) {
         boolean hasDefault = site.node() instanceof ConfigNode.Nothing && site.fallback() != null;
         String hint = hasDefault ? "; leave it out for the default" : "";
-        return problem(site, "got " + site.node().describe() + ", expected " + expected + hint);
+        return problem(
+                site, Text.format("got %s, expected %s%s", site.node().describe(), expected, hint));
     }
 
     private Optional<Object> unknown(Site site, String what, String name, Set<String> known) {
         String suggestion = Suggestions.suggestion(name, known);
-        return problem(site, "unknown " + what + " " + name + suggestion + known(known));
+        return problem(
+                site, Text.format("unknown %s %s%s%s", what, name, suggestion, known(known)));
     }
 
     private void unknownKey(Site site, String key, Set<String> known) {
@@ -338,7 +341,7 @@ final class Binding {
     }
 
     private static String known(Set<String> known) {
-        return " (known: " + (known.isEmpty() ? "none" : String.join(", ", known)) + ")";
+        return Text.format(" (known: %s)", known.isEmpty() ? "none" : String.join(", ", known));
     }
 
     private Optional<Object> problem(Site site, String message) {
