@@ -164,15 +164,8 @@ final class WeightsCommand implements Callable<Integer> {
         @Override
         public void fetched(long bytes, long total) {
             long done = bytes >> BITS_OF_MEBIBYTE;
-            if (bar.isEmpty()) {
-                bar =
-                        Optional.of(
-                                new Progress(
-                                        name,
-                                        done,
-                                        total < 0 ? -1 : total >> BITS_OF_MEBIBYTE,
-                                        " MiB"));
-            }
+            long all = total < 0 ? -1 : total >> BITS_OF_MEBIBYTE;
+            bar = bar.or(() -> Optional.of(new Progress(name, done, all, " MiB")));
             bar.get().to(done);
         }
 

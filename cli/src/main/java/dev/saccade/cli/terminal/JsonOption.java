@@ -2,7 +2,6 @@ package dev.saccade.cli.terminal;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
@@ -12,7 +11,6 @@ import dev.saccade.datasets.ObjectStatistics;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-import java.io.IOException;
 import java.util.function.Function;
 
 /** The option of commands whose result a machine may read. */
@@ -44,25 +42,6 @@ public final class JsonOption {
     /** Prints a result as JSON if the option is given, else formatted. */
     public <T> void print(CommandSpec spec, T result, Function<T, String> format) {
         spec.commandLine().getOut().println(wanted ? text(result) : format.apply(result));
-    }
-
-    /** Returns a result as a tree, whose numbers are written as those of the result are. */
-    public static JsonNode tree(Object result) {
-        return MAPPER.valueToTree(result);
-    }
-
-    /** Returns the tree of a text. */
-    public static JsonNode parse(byte[] text) {
-        try {
-            return MAPPER.readTree(text);
-        } catch (IOException e) {
-            throw SaccadeException.internal(e, "this result cannot be read as JSON");
-        }
-    }
-
-    /** Returns a result as JSON without line breaks. */
-    static String line(Object result) {
-        return tree(result).toString();
     }
 
     /** Returns a result as JSON. */
