@@ -18,8 +18,8 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
-import dev.saccade.datasets.convert.ForeignCheck;
-import dev.saccade.datasets.convert.ForeignLabels;
+import dev.saccade.datasets.convert.SourceCheck;
+import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.train.Training;
@@ -122,13 +122,13 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     private int check(ForeignFolder folder) {
-        ForeignLabels labels = folder.read();
+        SourceLabels labels = folder.read();
         PrintWriter err = spec.commandLine().getErr();
         err.println(folder.told(labels));
         labels.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
         try (Progress progress = new Progress("check", -1, " photos")) {
-            ForeignCheck.run(folder.path(), labels, options(TargetKind.BOXES, progress))
+            SourceCheck.run(folder.path(), labels, options(TargetKind.BOXES, progress))
                     .forEach(
                             (part, report) ->
                                     reports.put(

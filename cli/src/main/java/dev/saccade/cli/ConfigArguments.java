@@ -6,7 +6,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.datasets.convert.ForeignFormat;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.config.StoredConfig;
@@ -109,7 +109,7 @@ final class ConfigArguments {
                     "%s: describes labels of YOLO; expected %s; convert them first: %s",
                     named,
                     EXPECTED,
-                    new ForeignFolder(folder, ForeignFormat.YOLO).convertCommand(false));
+                    new ForeignFolder(folder, SourceFormat.YOLO).convertCommand(false));
         }
         return config;
     }

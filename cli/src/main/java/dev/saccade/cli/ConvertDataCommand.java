@@ -8,13 +8,12 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Split;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.convert.Conversion;
-import dev.saccade.datasets.convert.ForeignCheck;
-import dev.saccade.datasets.convert.ForeignLabels;
-import dev.saccade.datasets.convert.LabeledPhoto;
-import dev.saccade.datasets.convert.Part;
-import dev.saccade.datasets.convert.Split;
+import dev.saccade.datasets.convert.LabeledImage;
+import dev.saccade.datasets.convert.SourceCheck;
+import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
@@ -97,12 +96,12 @@ final class ConvertDataCommand implements Callable<Integer> {
         ForeignFolder folder = ForeignFolder.of(from, format.wanted());
         try (OutputFolder target = OutputFolder.create(out, overwrite.isSet(), List.of(from))) {
             PrintWriter err = spec.commandLine().getErr();
-            ForeignLabels read = folder.read();
+            SourceLabels read = folder.read();
             err.println(folder.told(read));
             read.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
-            ForeignLabels labels = divided(sound(read, err), err);
+            SourceLabels labels = divided(sound(read, err), err);
             requireObjects(labels);
-            try (Progress progress = new Progress("convert", labels.photos().size(), " photos")) {
+            try (Progress progress = new Progress("convert", labels.images().size(), " photos")) {
                 Conversion.write(labels, target, progress::step);
             }
             boolean linked = target.isLinked();
@@ -111,8 +110,8 @@ final class ConvertDataCommand implements Callable<Integer> {
                     Printable.format(
                             "%s: %s written; photographs were %s",
                             out,
-                            Stream.of(Part.values())
-                                    .filter(part -> !labels.photos(part).isEmpty())
+                            Stream.of(Split.values())
+                                    .filter(part -> !labels.images(part).isEmpty())
                                     .map(part -> told(part, labels))
                                     .collect(Collectors.joining(", ")),
                             linked
@@ -123,10 +122,10 @@ final class ConvertDataCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void requireObjects(ForeignLabels labels) {
+    private void requireObjects(SourceLabels labels) {
         if (labels.pixels().isEmpty()) {
-            for (Part part : List.of(Part.TRAIN, Part.VAL)) {
-                DatasetReport report = new Findings().report(ForeignCheck.count(labels, part));
+            for (Split part : List.of(Split.TRAIN, Split.VAL)) {
+                DatasetReport report = new Findings().report(SourceCheck.count(labels, part));
                 DataReports.requireObjects(part.key(), report)
                         .requireSound(Printable.format("%s: the %s part", from, part.key()));
             }
@@ -140,22 +139,22 @@ final class ConvertDataCommand implements Callable<Integer> {
         }
     }
 
-    private static String told(Part part, ForeignLabels labels) {
+    private static String told(Split part, SourceLabels labels) {
         return Text.format(
                 "%s %s",
-                Count.of(labels.photos(part).size(), "photograph"),
-                part == Part.TRAIN ? "to learn from" : "for " + part.key());
+                Count.of(labels.images(part).size(), "photograph"),
+                part == Split.TRAIN ? "to learn from" : "for " + part.key());
     }
 
     /** Returns the labels without what is faulty, if that is wanted; else refuses faults. */
-    private ForeignLabels sound(ForeignLabels labels, PrintWriter err) {
+    private SourceLabels sound(SourceLabels labels, PrintWriter err) {
         Findings all = new Findings();
         labels.findings().forEach(all);
-        long faulty = labels.photos().stream().filter(LabeledPhoto::isFaulty).count();
-        labels.photos().stream()
+        long faulty = labels.images().stream().filter(LabeledImage::isFaulty).count();
+        labels.images().stream()
                 .filter(photo -> !skipFaulty || !photo.isFaulty())
                 .forEach(photo -> photo.findings().forEach(all));
-        DatasetReport report = all.report(ForeignCheck.count(labels));
+        DatasetReport report = all.report(SourceCheck.count(labels));
         report.told(Finding.Severity.WARNING).forEach(line -> err.println("warning: " + line));
         report.requireSound(
                 Printable.format(
@@ -174,8 +173,8 @@ final class ConvertDataCommand implements Callable<Integer> {
         return labels.withoutFaulty();
     }
 
-    private ForeignLabels divided(ForeignLabels labels, PrintWriter err) {
-        if (labels.photos(Part.TRAIN).isEmpty()) {
+    private SourceLabels divided(SourceLabels labels, PrintWriter err) {
+        if (labels.images(Split.TRAIN).isEmpty()) {
             throw SaccadeException.user(
                     "%s: has no photograph to learn from, only for %s",
                     from, ForeignFolder.hasVal(labels) ? "val" : "test");
@@ -193,6 +192,6 @@ final class ConvertDataCommand implements Callable<Integer> {
                         "note: the labels do not say what is for val, so a share of %s is held"
                                 + " back, by the names of the photographs and --seed %d",
                         held, seed));
-        return Split.heldBack(labels, held, seed);
+        return labels.withValidation(held, seed);
     }
 }

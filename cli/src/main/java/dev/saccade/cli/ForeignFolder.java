@@ -5,10 +5,10 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.datasets.Split;
 import dev.saccade.datasets.check.DataFolder;
-import dev.saccade.datasets.convert.ForeignFormat;
-import dev.saccade.datasets.convert.ForeignLabels;
-import dev.saccade.datasets.convert.Part;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
  * @param path where it is
  * @param format what is in it
  */
-record ForeignFolder(Path path, ForeignFormat format) {
+record ForeignFolder(Path path, SourceFormat format) {
 
     /**
      * Returns a folder with its format.
@@ -32,12 +32,12 @@ record ForeignFolder(Path path, ForeignFormat format) {
      * @param wanted the format, if the user has named one
      * @throws SaccadeException of kind user, if nothing or several things are in it
      */
-    static ForeignFolder of(Path path, Optional<ForeignFormat> wanted) {
+    static ForeignFolder of(Path path, Optional<SourceFormat> wanted) {
         DataFolder.requireFolder(path);
         if (wanted.isPresent()) {
             return new ForeignFolder(path, wanted.get());
         }
-        List<ForeignFormat> formats = ForeignFormat.in(path);
+        List<SourceFormat> formats = SourceFormat.in(path);
         if (formats.isEmpty()) {
             throw SaccadeException.user(
                     "%s: no labels that are known; expected a JSON file in COCO's format beside a"
@@ -45,36 +45,36 @@ record ForeignFolder(Path path, ForeignFormat format) {
                             + " label maps, or labels of %s (check and convert-data take --format"
                             + " where these are not seen); %s",
                     path,
-                    titles(EnumSet.complementOf(EnumSet.of(ForeignFormat.COCO))),
+                    titles(EnumSet.complementOf(EnumSet.of(SourceFormat.COCO))),
                     DataFolder.content(path));
         } else if (formats.size() > 1) {
             throw SaccadeException.user(
                     "%s: looks like %s; say which with --format %s",
                     path,
                     titles(formats),
-                    formats.stream().map(ForeignFormat::key).collect(Collectors.joining(" or ")));
+                    formats.stream().map(SourceFormat::key).collect(Collectors.joining(" or ")));
         }
         return new ForeignFolder(path, formats.get(0));
     }
 
-    private static String titles(Collection<ForeignFormat> formats) {
-        return formats.stream().map(ForeignFormat::title).collect(Collectors.joining(", "));
+    private static String titles(Collection<SourceFormat> formats) {
+        return formats.stream().map(SourceFormat::title).collect(Collectors.joining(", "));
     }
 
     /** Returns its labels, with a count of photographs while they are read. */
-    ForeignLabels read() {
+    SourceLabels read() {
         try (Progress progress = new Progress("read labels", -1, " photos")) {
             return format.read(path, progress::step);
         }
     }
 
     /** Returns what is in it, in a line. */
-    String told(ForeignLabels labels) {
+    String told(SourceLabels labels) {
         return Printable.format(
                 "%s: %s, %s, %s",
                 path,
                 format.title(),
-                Count.of(labels.photos().size(), "photograph"),
+                Count.of(labels.images().size(), "photograph"),
                 Count.of(labels.classes().size(), "class"));
     }
 
@@ -83,7 +83,7 @@ record ForeignFolder(Path path, ForeignFormat format) {
         String ending =
                 format.labelsPixels()
                         ? "-ade20k"
-                        : format == ForeignFormat.COCO ? "-split" : "-coco";
+                        : format == SourceFormat.COCO ? "-split" : "-coco";
         return Text.format(
                 "./saccade convert-data %s --out %s%s",
                 Printable.word(path),
@@ -93,8 +93,8 @@ record ForeignFolder(Path path, ForeignFormat format) {
 
     /** Returns the command that sets aside a part of what is in COCO's format. */
     static String divideCommand(Path folder) {
-        boolean isAmbiguous = ForeignFormat.in(folder).size() > 1;
-        return new ForeignFolder(folder, ForeignFormat.COCO).convertCommand(isAmbiguous);
+        boolean isAmbiguous = SourceFormat.in(folder).size() > 1;
+        return new ForeignFolder(folder, SourceFormat.COCO).convertCommand(isAmbiguous);
     }
 
     private Path freeFolder(String ending) {
@@ -108,7 +108,7 @@ record ForeignFolder(Path path, ForeignFormat format) {
     }
 
     /** Returns whether something is there to measure on. */
-    static boolean hasVal(ForeignLabels labels) {
-        return !labels.photos(Part.VAL).isEmpty();
+    static boolean hasVal(SourceLabels labels) {
+        return !labels.images(Split.VAL).isEmpty();
     }
 }

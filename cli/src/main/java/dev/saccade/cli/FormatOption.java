@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import dev.saccade.datasets.convert.ForeignFormat;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 
 import picocli.CommandLine.Option;
 
@@ -18,18 +18,18 @@ final class FormatOption {
                     "What the labels are, one of ${COMPLETION-CANDIDATES}; seen from the files by"
                             + " default.",
             completionCandidates = Keys.class)
-    private Optional<ForeignFormat> wanted = Optional.empty();
+    private Optional<SourceFormat> wanted = Optional.empty();
 
     /** What formats are called. */
     static final class Keys implements Iterable<String> {
 
         @Override
         public Iterator<String> iterator() {
-            return Stream.of(ForeignFormat.values()).map(ForeignFormat::key).iterator();
+            return Stream.of(SourceFormat.values()).map(SourceFormat::key).iterator();
         }
     }
 
-    Optional<ForeignFormat> wanted() {
+    Optional<SourceFormat> wanted() {
         return wanted;
     }
 }

@@ -120,7 +120,7 @@ class MistakenArgumentsTest {
             assertTold(
                     command + " " + folder.resolve("empty"),
                     "no labels that are known; expected a JSON file in COCO's format");
-            assertTold(command + " " + folder.resolve("empty"), "neither labels nor photographs");
+            assertTold(command + " " + folder.resolve("empty"), "neither labels nor images");
         }
         assertTold(
                 "new " + folder.resolve("nowhere"),
@@ -306,7 +306,7 @@ class MistakenArgumentsTest {
         }
         Ended empty = saccade(command, RECIPE, "--data", folder.resolve("empty"));
         assertTrue(
-                (empty.out() + empty.err()).contains("empty has neither labels nor photographs"),
+                (empty.out() + empty.err()).contains("empty has neither labels nor images"),
                 empty.toString());
     }
 

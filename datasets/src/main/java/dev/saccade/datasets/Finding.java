@@ -60,6 +60,10 @@ public record Finding(Severity severity, String file, String subject, String mes
         return new Finding(Severity.WARNING, file, subject, message);
     }
 
+    public boolean isError() {
+        return severity == Severity.ERROR;
+    }
+
     /** Returns the finding in one line, fit to be shown. */
     @Override
     public String toString() {

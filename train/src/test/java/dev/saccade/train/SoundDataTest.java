@@ -143,7 +143,7 @@ class SoundDataTest {
                 none);
         assertNotTrained(
                 CONFIG,
-                "data.train: data set: 0 of 8 objects are left to learn, the others are thinner",
+                "data.train: data set: 0 of 8 objects are left for training, the others are thinner",
                 new Objects(photos, box(4, 4, 0.5, 30)));
         assertNotTrained(
                 CONFIG,

@@ -1,19 +1,19 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.collect.EnumMultiset;
+import com.google.common.collect.Multiset;
+
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation.Bbox;
 import dev.saccade.datasets.AnnotationTable;
 
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
- * Tells boxes that were written in another way than COCO's, by the way in which they fit into their
- * images.
+ * Recognizes boxes in another format than COCO's by how they fit into their images.
  *
  * <p>Labels of good data sets stick out too: of rounding, of objects drawn to their full extent
  * behind the border, of a slip of the mouse. So another way is only believed if at least 98 % of
@@ -43,7 +43,7 @@ final class BoxFormat {
 
     private static final Size UNIT = new Size(1, 1);
 
-    /** What the four numbers of a box are, in the order in which it is asked. */
+    /** The meaning of the four numbers of a box. */
     private enum Order {
         CENTERS("[center x, center y, width, height]"),
         COCO("[x, y, width, height]"),
@@ -76,8 +76,8 @@ final class BoxFormat {
         }
     }
 
-    private final Map<Order, Integer> fitting = new EnumMap<>(Order.class);
-    private final Map<Order, Integer> fittingFractions = new EnumMap<>(Order.class);
+    private final Multiset<Order> fitting = EnumMultiset.create(Order.class);
+    private final Multiset<Order> fittingFractions = EnumMultiset.create(Order.class);
     private Optional<Bbox> first = Optional.empty();
     private int boxes;
     private int fractions;
@@ -86,7 +86,7 @@ final class BoxFormat {
 
     private BoxFormat() {}
 
-    /** Returns what is wrong with the boxes of a file as a whole; nothing if they are COCO's. */
+    /** Returns the fault of all boxes of a file; empty if they are in COCO's format. */
     static Optional<String> fault(AnnotationTable table) {
         BoxFormat format = new BoxFormat();
         Map<Long, Integer> images = table.imagesById();
@@ -106,10 +106,10 @@ final class BoxFormat {
         boxes++;
         if (isFraction(box)) {
             fractions++;
-            count(fittingFractions, box, UNIT, FRACTION_TOLERANCE);
+            addFitting(fittingFractions, box, UNIT, FRACTION_TOLERANCE);
             first = first.or(() -> Optional.of(box));
         }
-        count(fitting, box, image, ObjectCheck.TOLERANCE);
+        addFitting(fitting, box, image, ObjectCheck.TOLERANCE);
         double[] corners = Order.COCO.corners(box.x(), box.y(), box.width(), box.height());
         out += isWithin(corners, image, ObjectCheck.TOLERANCE, ObjectCheck.TOLERANCE) ? 0 : 1;
         double across = Math.max(ObjectCheck.TOLERANCE, FAR * image.width());
@@ -117,10 +117,10 @@ final class BoxFormat {
         farOut += isWithin(corners, image, across, down) ? 0 : 1;
     }
 
-    private static void count(Map<Order, Integer> counts, Bbox box, Size image, double tolerance) {
+    private static void addFitting(Multiset<Order> all, Bbox box, Size image, double tolerance) {
         for (Order order : Order.values()) {
             if (order.fits(box, image, tolerance)) {
-                counts.merge(order, 1, Integer::sum);
+                all.add(order);
             }
         }
     }
@@ -149,40 +149,45 @@ final class BoxFormat {
                                     + " the width and height of the image)",
                             text(first.orElseThrow()), fractionOrder()));
         }
-        return Stream.of(
-                        told(Order.CORNERS, farOut > MANY_CORNERS * boxes),
-                        told(Order.CENTERS, areMany(out)),
-                        told(Order.SWAPPED, areMany(farOut)),
-                        told(Order.SWAPPED_CORNERS, areMany(farOut)),
-                        Optional.of(
-                                        Text.format(
-                                                "%d of %d bboxes reach out of their images by more than 5 %%;"
-                                                        + " expected [x, y, width, height] in pixels of the"
-                                                        + " image as it is, not of one of another size",
-                                                farOut, boxes))
-                                .filter(fault -> farOut > MOST * boxes && farOut >= FEW))
-                .flatMap(Optional::stream)
-                .findFirst();
+        boolean areCorners = farOut > MANY_CORNERS * boxes;
+        if (areCorners && isFitting(Order.CORNERS)) {
+            return looksLike(Order.CORNERS);
+        } else if (areMany(out) && isFitting(Order.CENTERS)) {
+            return looksLike(Order.CENTERS);
+        } else if (areMany(farOut) && isFitting(Order.SWAPPED)) {
+            return looksLike(Order.SWAPPED);
+        } else if (areMany(farOut) && isFitting(Order.SWAPPED_CORNERS)) {
+            return looksLike(Order.SWAPPED_CORNERS);
+        }
+        return farOut > MOST * boxes && farOut >= FEW
+                ? Optional.of(
+                        Text.format(
+                                "%d of %d bboxes reach out of their images by more than 5 %%;"
+                                        + " expected [x, y, width, height] in pixels of the"
+                                        + " image as it is, not of one of another size",
+                                farOut, boxes))
+                : Optional.empty();
     }
 
     private boolean areMany(int count) {
         return count > MANY * boxes && count >= FEW;
     }
 
-    private Optional<String> told(Order order, boolean manyReachOut) {
-        return manyReachOut && fitting.getOrDefault(order, 0) >= FITTING * boxes
-                ? Optional.of(
-                        "the bboxes look like "
-                                + order.numbers
-                                + ", expected [x, y, width, height]")
-                : Optional.empty();
+    private boolean isFitting(Order order) {
+        return fitting.count(order) >= FITTING * boxes;
+    }
+
+    private static Optional<String> looksLike(Order order) {
+        return Optional.of(
+                Text.format(
+                        "the bboxes look like %s, expected [x, y, width, height]", order.numbers));
     }
 
     /** Returns the order of fractions; YOLO's if nothing speaks against it. */
     private String fractionOrder() {
         Order order =
                 Arrays.stream(Order.values())
-                        .filter(o -> fittingFractions.getOrDefault(o, 0) >= FITTING * fractions)
+                        .filter(o -> fittingFractions.count(o) >= FITTING * fractions)
                         .findFirst()
                         .orElse(Order.COCO);
         return order == Order.CENTERS ? "YOLO's " + order.numbers : order.numbers;

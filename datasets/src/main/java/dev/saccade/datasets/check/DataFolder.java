@@ -1,5 +1,8 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.MultimapBuilder;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 
@@ -11,22 +14,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What is said of a folder of data that does not hold what was looked for. */
+/** Describes folders that do not contain the expected data. */
 public final class DataFolder {
 
     private static final int DEPTH = 3;
 
-    /** So many files of a folder, and so many folders of a folder, tell what is in it. */
-    private static final int MOST_LOOKED_AT = 50;
+    /** Files and folders of each folder that are inspected. */
+    private static final int MOST_SAMPLES = 50;
 
     private static final int MOST_SHOWN = 2;
 
-    /** The formats that a command converts. */
+    /** Formats that {@code convert-data} reads. */
     private static final List<String> CONVERTED = List.of("YOLO", "Pascal VOC", "LabelMe", "CVAT");
 
     private DataFolder() {}
@@ -53,19 +54,19 @@ public final class DataFolder {
     }
 
     /**
-     * Refuses what is no folder.
+     * Requires a folder.
      *
      * @throws SaccadeException of kind user
      */
     public static void requireFolder(Path path) {
         if (!Files.isDirectory(path)) {
             throw SaccadeException.user(
-                    "%s: %s; expected a folder of labeled photographs",
+                    "%s: %s; expected a folder of labeled images",
                     path, Files.exists(path) ? "is a file" : "there is no such folder");
         }
     }
 
-    /** Returns what is said of an annotation file that is not there, or is none. */
+    /** Returns the error of an annotation file that does not exist, or is a folder. */
     public static SaccadeException noAnnotations(Path file) {
         boolean isFolder = Files.isDirectory(file);
         return SaccadeException.user(
@@ -80,10 +81,7 @@ public final class DataFolder {
                 .withSettings("data");
     }
 
-    /**
-     * Returns what is there in place of a file that is missing; nothing if the folder that it
-     * should be in is missing too.
-     */
+    /** Returns what exists in place of a missing file; empty if its folder is missing, too. */
     public static String inPlaceOf(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();
@@ -100,34 +98,32 @@ public final class DataFolder {
                 : "; " + content(folder);
     }
 
-    /** Returns what a folder has, in words. */
+    /** Describes the content of a folder. */
     public static String content(Path folder) {
-        Map<String, List<String>> formats = new LinkedHashMap<>();
+        ListMultimap<String, String> formats =
+                MultimapBuilder.linkedHashKeys().arrayListValues().build();
         for (Path file : files(folder, DEPTH)) {
-            LabelFormat.guess(file)
-                    .ifPresent(
-                            format ->
-                                    formats.computeIfAbsent(format, name -> new ArrayList<>())
-                                            .add(folder.relativize(file).toString()));
+            String name = folder.relativize(file).toString();
+            LabelFormat.guess(file).ifPresent(format -> formats.put(format, name));
         }
-        List<String> coco = formats.remove(LabelFormat.COCO);
-        List<String> photographs = formats.remove(LabelFormat.PHOTOGRAPH);
-        if (coco != null) {
+        List<String> coco = formats.removeAll(LabelFormat.COCO);
+        List<String> images = formats.removeAll(LabelFormat.IMAGE);
+        if (!coco.isEmpty()) {
             return Text.format("%s has %s", folder, shown(coco));
         } else if (!formats.isEmpty()) {
             return Text.format(
                     "%s looks like %s, which has to be converted first%s",
                     folder,
-                    formats.entrySet().stream()
-                            .map(f -> f.getKey() + " (" + shown(f.getValue()) + ")")
+                    formats.keySet().stream()
+                            .map(format -> format + " (" + shown(formats.get(format)) + ")")
                             .collect(Collectors.joining(", ")),
                     CONVERTED.stream().anyMatch(formats::containsKey)
                             ? ": ./saccade convert-data " + folder
                             : "");
-        } else if (photographs != null) {
-            return Text.format("%s has images alone (%s)", folder, shown(photographs));
+        } else if (!images.isEmpty()) {
+            return Text.format("%s has images alone (%s)", folder, shown(images));
         }
-        return folder + " has neither labels nor photographs";
+        return folder + " has neither labels nor images";
     }
 
     private static String shown(List<String> files) {
@@ -142,7 +138,7 @@ public final class DataFolder {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, "[!.]*")) {
             for (Path path : all) {
                 List<Path> kind = Files.isDirectory(path) ? folders : files;
-                if (kind.size() < MOST_LOOKED_AT) {
+                if (kind.size() < MOST_SAMPLES) {
                     kind.add(path);
                 }
             }

@@ -1,6 +1,8 @@
 package dev.saccade.datasets.check;
 
 import com.google.common.primitives.ImmutableLongArray;
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -21,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 
-/** Finds every fault of a data set that is there already, such as one that a program made. */
+/** Checks a data set that is open already, such as one that a program created. */
 public final class DatasetCheck {
 
     private static final String DATA_SET = "data set";
@@ -29,8 +31,11 @@ public final class DatasetCheck {
     private final Dataset dataset;
     private final CheckOptions options;
     private final Findings findings = new Findings();
+
+    /** Positions of the images that can be used. */
     private final List<Integer> indices = new ArrayList<>();
-    private final List<ImageFile> photos = new ArrayList<>();
+
+    private final List<ImageFile> images = new ArrayList<>();
 
     private DatasetCheck(Dataset dataset, CheckOptions options) {
         this.dataset = dataset;
@@ -38,20 +43,28 @@ public final class DatasetCheck {
     }
 
     /**
-     * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
-     * Faults that only its files can tell are found by the check of its {@link Dataset.Config}.
+     * Returns the statistics and faults of a data set. Faults of its files are found by the check
+     * of its {@link Dataset.Config}.
      */
     public static DatasetReport run(Dataset dataset, CheckOptions options) {
         DatasetCheck check = new DatasetCheck(dataset, options);
         check.checkClasses();
-        check.checkPhotos();
-        DatasetStatistics held =
-                options.targets().hasObjects() ? check.checkObjects() : check.checkLabels();
-        return check.findings.report(held);
+        check.checkImages();
+        DatasetStatistics statistics =
+                options.targets().hasObjects()
+                        ? check.checkObjects()
+                        : LabelCheck.run(
+                                DATA_SET,
+                                dataset.classes(),
+                                check.labelChecks(dataset.classes().size(), /* withImages= */ true),
+                                options,
+                                check.findings);
+        return check.findings.report(statistics);
     }
 
-    private void error(String subject, String message) {
-        findings.accept(Finding.error(DATA_SET, subject, message));
+    @FormatMethod
+    private void error(String subject, @FormatString String message, Object... args) {
+        findings.accept(Finding.error(DATA_SET, subject, Text.format(message, args)));
     }
 
     private void checkClasses() {
@@ -61,23 +74,23 @@ public final class DatasetCheck {
         Set<String> seen = new HashSet<>();
         dataset.classes().stream()
                 .filter(name -> !seen.add(name))
-                .forEach(name -> error("", "class \"" + name + "\" comes twice"));
+                .forEach(name -> error("", "class \"%s\" comes twice", name));
     }
 
-    private void checkPhotos() {
+    private void checkImages() {
         for (int i = 0; i < dataset.size(); i++) {
             try {
-                photos.add(dataset.image(i));
+                images.add(dataset.image(i));
                 indices.add(i);
             } catch (SaccadeException e) {
-                error("photograph " + i, e.getMessage());
+                error("image " + i, "%s", e.getMessage());
             }
         }
         if (dataset.size() == 0) {
-            error("", "has no photographs");
+            error("", "has no images");
         }
         ImmutableLongArray ids =
-                ImmutableLongArray.copyOf(photos.stream().mapToLong(ImageFile::id));
+                ImmutableLongArray.copyOf(images.stream().mapToLong(ImageFile::id));
         findings.requireUnique(DATA_SET, "image", ids);
     }
 
@@ -86,12 +99,12 @@ public final class DatasetCheck {
         for (int label = 0; label < dataset.classes().size(); label++) {
             builder.addCategory(label, dataset.classes().get(label));
         }
-        for (int i = 0; i < photos.size(); i++) {
-            ImageFile photo = photos.get(i);
-            builder.addImage(photo.id(), photo.file().toString(), photo.size());
+        for (int i = 0; i < images.size(); i++) {
+            ImageFile image = images.get(i);
+            builder.addImage(image.id(), image.file().toString(), image.size());
             for (Annotation annotation : dataset.annotations(indices.get(i))) {
-                builder.addAnnotation(photo.id(), annotation.label(), annotation);
-                checkAnnotation(photo, annotation);
+                builder.addAnnotation(image.id(), annotation.label(), annotation);
+                checkAnnotation(image, annotation);
             }
         }
         AnnotationTable table = builder.build();
@@ -100,76 +113,67 @@ public final class DatasetCheck {
         Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
         SmallObjects.warning(table, DATA_SET, wanted, options.transforms()).ifPresent(findings);
-        ImageCheck.run(photos, options, findings);
+        ImageCheck.run(images, options, findings);
         if (options.targets().hasLabelMaps()) {
-            checkLabelsBesideObjects();
+            int classes = dataset.semanticClasses();
+            SemanticClasses.fault(classes, options, "semanticClasses() of the data set")
+                    .ifPresentOrElse(
+                            fault -> error("", "%s", fault),
+                            () ->
+                                    LabelCheck.run(
+                                            labelChecks(classes, /* withImages= */ false),
+                                            options,
+                                            findings));
         }
-        return ObjectCounter.count(table, List.of());
+        return ObjectCounts.count(table, List.of());
     }
 
-    private void checkAnnotation(ImageFile photo, Annotation annotation) {
+    private void checkAnnotation(ImageFile image, Annotation annotation) {
         String subject =
                 Text.format(
                         "annotation %d of image %d (%s)",
-                        annotation.id(), photo.id(), photo.file());
+                        annotation.id(), image.id(), image.file());
         if (annotation.label() < -1 || annotation.label() >= dataset.classes().size()) {
             error(
                     subject,
-                    Text.format(
-                            "label %d, expected 0 to %d, or -1 for a class that is not wanted",
-                            annotation.label(), dataset.classes().size() - 1));
+                    "label %d, expected 0 to %d, or -1 for a class that is not wanted",
+                    annotation.label(),
+                    dataset.classes().size() - 1);
         }
         if (!annotation.box().isFinite()) {
             error(subject, "its box is not finite");
         }
     }
 
-    private void checkLabelsBesideObjects() {
-        int classes = dataset.semanticClasses();
-        Optional<String> fault =
-                SemanticClasses.fault(classes, options, "semanticClasses() of the data set");
-        fault.ifPresent(message -> error("", message));
-        if (fault.isEmpty()) {
-            List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
-            for (int i = 0; i < photos.size(); i++) {
-                ImageFile photo = photos.get(i);
-                int index = indices.get(i);
-                checks.add(() -> checkLabels(photo, index, classes, new ArrayList<>()));
-            }
-            LabelCheck.run(checks, options, findings);
-        }
-    }
-
-    private DatasetStatistics checkLabels() {
+    private List<Callable<LabelCheck.Found>> labelChecks(int classes, boolean withImages) {
         List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
-        for (int i = 0; i < photos.size(); i++) {
-            ImageFile photo = photos.get(i);
+        for (int i = 0; i < images.size(); i++) {
+            ImageFile image = images.get(i);
             int index = indices.get(i);
             checks.add(
-                    () ->
-                            checkLabels(
-                                    photo,
-                                    index,
-                                    dataset.classes().size(),
-                                    ImageCheck.findings(photo, options)));
+                    () -> {
+                        List<Finding> found =
+                                withImages
+                                        ? ImageCheck.findings(image, options)
+                                        : new ArrayList<>();
+                        return checkLabels(image, index, classes, found);
+                    });
         }
-        return LabelCheck.run(DATA_SET, dataset.classes(), checks, options, findings);
+        return checks;
     }
 
     private LabelCheck.Found checkLabels(
-            ImageFile photo, int index, int classes, List<Finding> found) {
-        String subject = Text.format("labels of image %d (%s)", photo.id(), photo.file());
+            ImageFile image, int index, int classes, List<Finding> found) {
+        String subject = Text.format("labels of image %d (%s)", image.id(), image.file());
         try {
             LabelMap labels = dataset.labels(index);
-            if (!labels.size().equals(photo.size())) {
+            if (!labels.size().equals(image.size())) {
                 throw SaccadeException.user(
-                        "are %s (height x width), but the photograph is %s",
-                        labels.size(), photo.size());
+                        "are %s (height x width), but the image is %s",
+                        labels.size(), image.size());
             }
             long[] counts = labels.histogram(classes);
-            LabelCheck.warning(DATA_SET, subject, counts, labels.size().area())
-                    .ifPresent(found::add);
-            return new LabelCheck.Found(found, Optional.of(counts));
+            return LabelCheck.Found.of(found, DATA_SET, subject, counts, labels.size().area());
         } catch (SaccadeException | IllegalArgumentException e) {
             found.add(Finding.error(DATA_SET, subject, e.getMessage()));
             return new LabelCheck.Found(found, Optional.empty());

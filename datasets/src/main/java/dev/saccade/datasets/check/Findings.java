@@ -10,11 +10,10 @@ import dev.saccade.datasets.Finding;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-/** Collects what is wrong with a data set; counts all and keeps the first 10,000 of a severity. */
-public final class Findings implements Consumer<Finding> {
+/** Collects the faults of a data set; counts all and keeps the first 10,000 of a severity. */
+public final class Findings implements Reporter {
 
     private static final int MOST_KEPT = 10_000;
     private static final int MOST_SHOWN = 20;
@@ -25,11 +24,7 @@ public final class Findings implements Consumer<Finding> {
 
     @Override
     public void accept(Finding finding) {
-        int alike =
-                switch (finding.severity()) {
-                    case ERROR -> ++errors;
-                    case WARNING -> ++warnings;
-                };
+        int alike = finding.isError() ? ++errors : ++warnings;
         if (alike <= MOST_KEPT) {
             kept.add(finding);
         }
@@ -38,7 +33,7 @@ public final class Findings implements Consumer<Finding> {
     /**
      * Reports ids that occur twice.
      *
-     * @param kind what they are ids of
+     * @param kind of the ids, such as {@code image}
      */
     public void requireUnique(String file, String kind, ImmutableLongArray ids) {
         long[] sorted = ids.toArray();
@@ -50,12 +45,10 @@ public final class Findings implements Consumer<Finding> {
                 .forEach(id -> accept(Finding.error(file, kind + " " + id, "id occurs twice")));
     }
 
-    /** Returns whether there is an error among them. */
     public boolean hasErrors() {
         return errors > 0;
     }
 
-    /** Returns the first of them. */
     public List<Finding> kept() {
         return List.copyOf(kept);
     }
@@ -64,7 +57,7 @@ public final class Findings implements Consumer<Finding> {
     public Problems problems() {
         Problems problems = new Problems();
         kept.stream()
-                .filter(finding -> finding.severity() == Finding.Severity.ERROR)
+                .filter(Finding::isError)
                 .limit(MOST_SHOWN)
                 .forEach(finding -> problems.add("%s", finding));
         if (errors > MOST_SHOWN) {
@@ -73,7 +66,7 @@ public final class Findings implements Consumer<Finding> {
         return problems;
     }
 
-    /** Returns them with what the data set holds. */
+    /** Returns the report of a data set with these statistics. */
     public DatasetReport report(DatasetStatistics statistics) {
         return new DatasetReport(statistics, errors, warnings, kept);
     }

@@ -4,6 +4,7 @@ import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
@@ -25,7 +26,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 
-/** What is wrong with one image file. */
+/** Checks image files. */
 public final class ImageCheck {
 
     private static final Map<ImageHeader.Kind, String> EXTENSIONS =
@@ -36,33 +37,28 @@ public final class ImageCheck {
                     ImageHeader.Kind.TIFF, ".*\\.tiff?",
                     ImageHeader.Kind.WEBP, ".*\\.webp");
 
-    private final String file;
-    private final OptionalLong id;
-    private final Consumer<Finding> findings;
-
-    private ImageCheck(Path file, OptionalLong id, Consumer<Finding> findings) {
-        this.file = file.toString();
-        this.id = id;
-        this.findings = findings;
-    }
+    private ImageCheck() {}
 
     /**
-     * Returns all that is wrong with the file of an image, compared with its declared size.
+     * Returns the faults of the file of an image, compared with its declared size.
      *
      * @param options what is read of it; the pixels reveal damage behind the header
      */
-    public static List<Finding> findings(ImageFile photo, CheckOptions options) {
+    public static List<Finding> findings(ImageFile image, CheckOptions options) {
+        String file = image.file().toString();
+        String subject = "image " + image.id();
         List<Finding> findings = new ArrayList<>();
-        ImageCheck check = new ImageCheck(photo.file(), OptionalLong.of(photo.id()), findings::add);
-        check.run(options).ifPresent(header -> check.checkSize(header, photo.size()));
+        run(image.file(), OptionalLong.of(image.id()), subject, options, findings::add)
+                .flatMap(header -> sizeFault(header, image.size()))
+                .ifPresent(fault -> findings.add(Finding.error(file, subject, fault)));
         return findings;
     }
 
-    /** Reports all that is wrong with the files of photographs. */
+    /** Reports the faults of the files of images. */
     public static void run(
-            List<ImageFile> photos, CheckOptions options, Consumer<Finding> findings) {
+            List<ImageFile> images, CheckOptions options, Consumer<Finding> findings) {
         List<Callable<List<Finding>>> checks = new ArrayList<>();
-        photos.forEach(photo -> checks.add(() -> findings(photo, options)));
+        images.forEach(image -> checks.add(() -> findings(image, options)));
         try (Workers workers = new Workers("dataset-check", options.threads())) {
             workers.run(
                     checks,
@@ -74,42 +70,49 @@ public final class ImageCheck {
     }
 
     /**
-     * Reports all that is wrong with a file whose size is not declared anywhere.
+     * Reports the faults of a file whose size is not declared anywhere.
      *
-     * @return what it says about itself, if it can be read
+     * @return its header, if it can be read
      */
     public static Optional<ImageHeader> run(
             Path file, CheckOptions options, Consumer<Finding> findings) {
-        return new ImageCheck(file, OptionalLong.empty(), findings).run(options);
+        return run(file, OptionalLong.empty(), "", options, findings);
     }
 
-    private Optional<ImageHeader> run(CheckOptions options) {
+    private static Optional<ImageHeader> run(
+            Path path,
+            OptionalLong id,
+            String subject,
+            CheckOptions options,
+            Consumer<Finding> findings) {
         if (options.depth() == Depth.LABELS) {
-            options.files().image(id, Path.of(file), OptionalLong.empty());
+            options.files().image(id, path, OptionalLong.empty());
             return Optional.empty();
         }
-        ImageHeader header = null;
+        String file = path.toString();
+        Consumer<String> warnings =
+                message -> findings.accept(Finding.warning(file, subject, message));
+        Optional<ImageHeader> header = Optional.empty();
         OptionalLong pixels = OptionalLong.empty();
         try {
-            byte[] bytes = ImageReader.readBytes(Path.of(file));
-            header = ImageHeader.read(file, bytes);
-            checkName(header);
-            checkOrientation(header);
-            header.warnings().forEach(this::warning);
-            ImageReader.check(file, header);
+            byte[] bytes = ImageReader.readBytes(path);
+            ImageHeader read = ImageHeader.read(file, bytes);
+            header = Optional.of(read);
+            warnOfName(file, read, warnings);
+            warnOfOrientation(read, warnings);
+            read.warnings().forEach(warnings);
+            ImageReader.check(file, read);
             if (options.depth() == Depth.PIXELS) {
-                pixels =
-                        OptionalLong.of(
-                                hash(ImageReader.decode(file, header, bytes, this::warning)));
+                pixels = OptionalLong.of(hash(ImageReader.decode(file, read, bytes, warnings)));
             }
         } catch (SaccadeException e) {
-            error(Finding.error(file, e).message());
+            findings.accept(Finding.error(file, subject, Finding.error(file, e).message()));
         }
-        options.files().image(id, Path.of(file), pixels);
-        return Optional.ofNullable(header);
+        options.files().image(id, path, pixels);
+        return header;
     }
 
-    /** Returns a hash of size and pixels, and frees them. */
+    /** Returns a hash of size and pixels; frees them. */
     private static long hash(Mat image) {
         Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());
         byte[] row = new byte[image.cols() * image.channels()];
@@ -121,46 +124,35 @@ public final class ImageCheck {
         return hasher.hash().asLong();
     }
 
-    private String subject() {
-        return id.isPresent() ? "image " + id.getAsLong() : "";
-    }
-
-    private void checkName(ImageHeader header) {
-        String name = file.toLowerCase(Locale.ROOT);
-        if (!name.matches(EXTENSIONS.get(header.kind()))) {
-            warning("is a " + header.kind() + " by its content, its name says otherwise");
+    private static void warnOfName(String file, ImageHeader header, Consumer<String> warnings) {
+        if (!file.toLowerCase(Locale.ROOT).matches(EXTENSIONS.get(header.kind()))) {
+            warnings.accept("is a " + header.kind() + " by its content, its name says otherwise");
         }
     }
 
     /** Where turning keeps the size, no declared size reveals labels of the image as stored. */
-    private void checkOrientation(ImageHeader header) {
+    private static void warnOfOrientation(ImageHeader header, Consumer<String> warnings) {
         if (header.orientation() != 1 && header.size().equals(header.stored())) {
-            warning(
-                    "is turned upright by its EXIF orientation "
-                            + header.orientation()
-                            + ", which keeps its size; check that its labels are for the upright"
-                            + " image (saccade browse)");
+            warnings.accept(
+                    Text.format(
+                            "is turned upright by its EXIF orientation %d, which keeps its size;"
+                                    + " check that its labels are for the upright image (saccade"
+                                    + " browse)",
+                            header.orientation()));
         }
     }
 
-    private void checkSize(ImageHeader header, Size declared) {
+    private static Optional<String> sizeFault(ImageHeader header, Size declared) {
         if (header.size().equals(declared)) {
-            return;
+            return Optional.empty();
         }
-        String message = "is " + header.size() + " (height x width), declared as " + declared;
-        if (header.turned() && header.stored().equals(declared)) {
-            message +=
-                    ": the boxes were drawn without turning the image upright, EXIF orientation "
-                            + header.orientation();
-        }
-        error(message);
-    }
-
-    private void error(String message) {
-        findings.accept(Finding.error(file, subject(), message));
-    }
-
-    private void warning(String message) {
-        findings.accept(Finding.warning(file, subject(), message));
+        boolean isUnturned = header.turned() && header.stored().equals(declared);
+        String cause =
+                ": the boxes were drawn without turning the image upright, EXIF orientation "
+                        + header.orientation();
+        return Optional.of(
+                Text.format(
+                        "is %s (height x width), declared as %s%s",
+                        header.size(), declared, isUnturned ? cause : ""));
     }
 }

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.SetMultimap;
 import com.google.common.hash.HashFunction;
 import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
@@ -13,14 +15,11 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -36,11 +35,6 @@ final class ImageCopies {
 
     private static final HashFunction HASH = Hashing.murmur3_128();
     private static final int END_BYTES = 4096;
-
-    private static final Comparator<Image> ORDER =
-            Comparator.comparingInt(Image::part)
-                    .thenComparingLong(image -> image.id.orElse(0))
-                    .thenComparing(Image::file);
 
     private record Image(int part, OptionalLong id, Path file, OptionalLong pixels) {
 
@@ -61,34 +55,33 @@ final class ImageCopies {
     }
 
     /** Returns a warning for each image of a part that another image is equal to. */
-    Map<String, List<Finding>> findings() {
-        Map<Image, String> messages = new LinkedHashMap<>();
+    SetMultimap<String, Finding> findings() {
+        images.sort(
+                Comparator.comparingInt(Image::part)
+                        .thenComparingLong(image -> image.id.orElse(0))
+                        .thenComparing(Image::file));
+        Map<Image, String> messages = new HashMap<>();
         for (List<Image> copies : copies()) {
-            copies.sort(ORDER);
             Image first = copies.get(0);
             copies.subList(1, copies.size())
                     .forEach(image -> messages.put(image, copyMessage(image, first)));
         }
-        siblings(messages);
-        Map<String, List<Finding>> findings = new HashMap<>();
-        messages.keySet().stream()
-                .sorted(ORDER)
-                .forEach(
-                        image ->
-                                findings.computeIfAbsent(
-                                                parts.get(image.part), part -> new ArrayList<>())
-                                        .add(
-                                                Finding.warning(
-                                                        image.file.toString(),
-                                                        image.subject(),
-                                                        messages.get(image))));
+        addSiblings(messages);
+        SetMultimap<String, Finding> findings = LinkedHashMultimap.create();
+        for (Image image : images) {
+            if (messages.containsKey(image)) {
+                findings.put(
+                        parts.get(image.part),
+                        Finding.warning(
+                                image.file.toString(), image.subject(), messages.get(image)));
+            }
+        }
         return findings;
     }
 
     private String copyMessage(Image image, Image first) {
         boolean isSameFile = image.file.normalize().equals(first.file.normalize());
-        String same = isSameFile ? "is the same file as " : "has the same content as ";
-        return same
+        return (isSameFile ? "is the same file as " : "has the same content as ")
                 + name(first, image.part)
                 + (image.part == first.part
                         ? "; keep one of them, with all labels"
@@ -110,79 +103,67 @@ final class ImageCopies {
     }
 
     /** Adds images whose augmented copies are in an earlier part. */
-    private void siblings(Map<Image, String> messages) {
+    private void addSiblings(Map<Image, String> messages) {
         Map<String, Image> firsts = new HashMap<>();
-        images.stream()
-                .sorted(ORDER)
-                .forEach(
-                        image -> {
-                            Matcher name = ROBOFLOW.matcher(image.file.getFileName().toString());
-                            if (name.matches()) {
-                                Image first = firsts.putIfAbsent(name.group(1), image);
-                                if (first != null && first.part != image.part) {
-                                    messages.putIfAbsent(
-                                            image,
-                                            "is named as an augmented copy of "
-                                                    + name(first, image.part)
-                                                    + leak(first, image));
-                                }
-                            }
-                        });
+        for (Image image : images) {
+            Matcher name = ROBOFLOW.matcher(image.file.getFileName().toString());
+            Image first = name.matches() ? firsts.putIfAbsent(name.group(1), image) : null;
+            if (first != null && first.part != image.part) {
+                messages.putIfAbsent(
+                        image,
+                        "is named as an augmented copy of "
+                                + name(first, image.part)
+                                + leak(first, image));
+            }
+        }
     }
 
-    private Collection<List<Image>> copies() {
+    private List<List<Image>> copies() {
         List<Image> decoded = images.stream().filter(image -> image.pixels.isPresent()).toList();
         List<Image> others = images.stream().filter(image -> image.pixels.isEmpty()).toList();
-        List<List<Image>> copies = new ArrayList<>(groups(decoded, Image::pixels));
+        List<List<Image>> copies = new ArrayList<>(groups(decoded, i -> i.pixels.getAsLong()));
         for (List<Image> sameLength : groups(others, image -> length(image.file))) {
             for (List<Image> sameEnds : groups(sameLength, image -> ends(image.file))) {
-                copies.addAll(groups(sameEnds, image -> bytes(image.file)));
+                copies.addAll(
+                        groups(sameEnds, i -> MoreFiles.asByteSource(i.file).hash(HASH).asLong()));
             }
         }
         return copies;
     }
 
+    /** A property of an image; images whose file cannot be read have none. */
+    private interface Key {
+
+        long of(Image image) throws IOException;
+    }
+
     /** Returns the images of each key that several have. */
-    private static List<List<Image>> groups(List<Image> images, Function<Image, OptionalLong> key) {
-        Map<Long, List<Image>> groups = new LinkedHashMap<>();
+    private static List<List<Image>> groups(List<Image> images, Key key) {
+        Map<Long, List<Image>> groups = new HashMap<>();
         for (Image image : images) {
-            key.apply(image)
-                    .ifPresent(
-                            value ->
-                                    groups.computeIfAbsent(value, v -> new ArrayList<>(1))
-                                            .add(image));
+            try {
+                groups.computeIfAbsent(key.of(image), k -> new ArrayList<>(1)).add(image);
+            } catch (IOException e) {
+                // Reported by the check of the image.
+            }
         }
-        groups.values().removeIf(group -> group.size() == 1);
-        return List.copyOf(groups.values());
+        return groups.values().stream().filter(group -> group.size() > 1).toList();
     }
 
-    private static OptionalLong length(Path file) {
-        try {
-            return Files.isRegularFile(file)
-                    ? OptionalLong.of(Files.size(file))
-                    : OptionalLong.empty();
-        } catch (IOException e) {
-            return OptionalLong.empty();
+    private static long length(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new IOException("not a file");
         }
+        return Files.size(file);
     }
 
-    private static OptionalLong ends(Path file) {
+    private static long ends(Path file) throws IOException {
         try (SeekableByteChannel channel = Files.newByteChannel(file)) {
             ByteBuffer ends = ByteBuffer.allocate(2 * END_BYTES);
             channel.read(ends.limit(END_BYTES));
             channel.position(Math.max(channel.position(), channel.size() - END_BYTES));
             channel.read(ends.limit(ends.capacity()));
-            return OptionalLong.of(HASH.hashBytes(ends.flip()).asLong());
-        } catch (IOException e) {
-            return OptionalLong.empty();
-        }
-    }
-
-    private static OptionalLong bytes(Path file) {
-        try {
-            return OptionalLong.of(MoreFiles.asByteSource(file).hash(HASH).asLong());
-        } catch (IOException e) {
-            return OptionalLong.empty();
+            return HASH.hashBytes(ends.flip()).asLong();
         }
     }
 }

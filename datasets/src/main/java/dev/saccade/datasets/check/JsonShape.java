@@ -11,11 +11,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a JSON file is made of, by which formats of annotations are told apart.
+ * The structure of a JSON file, by which formats of annotations are told apart.
  *
  * @param list whether it is a list, not an object
  * @param keys the keys of the object, or of the first object in the list
- * @param inner the keys of the first object in the object, if there is one
+ * @param inner the keys of the first object in the object, if any
  */
 public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
 
@@ -89,7 +89,7 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
         return FORMATS.stream().filter(format -> format.is(this)).findFirst();
     }
 
-    /** Returns the name of its format; nothing if it is not known, or COCO's. */
+    /** Returns the name of its format; empty if it is unknown, or COCO's. */
     public Optional<String> format() {
         return known().map(Known::name);
     }

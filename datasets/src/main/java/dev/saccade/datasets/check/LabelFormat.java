@@ -20,11 +20,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Tells the formats of labels by the beginnings of files. */
+/** Guesses the format of a label file from its beginning. */
 public final class LabelFormat {
 
     public static final String COCO = "COCO";
-    static final String PHOTOGRAPH = "a photograph";
+    static final String IMAGE = "an image";
 
     private static final int READ_BYTES = 2_000;
 
@@ -38,7 +38,7 @@ public final class LabelFormat {
 
     private LabelFormat() {}
 
-    /** Returns what a file looks like; nothing if it is not known, or cannot be read. */
+    /** Returns the format of a file; empty if it is unknown, or cannot be read. */
     public static Optional<String> guess(Path file) {
         try {
             String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
@@ -57,7 +57,7 @@ public final class LabelFormat {
         }
     }
 
-    /** Returns likewise what a file looks like that was read as JSON and is none. */
+    /** Returns likewise the format of a file that is not JSON, in spite of its name. */
     public static Optional<String> guessNoJson(Path file) {
         try {
             return guessFromStart("", start(file));
@@ -82,7 +82,7 @@ public final class LabelFormat {
         } else if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
             return Optional.of("an archive, to be unpacked first");
         } else if (start.length > 1 && Imaging.guessFormat(start) != ImageFormats.UNKNOWN) {
-            return Optional.of(PHOTOGRAPH);
+            return Optional.of(IMAGE);
         } else if (text.contains("<annotations")) {
             return Optional.of("CVAT");
         } else if (text.contains("<annotation")) {
@@ -94,7 +94,7 @@ public final class LabelFormat {
         return name.endsWith(".csv") ? Optional.of("a table (CSV)") : Optional.empty();
     }
 
-    /** Reads no more of what may be large than is needed to tell it. */
+    /** Reads no more of a large file than is needed. */
     private static Optional<String> guessJson(Path file) throws IOException {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {

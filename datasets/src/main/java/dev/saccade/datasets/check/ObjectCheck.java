@@ -1,10 +1,14 @@
 package dev.saccade.datasets.check;
 
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Annotation.Bbox;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.Dropped;
 import dev.saccade.datasets.Finding;
@@ -15,20 +19,19 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Whether boxes and outlines of objects make sense in their images. Nothing here stops a data set
- * from being opened: such objects are dropped or clipped, which may not be what was meant. It is an
- * error where it befalls most of them.
+ * Checks boxes and outlines of objects. None of these faults keeps a data set from being opened:
+ * training drops or clips such objects, which may not be what was meant. It is an error if it drops
+ * most of them.
  */
 public final class ObjectCheck {
 
     /** Boxes of the official files stick out by fractions of a pixel. */
     static final double TOLERANCE = 1;
 
-    /** From this share on, what training drops is no slip but a fault of the whole file. */
+    /** Above this fraction of dropped objects, the whole file is at fault. */
     private static final double MOST = 0.5;
 
     private final AnnotationTable table;
@@ -42,7 +45,7 @@ public final class ObjectCheck {
      * Prepares a check.
      *
      * @param wanted the categories that count
-     * @param masked the categories whose objects need outlines; none if no masks are learned
+     * @param masked the categories whose objects need outlines; none if no masks are trained
      */
     public ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, Set<Long> masked) {
         this.table = table;
@@ -52,52 +55,44 @@ public final class ObjectCheck {
         this.images = table.imagesById();
     }
 
-    /** Reports every fault: those of all objects together first, then in the order of the file. */
-    public void check(Consumer<Finding> findings) {
+    /** Reports faults of all objects together first, then of each in the order of the file. */
+    public void check(Reporter faults) {
         Optional<String> format = BoxFormat.fault(table);
-        format.or(this::mostAreDropped)
-                .ifPresent(fault -> findings.accept(Finding.error(file, "", fault)));
+        format.or(this::mostAreDropped).ifPresent(fault -> faults.error(file, "%s", fault));
         boolean boxesOnly =
                 !masked.isEmpty() && !table.annotationIds().isEmpty() && !table.hasOutlines();
         if (boxesOnly) {
-            findings.accept(
-                    Finding.error(
-                            file,
-                            "",
-                            "no object has a segmentation, but the model learns masks; expected"
-                                    + " outlines, or a model of boxes alone"));
+            faults.error(
+                    file,
+                    "no object has a segmentation, but the model learns masks; expected outlines,"
+                            + " or a model of boxes alone");
         }
         for (int row = 0; row < table.annotationIds().length(); row++) {
             Integer image = images.get(table.annotationImageIds().get(row));
             if (image != null) {
-                Annotation annotation = table.annotation(row, 0);
-                String subject = subject(annotation, image);
-                Size size = table.imageSize(image);
+                Annotation object = table.annotation(row, 0);
+                Row check = new Row(object, table.imageSize(image), subject(object, image), faults);
                 if (format.isEmpty()) {
-                    checkBox(annotation, size, subject, findings);
+                    check.checkBox();
                 }
-                if (!boxesOnly && masked.contains(table.annotationCategoryIds().get(row))) {
-                    checkPresence(annotation, size, subject, findings);
-                }
-                checkOutline(annotation, size, subject, findings);
+                check.checkOutline(
+                        !boxesOnly && masked.contains(table.annotationCategoryIds().get(row)));
             }
         }
-        outlines.fault(!masked.isEmpty())
-                .ifPresent(fault -> findings.accept(Finding.error(file, "", fault)));
-        RepeatedObjects.warning(table, file, wanted).ifPresent(findings);
+        outlines.fault(!masked.isEmpty()).ifPresent(fault -> faults.error(file, "%s", fault));
+        RepeatedObjects.warning(table, file, wanted).ifPresent(faults);
     }
 
     /**
-     * Tells if nothing is left of the objects that there are of wanted classes, or if more than
-     * half of those that were meant to be learned are dropped. Crowds and ignored objects are not
-     * among these: they are meant to be passed over.
+     * Returns a fault if training drops all objects of wanted classes, or more than half of those
+     * that are neither crowds nor ignored on purpose.
      */
     private Optional<String> mostAreDropped() {
         Map<Dropped, Integer> dropped = new EnumMap<>(Dropped.class);
         int objects = 0;
         int meant = 0;
         int lost = 0;
-        Optional<String> first = Optional.empty();
+        String first = "";
         for (int row = 0; row < table.annotationIds().length(); row++) {
             Integer image = images.get(table.annotationImageIds().get(row));
             if (image == null || !wanted.contains(table.annotationCategoryIds().get(row))) {
@@ -111,22 +106,20 @@ public final class ObjectCheck {
             meant += reason.isEmpty() || isLost ? 1 : 0;
             lost += isLost ? 1 : 0;
             if (isLost && first.isEmpty()) {
-                first = Optional.of("; the first is " + subject(object, image));
+                first = "; the first is " + subject(object, image);
             }
         }
         if (objects == 0 || (lost < meant && lost <= MOST * meant)) {
             return Optional.empty();
         }
+        String reasons =
+                dropped.entrySet().stream()
+                        .map(each -> each.getKey() + " (" + each.getValue() + ")")
+                        .collect(Collectors.joining(", "));
         return Optional.of(
                 Text.format(
-                        "%d of %d objects are left to learn, the others are %s%s",
-                        meant - lost, objects, listed(dropped), first.orElse("")));
-    }
-
-    private static String listed(Map<Dropped, Integer> dropped) {
-        return dropped.entrySet().stream()
-                .map(some -> some.getKey() + " (" + some.getValue() + ")")
-                .collect(Collectors.joining(", "));
+                        "%d of %d objects are left for training, the others are %s%s",
+                        meant - lost, objects, reasons, first));
     }
 
     private String subject(Annotation annotation, int image) {
@@ -135,91 +128,78 @@ public final class ObjectCheck {
                 annotation.id(), table.imageIds().get(image), table.fileNames().get(image));
     }
 
-    private void checkBox(
-            Annotation annotation, Size image, String subject, Consumer<Finding> findings) {
-        Annotation.Bbox box = annotation.box();
-        String bbox = "bbox " + box;
-        if (box.width() <= 0 || box.height() <= 0) {
-            findings.accept(Finding.warning(file, subject, bbox + " has no area, it is dropped"));
-        } else if (box.width() < 1 || box.height() < 1) {
-            findings.accept(
-                    Finding.warning(
-                            file, subject, bbox + " is thinner than a pixel, it is dropped"));
-        } else if (isOutside(box, image)) {
-            findings.accept(
-                    Finding.warning(
-                            file,
-                            subject,
-                            Text.format(
-                                    "%s lies outside of %s, it is dropped",
-                                    bbox, image.widthFirst())));
-        } else if (sticksOut(box, image)) {
-            findings.accept(
-                    Finding.warning(
-                            file,
-                            subject,
-                            Text.format(
-                                    "%s sticks out of %s, it is clipped",
-                                    bbox, image.widthFirst())));
-        }
-        if (annotation.area() <= 0) {
-            findings.accept(
-                    Finding.warning(
-                            file, subject, "area " + annotation.area() + ", it is dropped"));
-        }
-    }
+    /** The check of one object. */
+    private final class Row {
 
-    private void checkPresence(
-            Annotation annotation, Size image, String subject, Consumer<Finding> findings) {
-        if (annotation.segmentation() instanceof Segmentation.None
-                && TrainingTargets.isUsable(annotation, image)) {
-            findings.accept(
-                    Finding.error(file, subject, "has no segmentation to learn a mask from"));
-        }
-    }
+        private final Annotation object;
+        private final Bbox box;
+        private final Size image;
+        private final String subject;
+        private final Reporter faults;
 
-    private void checkOutline(
-            Annotation annotation, Size image, String subject, Consumer<Finding> findings) {
-        if (annotation.segmentation() instanceof Segmentation.None) {
-            return;
+        Row(Annotation object, Size image, String subject, Reporter faults) {
+            this.object = object;
+            this.box = object.box();
+            this.image = image;
+            this.subject = subject;
+            this.faults = faults;
         }
-        try {
-            Rle mask = annotation.segmentation().mask(image);
-            outlines.add(annotation.box(), mask, image, subject);
-            if (mask.area() == 0) {
-                findings.accept(Finding.warning(file, subject, "segmentation covers no pixel"));
-            } else if (areApart(annotation.box(), mask.bounds())) {
-                findings.accept(
-                        Finding.warning(
-                                file,
-                                subject,
-                                Text.format(
-                                        "segmentation lies outside of bbox %s: its mask is empty",
-                                        annotation.box())));
+
+        @FormatMethod
+        private void error(@FormatString String message, Object... args) {
+            faults.accept(Finding.error(file, subject, Text.format(message, args)));
+        }
+
+        @FormatMethod
+        private void warning(@FormatString String message, Object... args) {
+            faults.accept(Finding.warning(file, subject, Text.format(message, args)));
+        }
+
+        void checkBox() {
+            double right = box.x() + box.width();
+            double bottom = box.y() + box.height();
+            if (box.width() <= 0 || box.height() <= 0) {
+                warning("bbox %s has no area, it is dropped", box);
+            } else if (box.width() < 1 || box.height() < 1) {
+                warning("bbox %s is thinner than a pixel, it is dropped", box);
+            } else if (areApart(box, new Bbox(0, 0, image.width(), image.height()))) {
+                warning("bbox %s lies outside of %s, it is dropped", box, image.widthFirst());
+            } else if (box.x() < -TOLERANCE
+                    || box.y() < -TOLERANCE
+                    || right > image.width() + TOLERANCE
+                    || bottom > image.height() + TOLERANCE) {
+                warning("bbox %s sticks out of %s, it is clipped", box, image.widthFirst());
             }
-        } catch (SaccadeException e) {
-            findings.accept(Finding.error(file, subject, "segmentation: " + e.getMessage()));
+            if (object.area() <= 0) {
+                warning("area %s, it is dropped", object.area());
+            }
+        }
+
+        void checkOutline(boolean isRequired) {
+            if (object.segmentation() instanceof Segmentation.None) {
+                if (isRequired && TrainingTargets.isUsable(object, image)) {
+                    error("has no segmentation to train a mask on");
+                }
+                return;
+            }
+            try {
+                Rle mask = object.segmentation().mask(image);
+                outlines.add(box, mask, image, subject);
+                if (mask.area() == 0) {
+                    warning("segmentation covers no pixel");
+                } else if (areApart(box, OutlineFit.bounds(mask))) {
+                    warning("segmentation lies outside of bbox %s: its mask is empty", box);
+                }
+            } catch (SaccadeException e) {
+                error("segmentation: %s", e.getMessage());
+            }
         }
     }
 
-    private static boolean sticksOut(Annotation.Bbox box, Size image) {
-        return box.x() < -TOLERANCE
-                || box.y() < -TOLERANCE
-                || box.x() + box.width() > image.width() + TOLERANCE
-                || box.y() + box.height() > image.height() + TOLERANCE;
-    }
-
-    private static boolean areApart(Annotation.Bbox box, Rle.Bounds mask) {
-        return box.x() >= mask.x() + mask.width()
-                || box.y() >= mask.y() + mask.height()
-                || box.x() + box.width() <= mask.x()
-                || box.y() + box.height() <= mask.y();
-    }
-
-    private static boolean isOutside(Annotation.Bbox box, Size image) {
-        return box.x() >= image.width()
-                || box.y() >= image.height()
-                || box.x() + box.width() <= 0
-                || box.y() + box.height() <= 0;
+    private static boolean areApart(Bbox a, Bbox b) {
+        return a.x() >= b.x() + b.width()
+                || a.y() >= b.y() + b.height()
+                || a.x() + a.width() <= b.x()
+                || a.y() + a.height() <= b.y();
     }
 }

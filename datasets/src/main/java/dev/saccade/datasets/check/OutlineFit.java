@@ -31,19 +31,11 @@ final class OutlineFit {
         }
 
         private Bbox undo(Bbox box, Size image) {
+            double right = image.width() - box.x() - box.width();
+            double bottom = image.height() - box.y() - box.height();
             return switch (this) {
-                case MIRRORED_Y ->
-                        new Bbox(
-                                box.x(),
-                                image.height() - box.y() - box.height(),
-                                box.width(),
-                                box.height());
-                case MIRRORED_X ->
-                        new Bbox(
-                                image.width() - box.x() - box.width(),
-                                box.y(),
-                                box.width(),
-                                box.height());
+                case MIRRORED_Y -> new Bbox(box.x(), bottom, box.width(), box.height());
+                case MIRRORED_X -> new Bbox(right, box.y(), box.width(), box.height());
                 case SWAPPED -> new Bbox(box.y(), box.x(), box.height(), box.width());
             };
         }
@@ -62,16 +54,14 @@ final class OutlineFit {
             empty++;
             return;
         }
-        Rle.Bounds bounds = mask.bounds();
-        Bbox outline = new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
+        Bbox outline = bounds(mask);
         if (fits(outline, box)) {
             return;
         }
         misfits++;
-        first =
-                first.isEmpty()
-                        ? Text.format("%s: outline %s, bbox %s", subject, outline, box)
-                        : first;
+        if (first.isEmpty()) {
+            first = Text.format("%s: outline %s, bbox %s", subject, outline, box);
+        }
         for (Mistake mistake : Mistake.values()) {
             if (fits(mistake.undo(outline, image), box)) {
                 explained.merge(mistake, 1, Integer::sum);
@@ -79,8 +69,14 @@ final class OutlineFit {
         }
     }
 
+    /** Returns the box around a mask. */
+    static Bbox bounds(Rle mask) {
+        Rle.Bounds bounds = mask.bounds();
+        return new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
+    }
+
     /**
-     * Returns what is wrong with most outlines.
+     * Returns the fault of most outlines.
      *
      * @param hasMasks whether masks are trained, which empty outlines spoil
      */

@@ -16,64 +16,53 @@ import java.util.OptionalInt;
 final class Palettes {
 
     /** Files of a part that have the same palette, of which the first by name is kept. */
-    private record Use(String part, List<Integer> colors, Path file, int files) {}
+    private record Use(String part, List<Integer> colors, Path file, int files) {
 
-    private record Key(String part, List<Integer> colors) {}
+        private Use merge(Use other) {
+            Path first = file.compareTo(other.file) < 0 ? file : other.file;
+            return new Use(part, colors, first, files + other.files);
+        }
+    }
 
-    private final Map<Key, Use> uses = new HashMap<>();
+    private final Map<List<Object>, Use> uses = new HashMap<>();
 
     /** Adds a label map of a part; one without a palette does not count. */
     void add(String part, Path file) {
         List<Integer> colors = PngPalette.read(file);
         if (!colors.isEmpty()) {
-            merge(new Use(part, colors, file, 1));
+            synchronized (this) {
+                uses.merge(List.of(part, colors), new Use(part, colors, file, 1), Use::merge);
+            }
         }
     }
 
-    private synchronized void merge(Use use) {
-        uses.merge(
-                new Key(use.part, use.colors),
-                use,
-                (one, other) ->
-                        new Use(
-                                one.part,
-                                one.colors,
-                                one.file.compareTo(other.file) < 0 ? one.file : other.file,
-                                one.files + other.files));
-    }
-
     /** Returns a warning for each part with palettes that contradict the most frequent one. */
-    Map<String, List<Finding>> findings() {
-        Map<String, List<Finding>> findings = new HashMap<>();
+    Map<String, Finding> findings() {
         List<Use> sorted = new ArrayList<>(uses.values());
         sorted.sort(Comparator.comparing(Use::file));
         Map<List<Integer>, Integer> counts = new HashMap<>();
         sorted.forEach(use -> counts.merge(use.colors, use.files, Integer::sum));
-        if (counts.size() < 2) {
-            return findings;
-        }
-        int most = counts.values().stream().mapToInt(Integer::intValue).max().orElseThrow();
-        Use usual =
-                sorted.stream()
-                        .filter(use -> counts.get(use.colors) == most)
-                        .findFirst()
-                        .orElseThrow();
-        for (String part : sorted.stream().map(Use::part).distinct().toList()) {
-            List<Use> own = sorted.stream().filter(use -> use.part.equals(part)).toList();
-            List<Use> others =
-                    own.stream()
-                            .filter(use -> difference(use.colors, usual.colors).isPresent())
-                            .toList();
-            if (!others.isEmpty()) {
-                findings.put(part, List.of(warning(own, others, usual)));
+        Map<String, Finding> findings = new HashMap<>();
+        if (counts.size() > 1) {
+            int most = counts.values().stream().mapToInt(Integer::intValue).max().orElseThrow();
+            Use usual =
+                    sorted.stream()
+                            .filter(use -> counts.get(use.colors) == most)
+                            .findFirst()
+                            .orElseThrow();
+            for (Use use : sorted) {
+                if (!findings.containsKey(use.part) && difference(use, usual).isPresent()) {
+                    findings.put(use.part, warning(sorted, use, usual));
+                }
             }
         }
         return findings;
     }
 
-    private static Finding warning(List<Use> own, List<Use> others, Use usual) {
-        Use first = others.get(0);
-        int index = difference(first.colors, usual.colors).orElseThrow();
+    private static Finding warning(List<Use> all, Use first, Use usual) {
+        List<Use> own = all.stream().filter(use -> use.part.equals(first.part)).toList();
+        List<Use> others = own.stream().filter(use -> difference(use, usual).isPresent()).toList();
+        int index = difference(first, usual).orElseThrow();
         return Finding.warning(
                 first.file.toString(),
                 "",
@@ -94,9 +83,9 @@ final class Palettes {
     }
 
     /** Encoders leave out or blacken colors behind the last one in use, so these do not count. */
-    private static OptionalInt difference(List<Integer> one, List<Integer> other) {
-        for (int i = 0; i < Math.min(one.size(), other.size()); i++) {
-            if (!one.get(i).equals(other.get(i))) {
+    private static OptionalInt difference(Use one, Use other) {
+        for (int i = 0; i < Math.min(one.colors.size(), other.colors.size()); i++) {
+            if (!one.colors.get(i).equals(other.colors.get(i))) {
                 return OptionalInt.of(i);
             }
         }

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.collect.SetMultimap;
+
 import dev.saccade.datasets.CheckedFiles;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
@@ -16,7 +18,7 @@ public final class PartComparison {
     private final ImageCopies copies = new ImageCopies();
     private final Palettes palettes = new Palettes();
 
-    /** Returns what collects the files of a part; parts come in the order of their checks. */
+    /** Returns the receiver of the files of a part; parts come in the order of their checks. */
     public CheckedFiles part(String name) {
         return new CheckedFiles() {
             @Override
@@ -37,11 +39,15 @@ public final class PartComparison {
      * @param name the name of a part
      */
     public <P> void complete(Map<P, DatasetReport> reports, Function<P, String> name) {
-        Map<String, List<Finding>> palette = palettes.findings();
-        Map<String, List<Finding>> copy = copies.findings();
+        Map<String, Finding> palette = palettes.findings();
+        SetMultimap<String, Finding> copy = copies.findings();
         reports.replaceAll(
-                (part, report) ->
-                        report.withWarnings(palette.getOrDefault(name.apply(part), List.of()))
-                                .withWarnings(copy.getOrDefault(name.apply(part), List.of())));
+                (part, report) -> {
+                    String key = name.apply(part);
+                    List<Finding> contradicting =
+                            palette.containsKey(key) ? List.of(palette.get(key)) : List.of();
+                    return report.withWarnings(contradicting)
+                            .withWarnings(List.copyOf(copy.get(key)));
+                });
     }
 }

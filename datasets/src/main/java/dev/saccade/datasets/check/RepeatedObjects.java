@@ -5,19 +5,25 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.Finding;
 
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Warns about objects that are labeled twice: same image, class and box. */
 final class RepeatedObjects {
 
-    private record Place(long image, long category, Annotation.Bbox box) {}
+    private record Place(long image, long category, Annotation.Bbox box) {
+
+        static Place of(AnnotationTable table, int row) {
+            return new Place(
+                    table.annotationImageIds().get(row),
+                    table.annotationCategoryIds().get(row),
+                    table.box(row));
+        }
+    }
 
     private RepeatedObjects() {}
 
@@ -33,28 +39,22 @@ final class RepeatedObjects {
         int objects = 0;
         String example = "";
         for (int row = 0; row < table.annotationIds().length() && !candidates.isEmpty(); row++) {
-            Place place = place(table, row);
+            Place place = Place.of(table, row);
             Integer image = images.get(place.image);
-            if (image == null
-                    || !wanted.contains(place.category)
-                    || !candidates.contains(hash(place))) {
-                continue;
-            }
-            Long other = first.putIfAbsent(place, table.annotationIds().get(row));
-            if (other != null) {
-                objects++;
-                if (example.isEmpty()) {
+            if (image != null
+                    && wanted.contains(place.category)
+                    && candidates.contains(place.hashCode())) {
+                long id = table.annotationIds().get(row);
+                Long other = first.putIfAbsent(place, id);
+                objects += other == null ? 0 : 1;
+                if (other != null && objects == 1) {
                     example =
                             Text.format(
                                     "annotation %d of image %d (%s) repeats annotation %d",
-                                    table.annotationIds().get(row),
-                                    place.image,
-                                    table.fileNames().get(image),
-                                    other);
+                                    id, place.image, table.fileNames().get(image), other);
                 }
             }
         }
-        String counted = objects == 1 ? "1 object repeats" : objects + " objects repeat";
         return objects == 0
                 ? Optional.empty()
                 : Optional.of(
@@ -64,33 +64,22 @@ final class RepeatedObjects {
                                 Text.format(
                                         "%s the image, class and box of another object; remove the"
                                                 + " copies, which lower AP: %s",
-                                        counted, example)));
+                                        objects == 1
+                                                ? "1 object repeats"
+                                                : objects + " objects repeat",
+                                        example)));
     }
 
-    /** Returns hashes of two or more objects, so that places of few objects are kept in memory. */
+    /** Returns hashes of two or more objects, so that only the places of few objects are kept. */
     private static Set<Integer> repeatedHashes(AnnotationTable table) {
         int[] hashes =
                 IntStream.range(0, table.annotationIds().length())
-                        .map(row -> hash(place(table, row)))
+                        .map(row -> Place.of(table, row).hashCode())
+                        .sorted()
                         .toArray();
-        Arrays.sort(hashes);
-        Set<Integer> repeated = new HashSet<>();
-        for (int i = 1; i < hashes.length; i++) {
-            if (hashes[i] == hashes[i - 1]) {
-                repeated.add(hashes[i]);
-            }
-        }
-        return repeated;
-    }
-
-    private static int hash(Place place) {
-        return Objects.hashCode(place);
-    }
-
-    private static Place place(AnnotationTable table, int row) {
-        return new Place(
-                table.annotationImageIds().get(row),
-                table.annotationCategoryIds().get(row),
-                table.box(row));
+        return IntStream.range(1, hashes.length)
+                .filter(i -> hashes[i] == hashes[i - 1])
+                .mapToObj(i -> hashes[i])
+                .collect(Collectors.toSet());
     }
 }

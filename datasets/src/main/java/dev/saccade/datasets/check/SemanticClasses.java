@@ -5,21 +5,21 @@ import dev.saccade.datasets.CheckOptions;
 
 import java.util.Optional;
 
-/** Holds label maps that are learned beside objects against what a head expects of them. */
+/** Compares the classes of label maps beside objects with a semantic head. */
 public final class SemanticClasses {
 
     private SemanticClasses() {}
 
     /**
-     * Returns what is wrong with the number of their classes.
+     * Returns the fault of the number of classes.
      *
      * @param classes of the label maps; 0 if there are none
-     * @param key what tells the number
+     * @param key the setting of the number, for messages
      */
     public static Optional<String> fault(int classes, CheckOptions options, String key) {
         if (classes == 0) {
             return Optional.of(
-                    "has no label maps beside its objects, but the semantic_head of the model learns"
+                    "has no label maps beside its objects, but the semantic_head of the model predicts"
                             + " the class of every pixel; in COCO's format label_maps names their"
                             + " folder, and semantic_head: null does without them");
         }

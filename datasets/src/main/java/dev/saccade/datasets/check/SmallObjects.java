@@ -1,5 +1,8 @@
 package dev.saccade.datasets.check;
 
+import com.google.common.collect.HashMultiset;
+import com.google.common.collect.Multiset;
+
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -16,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Warns of objects that have too few pixels left in the input of the model. */
 public final class SmallObjects {
@@ -27,12 +30,12 @@ public final class SmallObjects {
     /** Edge in input pixels that the suggested size gives to small objects. */
     private static final double WANTED = 8;
 
-    private static final double SHARE_OF_ALL = 0.1;
-    private static final double SHARE_OF_CLASS = 0.5;
+    private static final double FRACTION_OF_ALL = 0.1;
+    private static final double FRACTION_OF_CLASS = 0.5;
     private static final int MULTIPLE = 32;
 
     /** The square root of its area in pixels of the image, which is scaled by a factor. */
-    private record Small(double edge, double factor, Size image, Size input) {}
+    private record Small(long category, double edge, double factor, Size image, Size input) {}
 
     private SmallObjects() {}
 
@@ -44,11 +47,14 @@ public final class SmallObjects {
      */
     public static Optional<Finding> warning(
             AnnotationTable table, String file, Set<Long> wanted, List<Transform> transforms) {
+        if (transforms.isEmpty()) {
+            return Optional.empty();
+        }
         Map<Size, ImageScale> scales = new HashMap<>();
         Map<Long, Integer> images = table.imagesById();
-        Map<Long, Integer> all = new HashMap<>();
-        Map<Long, List<Small>> small = new TreeMap<>();
-        for (int row = 0; row < table.annotationIds().length() && !transforms.isEmpty(); row++) {
+        Multiset<Long> all = HashMultiset.create();
+        List<Small> small = new ArrayList<>();
+        for (int row = 0; row < table.annotationIds().length(); row++) {
             Integer image = images.get(table.annotationImageIds().get(row));
             long category = table.annotationCategoryIds().get(row);
             if (image == null || !wanted.contains(category)) {
@@ -56,43 +62,37 @@ public final class SmallObjects {
             }
             Annotation object = table.withoutOutline(row, 0);
             Size size = table.imageSize(image);
-            if (Dropped.reason(object, size).isPresent()) {
-                continue;
-            }
-            ImageScale scale =
-                    scales.computeIfAbsent(size, s -> ImageScale.of(s).after(transforms));
-            double edge = Math.sqrt(object.box().area());
-            all.merge(category, 1, Integer::sum);
-            if (edge * scale.factor() < LEAST) {
-                small.computeIfAbsent(category, c -> new ArrayList<>())
-                        .add(new Small(edge, scale.factor(), size, scale.size()));
+            if (Dropped.reason(object, size).isEmpty()) {
+                ImageScale scale =
+                        scales.computeIfAbsent(size, s -> ImageScale.of(s).after(transforms));
+                double edge = Math.sqrt(object.box().area());
+                all.add(category);
+                if (edge * scale.factor() < LEAST) {
+                    small.add(new Small(category, edge, scale.factor(), size, scale.size()));
+                }
             }
         }
         return warning(table, file, all, small);
     }
 
     private static Optional<Finding> warning(
-            AnnotationTable table,
-            String file,
-            Map<Long, Integer> all,
-            Map<Long, List<Small>> small) {
-        List<Small> found = new ArrayList<>();
-        List<String> classes = new ArrayList<>();
-        small.forEach(
-                (category, objects) -> {
-                    found.addAll(objects);
-                    if (objects.size() >= SHARE_OF_CLASS * all.get(category)) {
-                        classes.add(name(table, category));
-                    }
-                });
-        int total = all.values().stream().mapToInt(Integer::intValue).sum();
-        if (found.isEmpty() || (found.size() < SHARE_OF_ALL * total && classes.isEmpty())) {
+            AnnotationTable table, String file, Multiset<Long> all, List<Small> small) {
+        Multiset<Long> smallOf = HashMultiset.create();
+        small.forEach(object -> smallOf.add(object.category));
+        List<String> classes =
+                new TreeSet<>(smallOf.elementSet())
+                        .stream()
+                                .filter(c -> smallOf.count(c) >= FRACTION_OF_CLASS * all.count(c))
+                                .map(c -> table.categoryIds().asList().indexOf(c))
+                                .map(table.categoryNames()::get)
+                                .toList();
+        if (small.isEmpty() || (small.size() < FRACTION_OF_ALL * all.size() && classes.isEmpty())) {
             return Optional.empty();
         }
-        found.sort(Comparator.comparingDouble(Small::edge));
+        small.sort(Comparator.comparingDouble(Small::edge).thenComparingLong(Small::category));
         // A tenth of the small objects may stay below the wanted size.
-        Small typical = found.get(found.size() / 10);
-        Small median = found.get(found.size() / 2);
+        Small typical = small.get(small.size() / 10);
+        Small median = small.get(small.size() / 2);
         double factor = WANTED / typical.edge;
         return Optional.of(
                 Finding.warning(
@@ -103,8 +103,8 @@ public final class SmallObjects {
                                         + " (half of these below %.1f); set image_size: [%d, %d], or"
                                         + " cut the images into tiles of about %dx%d pixels, also to"
                                         + " predict",
-                                found.size(),
-                                total,
+                                small.size(),
+                                all.size(),
                                 classes.isEmpty()
                                         ? ""
                                         : " (most of " + String.join(", ", classes) + ")",
@@ -114,10 +114,6 @@ public final class SmallObjects {
                                 rounded(factor * typical.image.height()),
                                 rounded(typical.input.width() / factor),
                                 rounded(typical.input.height() / factor))));
-    }
-
-    private static String name(AnnotationTable table, long category) {
-        return table.categoryNames().get(table.categoryIds().asList().indexOf(category));
     }
 
     private static int rounded(double edge) {

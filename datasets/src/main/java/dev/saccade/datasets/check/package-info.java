@@ -1,2 +1,2 @@
-/** What is wrong with a data set, and what it looks like where something else was expected. */
+/** Checks of data sets: files, boxes, outlines, label maps and copies. */
 package dev.saccade.datasets.check;

@@ -10,7 +10,7 @@ import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.ObjectCheck;
-import dev.saccade.datasets.check.ObjectCounter;
+import dev.saccade.datasets.check.ObjectCounts;
 import dev.saccade.datasets.check.SmallObjects;
 
 import java.nio.file.Files;
@@ -76,7 +76,7 @@ final class CocoCheck {
         new ObjectCheck(table, file, wanted, masked).check(findings);
         SmallObjects.warning(table, file, wanted, options.transforms()).ifPresent(findings);
         checkImages(table, references, options);
-        return findings.report(ObjectCounter.count(table, classes));
+        return findings.report(ObjectCounts.count(table, classes));
     }
 
     private void checkImages(
@@ -97,7 +97,7 @@ final class CocoCheck {
                             "",
                             Text.format(
                                             "has none of the %d photographs, the first of which is"
-                                                + " expected at %s;",
+                                                    + " expected at %s;",
                                             all.size(), all.get(0).file())
                                     + " data.train.images or data.val.images names the folder that"
                                     + " file_name starts from"));

@@ -9,6 +9,7 @@ import dev.saccade.datasets.Segmentation;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -20,54 +21,50 @@ final class CocoWriter implements AutoCloseable {
     private static final double STEPS = 1e4;
 
     private final JsonGenerator json;
-    private final List<Long> categoryIds;
+    private final SourceLabels labels;
     private final int[] next;
 
     /**
      * Starts a file.
      *
-     * @param labels of which the classes are written, not the photographs
-     * @param next the next ids of an image and of an annotation, which go on over all parts
+     * @param labels with the classes to write
+     * @param next the next ids of an image and of an annotation, which are unique in all splits
      */
-    CocoWriter(OutputStream out, ForeignLabels labels, int[] next) throws IOException {
+    CocoWriter(OutputStream out, SourceLabels labels, int[] next) throws IOException {
         this.json = new JsonFactory().createGenerator(out, JsonEncoding.UTF8);
-        this.categoryIds = labels.categoryIds();
+        this.labels = labels;
         this.next = next;
+    }
+
+    /**
+     * Writes the images and their annotations.
+     *
+     * @param start where their names start in the paths
+     */
+    void write(List<LabeledImage> images, int start) throws IOException {
         json.writeStartObject();
         json.writeArrayFieldStart("categories");
-        for (int label = 0; label < categoryIds.size(); label++) {
+        for (int label = 0; label < labels.classes().size(); label++) {
             json.writeStartObject();
-            json.writeNumberField("id", categoryIds.get(label));
+            json.writeNumberField("id", labels.categoryIds().get(label));
             json.writeStringField("name", labels.classes().get(label));
             json.writeEndObject();
         }
         json.writeEndArray();
-    }
-
-    /**
-     * Writes the images; their annotations follow.
-     *
-     * @param above what their names are without
-     */
-    void writeImages(List<LabeledPhoto> photos, String above) throws IOException {
         json.writeArrayFieldStart("images");
         int id = next[0];
-        for (LabeledPhoto photo : photos) {
+        for (LabeledImage image : images) {
             json.writeStartObject();
             json.writeNumberField("id", id++);
-            json.writeStringField("file_name", photo.name().substring(above.length()));
-            json.writeNumberField("width", photo.size().width());
-            json.writeNumberField("height", photo.size().height());
+            json.writeStringField("file_name", image.name().substring(start));
+            json.writeNumberField("width", image.size().width());
+            json.writeNumberField("height", image.size().height());
             json.writeEndObject();
         }
         json.writeEndArray();
-    }
-
-    /** Writes the annotations of the same photographs. */
-    void writeAnnotations(List<LabeledPhoto> photos) throws IOException {
         json.writeArrayFieldStart("annotations");
-        for (LabeledPhoto photo : photos) {
-            for (Annotation object : photo.objects()) {
+        for (LabeledImage image : images) {
+            for (Annotation object : image.objects()) {
                 write(object);
             }
             next[0]++;
@@ -80,9 +77,10 @@ final class CocoWriter implements AutoCloseable {
         json.writeStartObject();
         json.writeNumberField("id", next[1]++);
         json.writeNumberField("image_id", next[0]);
-        json.writeNumberField("category_id", categoryIds.get(object.label()));
+        json.writeNumberField("category_id", labels.categoryIds().get(object.label()));
         Annotation.Bbox box = object.box();
-        writeNumbers("bbox", box.x(), box.y(), box.width(), box.height());
+        json.writeFieldName("bbox");
+        writeRounded(box.x(), box.y(), box.width(), box.height());
         json.writeNumberField("area", rounded(object.area()));
         json.writeNumberField("iscrowd", object.crowd() ? 1 : 0);
         if (object.ignore()) {
@@ -91,31 +89,22 @@ final class CocoWriter implements AutoCloseable {
         if (object.segmentation() instanceof Segmentation.Polygons polygons) {
             json.writeArrayFieldStart("segmentation");
             for (double[] ring : polygons.rings()) {
-                json.writeStartArray();
-                for (double number : ring) {
-                    json.writeNumber(rounded(number));
-                }
-                json.writeEndArray();
+                writeRounded(ring);
             }
             json.writeEndArray();
         } else if (object.segmentation() instanceof Segmentation.Runs runs) {
             json.writeObjectFieldStart("segmentation");
-            json.writeArrayFieldStart("size");
-            json.writeNumber(runs.size().height());
-            json.writeNumber(runs.size().width());
-            json.writeEndArray();
+            json.writeFieldName("size");
+            json.writeArray(new int[] {runs.size().height(), runs.size().width()}, 0, 2);
             json.writeStringField("counts", runs.counts());
             json.writeEndObject();
         }
         json.writeEndObject();
     }
 
-    private void writeNumbers(String key, double... numbers) throws IOException {
-        json.writeArrayFieldStart(key);
-        for (double number : numbers) {
-            json.writeNumber(rounded(number));
-        }
-        json.writeEndArray();
+    private void writeRounded(double... numbers) throws IOException {
+        double[] rounded = Arrays.stream(numbers).map(CocoWriter::rounded).toArray();
+        json.writeArray(rounded, 0, rounded.length);
     }
 
     private static double rounded(double number) {

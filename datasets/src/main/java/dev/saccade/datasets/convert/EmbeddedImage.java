@@ -11,62 +11,49 @@ import dev.saccade.core.SaccadeException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The image inside a file of LabelMe, its {@code imageData}. */
 final class EmbeddedImage {
 
-    private static final int MOST_EMBEDDED = 1 << 28;
+    /** Base64 of an image of 256 MB. */
+    private static final long MOST_BYTES = (1L << 28) / 3 * 4;
 
     private EmbeddedImage() {}
 
     /**
      * Returns the bytes of the image.
      *
-     * @throws SaccadeException if there is none, or one of more than 256 MB
+     * @throws SaccadeException if there is none, or the file is too large
      */
     static byte[] read(Path file) {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
+            if (Files.size(file) > MOST_BYTES) {
+                throw SaccadeException.user(
+                        "%s: %d bytes, at most %d expected with imageData",
+                        file, Files.size(file), MOST_BYTES);
+            }
             parser.nextToken();
             while (parser.nextToken() == JsonToken.FIELD_NAME) {
                 boolean isData = parser.currentName().equals("imageData");
                 if (parser.nextToken() == JsonToken.VALUE_STRING && isData) {
-                    Bounded bytes = new Bounded(file);
+                    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                     parser.readBinaryValue(bytes);
                     return bytes.toByteArray();
                 }
                 parser.skipChildren();
             }
         } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("%s: imageData is no base64: %s", file, e.getMessage());
+            throw SaccadeException.user("%s: imageData is not base64: %s", file, e.getMessage());
         } catch (IOException e) {
-            throw SaccadeException.user(
-                    "%s: imageData cannot be read: %s",
-                    file,
+            String reason =
                     e instanceof JsonProcessingException json
                             ? json.getOriginalMessage()
-                            : e.getMessage());
+                            : e.getMessage();
+            throw SaccadeException.user("%s: imageData cannot be read: %s", file, reason);
         }
         throw SaccadeException.user("%s: has no imageData", file);
-    }
-
-    /** Takes no more than a photograph may have. */
-    private static final class Bounded extends ByteArrayOutputStream {
-
-        private final Path file;
-
-        Bounded(Path file) {
-            this.file = file;
-        }
-
-        @Override
-        public synchronized void write(byte[] bytes, int start, int length) {
-            if (count + (long) length > MOST_EMBEDDED) {
-                throw SaccadeException.user(
-                        "%s: imageData of more than %d bytes", file, MOST_EMBEDDED);
-            }
-            super.write(bytes, start, length);
-        }
     }
 }

@@ -8,44 +8,57 @@ import java.awt.geom.PathIterator;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.ListIterator;
 
 /**
  * A shape that is cut out of others. COCO's polygons have no holes, so a ring leads from the outer
- * border to that of the hole and back on the same line, which has no area.
+ * border to the border of the hole and back on the same line, which has no area.
  */
-final class Hole {
+public final class Hole {
+
+    /** Cutting takes long if many sides cross each other. */
+    public static final int MOST_POINTS = 2000;
 
     /** Rounding leaves slivers, smaller than any hole that somebody draws. */
     private static final double LEAST_AREA = 1e-6;
 
-    /** Cutting takes long if many sides cross each other. */
-    static final int MOST_POINTS = 2000;
-
     private final Area area;
 
-    Hole(Outline shape) {
+    public Hole(Outline shape) {
         this.area = area(List.of(shape));
     }
 
-    private static double[] points(Outline outline) {
-        return outline instanceof Outline.Box box
-                ? box.ring().points()
-                : ((Outline.Ring) outline).points();
+    /** Cuts the hole out of objects and drops objects without a rest; returns whether any met. */
+    public boolean cut(List<DrawnObject> objects) {
+        boolean isCut = false;
+        for (ListIterator<DrawnObject> each = objects.listIterator(); each.hasNext(); ) {
+            DrawnObject object = each.next();
+            Area common = area(object.outlines());
+            common.intersect(area);
+            if (rings(common).isEmpty()) {
+                continue;
+            }
+            isCut = true;
+            List<Outline> rest = without(object.outlines());
+            if (rest.isEmpty()) {
+                each.remove();
+            } else {
+                each.set(object.with(rest));
+            }
+        }
+        return isCut;
     }
 
     private static Area area(List<Outline> outlines) {
         Area area = new Area();
         for (Outline outline : outlines) {
-            double[] points = points(outline);
-            Path2D.Double path = new Path2D.Double(Path2D.WIND_EVEN_ODD);
-            for (int i = 0; i + 1 < points.length; i += 2) {
-                if (i == 0) {
-                    path.moveTo(points[0], points[1]);
-                } else {
+            double[] points = outline.points();
+            if (points.length >= 6) {
+                Path2D.Double path = new Path2D.Double(Path2D.WIND_EVEN_ODD);
+                path.moveTo(points[0], points[1]);
+                for (int i = 2; i + 1 < points.length; i += 2) {
                     path.lineTo(points[i], points[i + 1]);
                 }
-            }
-            if (points.length >= 6) {
                 path.closePath();
                 area.add(new Area(path));
             }
@@ -53,24 +66,10 @@ final class Hole {
         return area;
     }
 
-    /** Returns whether it lies on some of the shapes. */
-    boolean meets(List<Outline> outlines) {
-        Area common = area(outlines);
-        common.intersect(area);
-        return rings(common).stream().anyMatch(ring -> Math.abs(signed(ring)) > LEAST_AREA);
-    }
-
-    /** Returns whether nothing of the shapes is left. */
-    boolean covers(List<Outline> outlines) {
-        return meets(outlines) && without(outlines).isEmpty();
-    }
-
-    /** Returns the shapes without it. */
-    List<Outline> without(List<Outline> outlines) {
+    private List<Outline> without(List<Outline> outlines) {
         Area rest = area(outlines);
         rest.subtract(area);
-        List<double[]> rings = new ArrayList<>(rings(rest));
-        rings.removeIf(ring -> Math.abs(signed(ring)) <= LEAST_AREA);
+        List<double[]> rings = rings(rest);
         rings.sort(Comparator.comparingDouble(ring -> -Math.abs(signed(ring))));
         List<double[]> borders = new ArrayList<>();
         for (double[] ring : rings) {
@@ -125,29 +124,26 @@ final class Hole {
     private static double signed(double[] ring) {
         double twice = 0;
         for (int i = 0; i < ring.length; i += 2) {
-            twice +=
-                    ring[i] * ring[(i + 3) % ring.length]
-                            - ring[(i + 2) % ring.length] * ring[i + 1];
+            int next = (i + 2) % ring.length;
+            twice += ring[i] * ring[next + 1] - ring[next] * ring[i + 1];
         }
         return twice / 2;
     }
 
+    /** Returns the borders of an area, without slivers. */
     private static List<double[]> rings(Area area) {
         List<double[]> rings = new ArrayList<>();
         List<Double> points = new ArrayList<>();
         double[] to = new double[6];
         for (PathIterator path = area.getPathIterator(null); !path.isDone(); path.next()) {
-            switch (path.currentSegment(to)) {
-                case PathIterator.SEG_MOVETO, PathIterator.SEG_LINETO -> {
-                    points.add(to[0]);
-                    points.add(to[1]);
-                }
-                default -> {
-                    rings.add(Doubles.toArray(points));
-                    points.clear();
-                }
+            if (path.currentSegment(to) != PathIterator.SEG_CLOSE) {
+                points.addAll(Doubles.asList(to[0], to[1]));
+            } else {
+                rings.add(Doubles.toArray(points));
+                points.clear();
             }
         }
+        rings.removeIf(ring -> Math.abs(signed(ring)) <= LEAST_AREA);
         return rings;
     }
 }

@@ -1,17 +1,28 @@
 package dev.saccade.datasets.convert;
 
 import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 
-/** A shape that somebody has drawn on a photograph, in pixels from its upper left corner. */
-sealed interface Outline {
+/** A shape on an image, in pixels from its upper left corner. */
+public sealed interface Outline {
+
+    /** Returns the shape as a polygon, {@code x0, y0, x1, y1, ...}. */
+    default double[] points() {
+        throw new IllegalStateException("not a polygon");
+    }
+
+    /** Returns the shape in pixels of an image. */
+    default Outline inPixels(Size image) {
+        return this;
+    }
 
     /** A box by its edges. */
     record Box(double left, double top, double right, double bottom) implements Outline {
 
-        /** Returns the box as the polygon of its corners. */
-        Ring ring() {
-            return new Ring(new double[] {left, top, right, top, right, bottom, left, bottom});
+        @Override
+        public double[] points() {
+            return new double[] {left, top, right, top, right, bottom, left, bottom};
         }
     }
 
@@ -26,10 +37,10 @@ sealed interface Outline {
         private static final int FEWEST = 12;
 
         /**
-         * Returns the polygon of an ellipse, of as many corners as labelme's own converter gives a
+         * Returns the polygon of an ellipse with as many corners as labelme's converter gives a
          * circle: no point of the outline is further than a pixel from it.
          */
-        static Ring ofEllipse(double x, double y, double radiusX, double radiusY) {
+        public static Ring ofEllipse(double x, double y, double radiusX, double radiusY) {
             double radius = Math.max(Math.max(radiusX, radiusY), 1);
             int corners = Math.max((int) (Math.PI / Math.acos(1 - 1 / radius)), FEWEST);
             double[] points = new double[2 * corners];
@@ -42,7 +53,7 @@ sealed interface Outline {
         }
 
         /** Returns the polygon rotated clockwise around a point. */
-        Ring rotated(double degrees, double x, double y) {
+        public Ring rotated(double degrees, double x, double y) {
             if (degrees == 0) {
                 return this;
             }
@@ -59,9 +70,27 @@ sealed interface Outline {
         }
     }
 
-    /** What stands in COCO's format already, and stays as it is but for id and label. */
+    /** A box or polygon in fractions of the image. */
+    record Fractions(Outline shape) implements Outline {
+
+        @Override
+        public Outline inPixels(Size image) {
+            int width = image.width();
+            int height = image.height();
+            if (shape instanceof Box b) {
+                return new Box(b.left * width, b.top * height, b.right * width, b.bottom * height);
+            }
+            double[] points = shape.points().clone();
+            for (int i = 0; i < points.length; i++) {
+                points[i] *= i % 2 == 0 ? width : height;
+            }
+            return new Ring(points);
+        }
+    }
+
+    /** An object of COCO's format, which is kept except for its id and label. */
     record Labeled(Annotation object) implements Outline {}
 
-    /** The pixels of a part of the photograph. */
+    /** The pixels of a part of the image. */
     record Bitmap(int left, int top, Rle mask) implements Outline {}
 }

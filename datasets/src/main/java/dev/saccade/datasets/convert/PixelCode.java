@@ -14,100 +14,71 @@ import org.opencv.core.Mat;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** What the pixels of label maps mean. */
-public sealed interface PixelCode {
+/**
+ * The meaning of the pixels of label maps.
+ *
+ * @param areColors whether pixels are colors, {@code 0xRRGGBB}, not gray levels or indices
+ * @param labels the label of each pixel value; {@link LabelMap#IGNORE} for no class
+ */
+public record PixelCode(boolean areColors, Map<Integer, Integer> labels) {
+
+    /** Keeps a copy. */
+    public PixelCode {
+        labels = ImmutableMap.copyOf(labels);
+    }
 
     /**
      * Returns the labels in a file.
      *
-     * @throws SaccadeException if it cannot be read, or has a pixel that means nothing; names both
+     * @throws SaccadeException if it cannot be read, or has a pixel without a meaning; names both
      */
-    LabelMap read(Path file);
-
-    /**
-     * Numbers, of gray levels or indices of a palette.
-     *
-     * @param labels the label of a number, {@link LabelMap#IGNORE} for no class
-     */
-    record Numbers(Map<Integer, Integer> labels) implements PixelCode {
-
-        /** Keeps a copy. */
-        public Numbers {
-            labels = ImmutableMap.copyOf(labels);
-        }
-
-        @Override
-        public LabelMap read(Path file) {
-            IndexPng png = IndexPng.read(file);
-            int[] counts = png.histogram();
-            short[] labelOf = new short[counts.length];
-            for (int number = 0; number < counts.length; number++) {
-                Integer label = labels.get(number);
-                if (label == null && counts[number] > 0) {
-                    throw SaccadeException.user(
-                            "%s: %d at %s, the first in %s, is the number of no class",
-                            file, number, Count.of(counts[number], "pixel"), png.first(number));
-                }
-                labelOf[number] = (short) (label == null ? LabelMap.IGNORE : label);
-            }
-            short[] map = new short[png.values().length];
-            for (int i = 0; i < map.length; i++) {
-                map[i] = labelOf[Short.toUnsignedInt(png.values()[i])];
-            }
-            return LabelMap.of(png.size(), map);
-        }
+    public LabelMap read(Path file) {
+        return areColors ? readColors(file) : readIndices(file);
     }
 
-    /**
-     * Colors.
-     *
-     * @param labels the label of a color, {@code 0xRRGGBB}; {@link LabelMap#IGNORE} for no class
-     */
-    record Colors(Map<Integer, Integer> labels) implements PixelCode {
-
-        /** Keeps a copy. */
-        public Colors {
-            labels = ImmutableMap.copyOf(labels);
-        }
-
-        @Override
-        public LabelMap read(Path file) {
-            Mat image = ImageReader.read(file);
-            Size size = new Size(image.rows(), image.cols());
-            byte[] bgr = new byte[3 * image.rows() * image.cols()];
-            image.get(0, 0, bgr);
-            image.release();
-            short[] map = new short[bgr.length / 3];
-            int last = -1;
-            short label = 0;
-            for (int i = 0; i < map.length; i++) {
-                int color =
-                        ((bgr[3 * i + 2] & 0xFF) << 16)
-                                | ((bgr[3 * i + 1] & 0xFF) << 8)
-                                | (bgr[3 * i] & 0xFF);
-                if (color != last) {
-                    label = label(file, color, i, size);
-                    last = color;
-                }
-                map[i] = label;
+    private LabelMap readIndices(Path file) {
+        IndexPng png = IndexPng.read(file);
+        int[] counts = png.histogram();
+        short[] labelOf = new short[counts.length];
+        for (int number = 0; number < counts.length; number++) {
+            Integer label = labels.get(number);
+            if (label == null && counts[number] > 0) {
+                throw SaccadeException.user(
+                        "%s: %d at %s, the first in %s, is the number of no class",
+                        file, number, Count.of(counts[number], "pixel"), png.first(number));
             }
-            return LabelMap.of(size, map);
+            labelOf[number] = (short) (label == null ? LabelMap.IGNORE : label);
         }
+        short[] map = new short[png.values().length];
+        for (int i = 0; i < map.length; i++) {
+            map[i] = labelOf[Short.toUnsignedInt(png.values()[i])];
+        }
+        return LabelMap.of(png.size(), map);
+    }
 
-        private short label(Path file, int color, int at, Size size) {
-            Integer label = labels.get(color);
+    private LabelMap readColors(Path file) {
+        Mat image = ImageReader.read(file);
+        Size size = new Size(image.rows(), image.cols());
+        byte[] bgr = new byte[3 * image.rows() * image.cols()];
+        image.get(0, 0, bgr);
+        image.release();
+        short[] map = new short[bgr.length / 3];
+        int last = -1;
+        for (int i = 0; i < map.length; i++) {
+            int red = bgr[3 * i + 2] & 0xFF;
+            int green = bgr[3 * i + 1] & 0xFF;
+            int blue = bgr[3 * i] & 0xFF;
+            int color = (red << 16) | (green << 8) | blue;
+            Integer label = color == last ? Integer.valueOf(map[i - 1]) : labels.get(color);
             if (label == null) {
                 throw SaccadeException.user(
                         "%s: color %d,%d,%d, first in row %d, column %d, is not in the table of"
                                 + " colors",
-                        file,
-                        color >> 16,
-                        (color >> 8) & 0xFF,
-                        color & 0xFF,
-                        at / size.width(),
-                        at % size.width());
+                        file, red, green, blue, i / size.width(), i % size.width());
             }
-            return label.shortValue();
+            map[i] = label.shortValue();
+            last = color;
         }
+        return LabelMap.of(size, map);
     }
 }

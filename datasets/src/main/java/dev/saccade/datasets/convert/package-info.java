@@ -1,7 +1,7 @@
 /**
- * Labels in the formats of others, read into one form and written in those of COCO and ADE20K.
+ * Labels in any format, converted to COCO's format or the layout of ADE20K.
  *
- * <p>A file for each format reads its files and says what is drawn on which photograph; all that
- * holds for any format, such as boxes that stick out, is done once for all of them.
+ * <p>A reader of {@code formats} reads the shapes of each image from files of {@code source}; here
+ * they become objects, with the checks that all formats share, and are written.
  */
 package dev.saccade.datasets.convert;

@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the numbers in label files mean.
+ * The meaning of the values in label files.
  *
  * @param classes number of classes
  * @param reduceZeroLabel whether 0 means that a pixel has no class, and classes count from 1
  * @param ignoreIndex the number of pixels that have no class either way
- * @param hint what to look at where a number is no class and classes count from 0
+ * @param hint the settings to check if a value is not a class and classes count from 0
  */
 public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, String hint) {
 

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A PNG with the class of every pixel of a photograph.
+ * A PNG with the class of every pixel of an image.
  *
- * @param photo the photograph
+ * @param photo the image
  * @param labels the PNG
  */
 public record LabelFile(Path photo, Path labels) {
@@ -25,9 +25,9 @@ public record LabelFile(Path photo, Path labels) {
     /**
      * Returns the class of every pixel.
      *
-     * @param size of the photograph, turned upright
+     * @param size of the image, turned upright
      * @throws SaccadeException if the file cannot be used, is of another size, or has numbers that
-     *     mean nothing; names it
+     *     are not classes; names it
      */
     public LabelMap read(LabelCode code, Size size) {
         LabelMap map = code.decode(labels);
@@ -39,9 +39,9 @@ public record LabelFile(Path photo, Path labels) {
     }
 
     /**
-     * Returns all that is wrong with the label map, and how many pixels each class has.
+     * Returns the faults of the label map and the number of pixels of each class.
      *
-     * @param size of the photograph, turned upright, if it is known
+     * @param size of the image, turned upright, if it is known
      */
     public LabelCheck.Found check(LabelCode code, Optional<Size> size) {
         List<Finding> findings = new ArrayList<>();
@@ -53,8 +53,7 @@ public record LabelFile(Path photo, Path labels) {
                     .ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
             code.fault(png).ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
             long[] counts = code.count(png);
-            LabelCheck.warning(file, "", counts, png.size().area()).ifPresent(findings::add);
-            return new LabelCheck.Found(findings, Optional.of(counts));
+            return LabelCheck.Found.of(findings, file, "", counts, png.size().area());
         } catch (SaccadeException e) {
             findings.add(Finding.error(file, e));
             return new LabelCheck.Found(findings, Optional.empty());
@@ -64,7 +63,7 @@ public record LabelFile(Path photo, Path labels) {
     private String sizeFault(Size size, ImageHeader header) {
         String fault =
                 Text.format(
-                        "is %s (height x width), but its photograph %s is %s%s",
+                        "is %s (height x width), but its image %s is %s%s",
                         size, photo, header.size(), header.turned() ? ", turned upright" : "");
         return header.turned() && size.equals(header.stored())
                 ? fault

@@ -96,7 +96,7 @@ class Ade20kCheckTest {
                 "h.jpg: has no label map",
                 "i.png: has no photograph",
                 "a.png: value 4 at 30 pixels, the first in row 0, column 3; expected 0",
-                "b.png: is 40x30 (height x width), but its photograph",
+                "b.png: is 40x30 (height x width), but its image",
                 "EXIF orientation 6",
                 "d.png: PNG is RGB",
                 "e.png: PNG is damaged",

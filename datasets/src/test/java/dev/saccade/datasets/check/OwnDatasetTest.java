@@ -189,17 +189,17 @@ class OwnDatasetTest {
     }
 
     @Test
-    void photographsThatCannotBeMadeAreTold() {
+    void imagesThatCannotBeMadeAreTold() {
         List<ImageFile> lazy =
                 Lists.transform(
                         List.of(0, 1, 2),
                         i -> ImageFile.read(i, folder.resolve("abc".charAt(i) + ".jpg")));
         Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
         assertEquals(
-                List.of("data set: photograph 2: " + folder.resolve("c.jpg") + ": no such file"),
+                List.of("data set: image 2: " + folder.resolve("c.jpg") + ": no such file"),
                 told(check(own, TargetKind.BOXES), Finding.Severity.ERROR));
         assertEquals(
-                List.of("data set: has no classes", "data set: has no photographs"),
+                List.of("data set: has no classes", "data set: has no images"),
                 told(
                         check(new Own(List.of(), List.of(), List.of()), TargetKind.BOXES),
                         Finding.Severity.ERROR));
@@ -220,12 +220,12 @@ class OwnDatasetTest {
                         "data set: labels of image 2 (" + second.file() + "): label 2 of 2 classes",
                         "data set: labels of image 3 ("
                                 + first.file()
-                                + "): are 4x4 (height x width), but the photograph is 48x64"),
+                                + "): are 4x4 (height x width), but the image is 48x64"),
                 told(report, Finding.Severity.ERROR));
         PixelStatistics held = (PixelStatistics) report.statistics();
         assertEquals(SIZE.area(), held.classes().get("sky").pixels());
         assertTrue(
                 told(check(own, TargetKind.BOXES), Finding.Severity.ERROR).isEmpty(),
-                "photographs without objects are no mistake");
+                "images without objects are no mistake");
     }
 }

@@ -48,7 +48,7 @@ class PartComparisonTest {
     }
 
     private static ObjectStatistics statistics() {
-        return ObjectCounter.count(new AnnotationTable.Builder().build(), List.of());
+        return ObjectCounts.count(new AnnotationTable.Builder().build(), List.of());
     }
 
     private ImageFile image(long id, String name, int seed) throws IOException {

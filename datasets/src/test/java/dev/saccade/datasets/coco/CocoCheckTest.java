@@ -168,8 +168,8 @@ class CocoCheckTest {
         assertFindings(checkMasks("dog"));
         assertFindings(
                 checkMasks("cat"),
-                "a.json: annotation 2 of image 1 (a.jpg): has no segmentation to learn a mask from",
-                "a.json: annotation 3 of image 1 (a.jpg): has no segmentation to learn a mask");
+                "a.json: annotation 2 of image 1 (a.jpg): has no segmentation to train a mask on",
+                "a.json: annotation 3 of image 1 (a.jpg): has no segmentation to train a mask");
     }
 
     @Test
@@ -205,9 +205,9 @@ class CocoCheckTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "[1, 2, 5, 6] | 'area': 0 | 0 of 3 objects are left to learn, the others are stated"
+                "[1, 2, 5, 6] | 'area': 0 | 0 of 3 objects are left for training, the others are stated"
                         + " to have an area of 0 (3); the first is annotation 1 of image 1",
-                "[1, 2, 5, 6] | 'iscrowd': 1 | 0 of 3 objects are left to learn, the others are"
+                "[1, 2, 5, 6] | 'iscrowd': 1 | 0 of 3 objects are left for training, the others are"
                         + " crowds (3)",
                 "[1, 2, 5, 6] | 'ignore': 1 | the others are marked to be ignored (3)",
                 "[1, 2, 0, 6] | 'iscrowd': 0 | the others are without width or height (3)",
@@ -240,7 +240,7 @@ class CocoCheckTest {
         addAnnotation(20, 1, "[50, 2, 5, 6]", "'area': 30");
         assertFindings(
                 check(false),
-                "1 of 20 objects are left to learn, the others are crowds (17), without width or"
+                "1 of 20 objects are left for training, the others are crowds (17), without width or"
                         + " height (1), outside of their images (1); the first is annotation 2",
                 "annotation 2",
                 "annotation 20");

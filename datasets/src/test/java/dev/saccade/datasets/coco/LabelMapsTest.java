@@ -124,7 +124,7 @@ class LabelMapsTest {
                 List.of(
                         folder.resolve("a.json")
                                 + ": has no label maps beside its objects, but the semantic_head of"
-                                + " the model learns the class of every pixel; in COCO's format"
+                                + " the model predicts the class of every pixel; in COCO's format"
                                 + " label_maps names their folder, and semantic_head: null does"
                                 + " without them"),
                 check(config("label_maps=null"), 183));
@@ -171,7 +171,7 @@ class LabelMapsTest {
                 told.get(1)
                         .startsWith(
                                 second
-                                        + ": is 50x80 (height x width), but its photograph "
+                                        + ": is 50x80 (height x width), but its image "
                                         + folder.resolve("images/b/c.d.jpg")
                                         + " is 60x80"),
                 told.get(1));

@@ -7,7 +7,9 @@ import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.Split;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +33,7 @@ class CocoFileReaderTest {
     private Labels labels;
 
     @BeforeEach
-    void photographs() {
+    void images() {
         labels = new Labels(folder);
         labels.photo("images/default/a.png", 40, 30).photo("images/default/b.png", 40, 30);
     }
@@ -62,15 +64,15 @@ class CocoFileReaderTest {
                         + " {\"size\": [30, 40], \"counts\": [0, 60, 1140]}}",
                 "{\"id\": 4, \"image_id\": 1, \"category_id\": 3, \"bbox\": [5, 6, 7, 8],"
                         + " \"area\": 56, \"ignore\": 1}");
-        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        SourceLabels read = labels.read(SourceFormat.COCO);
         assertEquals(List.of("dog", "cat"), read.classes());
         assertEquals(List.of(7L, 3L), read.categoryIds());
-        assertTrue(read.photos().stream().allMatch(photo -> photo.part().isEmpty()));
+        assertTrue(read.images().stream().allMatch(photo -> photo.split().isEmpty()));
         Path target = folder.resolve("target");
-        ForeignLabels divided = Split.heldBack(read, 0.5, 0);
-        try (OutputFolder folder = OutputFolder.create(target, true, List.of())) {
-            Conversion.write(divided, folder, () -> {});
-            folder.finish();
+        SourceLabels divided = read.withValidation(0.5, 0);
+        try (OutputFolder output = OutputFolder.create(target, true, List.of())) {
+            Conversion.write(divided, output, () -> {});
+            output.finish();
         }
         CocoDataset before =
                 CocoDataset.open(
@@ -114,15 +116,15 @@ class CocoFileReaderTest {
         write("valid/_annotations.coco.json", image(1, "./c.png"), BOX);
         labels.photo("valid/c.png", 40, 30);
         assertEquals(
-                List.of(Optional.of(Part.TRAIN), Optional.of(Part.VAL)),
-                labels.read(ForeignFormat.COCO).photos().stream().map(LabeledPhoto::part).toList());
+                List.of(Optional.of(Split.TRAIN), Optional.of(Split.VAL)),
+                labels.read(SourceFormat.COCO).images().stream().map(LabeledImage::split).toList());
     }
 
     @Test
     void captionsBesideObjectsAreNotRead() {
         write("instances_val2017.json", image(1, "a.png"), BOX);
         labels.text("captions_val2017.json", "{\"images\": 7}");
-        assertEquals(List.of(), labels.findings(ForeignFormat.COCO));
+        assertEquals(List.of(), labels.findings(SourceFormat.COCO));
     }
 
     @Test
@@ -135,7 +137,7 @@ class CocoFileReaderTest {
                 List.of(
                         "ERROR train.json:3:39: annotation 1: image_id: expected an integer, got"
                                 + " \"1\""),
-                labels.findings(ForeignFormat.COCO));
+                labels.findings(SourceFormat.COCO));
     }
 
     @Test
@@ -160,10 +162,10 @@ class CocoFileReaderTest {
                                 + " expected it in one part",
                         "ERROR train.json: image 2: there is no image gone.png in"
                                 + " images/default",
-                        "ERROR more.json: image 1: says 30x40 (height x width), but"
+                        "ERROR more.json: image 1: states 30x40 (height x width), but"
                                 + " images/default/b.png is 10x10; its labels are of another"
                                 + " picture"),
-                labels.findings(ForeignFormat.COCO));
+                labels.findings(SourceFormat.COCO));
     }
 
     /** Writes the same name, of another size, into the folders of two cameras. */
@@ -184,7 +186,7 @@ class CocoFileReaderTest {
         write("annotations/instances_Validation.json", image(1, "0.png"), BOX);
         write("annotations/instances_Train.json", image(1, "0.png"), BOX);
         assertEquals(List.of("frames/Train/0.png", "frames/Validation/0.png"), names());
-        assertEquals(List.of(), labels.findings(ForeignFormat.COCO));
+        assertEquals(List.of(), labels.findings(SourceFormat.COCO));
     }
 
     @Test
@@ -201,7 +203,7 @@ class CocoFileReaderTest {
     void aFileThatMayBeOfSeveralFoldersIsRefused() {
         twoCameras();
         write("annotations/instances_default.json", image(1, "0.png"), BOX);
-        List<String> findings = labels.findings(ForeignFormat.COCO);
+        List<String> findings = labels.findings(SourceFormat.COCO);
         assertEquals(1, findings.size());
         assertTrue(findings.get(0).contains("ERROR"), findings.get(0));
         assertTrue(findings.get(0).contains("cam1/images (1)"), findings.get(0));
@@ -221,7 +223,7 @@ class CocoFileReaderTest {
                 List.of(
                         "ERROR cam2/annotations.json: image 3: there is no image 2.png in"
                                 + " cam2/images"),
-                labels.findings(ForeignFormat.COCO));
+                labels.findings(SourceFormat.COCO));
     }
 
     @Test
@@ -230,9 +232,9 @@ class CocoFileReaderTest {
         String file = folder.resolve("cam2/images/0.png").toAbsolutePath().toString();
         write("annotations.json", image(1, file), BOX);
         Path relative = Path.of("").toAbsolutePath().relativize(folder.toAbsolutePath());
-        ForeignLabels read = ForeignFormat.COCO.read(relative, () -> {});
+        SourceLabels read = SourceFormat.COCO.read(relative, () -> {});
         assertEquals(List.of(), new Labels(relative).findings(read));
-        assertEquals("cam2/images/0.png", read.photos().get(0).name());
+        assertEquals("cam2/images/0.png", read.images().get(0).name());
     }
 
     @Test
@@ -246,7 +248,7 @@ class CocoFileReaderTest {
     }
 
     private List<String> names() {
-        return labels.read(ForeignFormat.COCO).photos().stream().map(LabeledPhoto::name).toList();
+        return labels.read(SourceFormat.COCO).images().stream().map(LabeledImage::name).toList();
     }
 
     @Test
@@ -259,15 +261,15 @@ class CocoFileReaderTest {
                         + " {\"occluded\": false, \"rotation\": 330.0}}",
                 "{\"id\": 2, \"image_id\": 1, \"category_id\": 3, \"bbox\": [10, 12, 20, 6],"
                         + " \"area\": 120, \"attributes\": {\"rotation\": \"90\"}}");
-        ForeignLabels read = labels.read(ForeignFormat.COCO);
-        Annotation.Bbox turned = read.photos().get(0).objects().get(0).box();
+        SourceLabels read = labels.read(SourceFormat.COCO);
+        Annotation.Bbox turned = read.images().get(0).objects().get(0).box();
         double width = 20 * Math.sqrt(3) / 2 + 6 / 2.0;
         double height = 20 / 2.0 + 6 * Math.sqrt(3) / 2;
         assertEquals(20 - width / 2, turned.x(), 1e-9);
         assertEquals(15 - height / 2, turned.y(), 1e-9);
         assertEquals(width, turned.width(), 1e-9);
         assertEquals(height, turned.height(), 1e-9);
-        assertEquals(6, read.photos().get(0).objects().get(1).box().width(), 1e-9);
+        assertEquals(6, read.images().get(0).objects().get(1).box().width(), 1e-9);
         assertTrue(labels.findings(read).get(0).contains("2 bboxes with attributes.rotation"));
     }
 
@@ -278,7 +280,7 @@ class CocoFileReaderTest {
                 "{\"images\": [" + image(1, "a.png") + "], \"annotations\": [" + BOX + "],",
                 "\"categories\": [{\"id\": 0, \"name\": \"pets\", \"supercategory\": \"none\"},",
                 "{\"id\": 3, \"name\": \" cat\u00a0\", \"supercategory\": \"pets\"}]}");
-        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        SourceLabels read = labels.read(SourceFormat.COCO);
         assertEquals(List.of("pets", "cat"), read.classes());
         List<String> findings = labels.findings(read);
         assertEquals(1, findings.size());
@@ -298,16 +300,16 @@ class CocoFileReaderTest {
                             + (i < 11 ? "," : "");
         }
         write("annotations.json", names, BOX);
-        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        SourceLabels read = labels.read(SourceFormat.COCO);
         for (long seed = 0; seed < 5; seed++) {
-            ForeignLabels divided = Split.heldBack(read, 0.5, seed);
+            SourceLabels divided = read.withValidation(0.5, seed);
             for (int source = 0; source < 4; source++) {
                 String name = "s" + source + ".jpg";
                 assertEquals(
                         1,
-                        divided.photos().stream()
+                        divided.images().stream()
                                 .filter(photo -> photo.source().equals(name))
-                                .map(LabeledPhoto::part)
+                                .map(LabeledImage::split)
                                 .distinct()
                                 .count());
             }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,7 +22,7 @@ class CvatReaderTest {
     private Labels labels;
 
     @BeforeEach
-    void photographs() {
+    void images() {
         labels = new Labels(folder);
         labels.photo("images/day/a.png", 8, 6).photo("images/b.png", 8, 6);
     }
@@ -49,9 +51,9 @@ class CvatReaderTest {
                 "<polyline label=\"dog\" points=\"1,1;2,2\"/><tag label=\"dog\"/>",
                 "</image>",
                 "<image id=\"1\" name=\"b.png\" width=\"8\" height=\"6\"/>");
-        ForeignLabels read = labels.read(ForeignFormat.CVAT);
+        SourceLabels read = labels.read(SourceFormat.CVAT);
         assertEquals(List.of("dog", "cat"), read.classes());
-        List<Annotation> objects = read.photos().get(1).objects();
+        List<Annotation> objects = read.images().get(1).objects();
         assertEquals(new Annotation.Bbox(1.5, 1, 2.5, 2), objects.get(0).box());
         assertEquals(6, objects.get(1).area());
         byte[] expected = new byte[48];
@@ -59,7 +61,7 @@ class CvatReaderTest {
             expected[pixel] = 1;
         }
         assertArrayEquals(expected, objects.get(2).segmentation().mask(new Size(6, 8)).decode());
-        assertEquals(1, read.photos(Part.VAL).size());
+        assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
                         "warning annotations.xml: 1 of <polyline>, which are no objects with a box"
@@ -77,7 +79,7 @@ class CvatReaderTest {
                 "<image id=\"0\" name=\"b.png\" width=\"8\" height=\"6\">",
                 "<box label=\"cat\" xtl=\"2\" ytl=\"2\" xbr=\"6\" ybr=\"4\" rotation=\"90\"/>",
                 "</image>");
-        Annotation object = labels.read(ForeignFormat.CVAT).photos().get(0).objects().get(0);
+        Annotation object = labels.read(SourceFormat.CVAT).images().get(0).objects().get(0);
         assertEquals(3, object.box().x(), 1e-9);
         assertEquals(1, object.box().y(), 1e-9);
         assertEquals(4, object.box().height(), 1e-9);
@@ -99,7 +101,7 @@ class CvatReaderTest {
                 "<image id=\"1\" name=\"../../gone.png\" width=\"8\" height=\"6\"/>");
         assertEquals(
                 List.of(
-                        "ERROR annotations.xml:13: there is no photograph ../../gone.png",
+                        "ERROR annotations.xml:13: there is no image ../../gone.png",
                         "ERROR annotations.xml:6: class \"cow\" is not among the classes [cat,"
                                 + " dog]; did you mean cat?",
                         "ERROR annotations.xml:7: xtl: got one, expected a number with a point",
@@ -107,9 +109,9 @@ class CvatReaderTest {
                         "ERROR annotations.xml:9: rle: got \" 9\", expected runs of 6 pixels in"
                                 + " all",
                         "ERROR annotations.xml:10: a mask of 2x3 at row 1 and column 7 leaves the"
-                                + " photograph, which is 6x8",
+                                + " image, which is 6x8",
                         "ERROR annotations.xml:11: a mask of 99999 by 99999 pixels"),
-                labels.findings(ForeignFormat.CVAT).stream()
+                labels.findings(SourceFormat.CVAT).stream()
                         .filter(told -> told.startsWith("ERROR"))
                         .toList());
     }
@@ -119,7 +121,7 @@ class CvatReaderTest {
         write("<track id=\"0\" label=\"cat\"><box frame=\"0\"/></track>");
         assertEquals(
                 "ERROR annotations.xml:5: tracks of a video; export \"CVAT for images 1.1\" instead",
-                labels.findings(ForeignFormat.CVAT).get(0));
+                labels.findings(SourceFormat.CVAT).get(0));
     }
 
     @Test
@@ -128,8 +130,7 @@ class CvatReaderTest {
                 "<image id=\"0\" name=\"b.png\" width=\"8\" height=\"6\">",
                 "<ellipse label=\"cat\" cx=\"4\" cy=\"3\" rx=\"2\" ry=\"0.5\""
                         + " rotation=\"90\"/></image>");
-        Annotation.Bbox box =
-                labels.read(ForeignFormat.CVAT).photos().get(0).objects().get(0).box();
+        Annotation.Bbox box = labels.read(SourceFormat.CVAT).images().get(0).objects().get(0).box();
         assertEquals(1, box.y(), 1e-9);
         assertEquals(4, box.height(), 1e-9);
         assertEquals(1, box.width(), 1e-9);

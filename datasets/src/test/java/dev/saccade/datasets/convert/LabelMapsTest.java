@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.datasets.image.ImageFiles;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -37,8 +39,8 @@ class LabelMapsTest {
         labels.bytes(name, ImageFiles.encode(image, "png"));
     }
 
-    private static short[] map(ForeignLabels read, int index) {
-        Path map = read.photos().get(index).map().orElseThrow();
+    private static short[] map(SourceLabels read, int index) {
+        Path map = read.images().get(index).map().orElseThrow();
         return read.pixels().orElseThrow().read(map).toArray();
     }
 
@@ -50,13 +52,13 @@ class LabelMapsTest {
         gray("gtFine/train/ulm/u_1_gtFine_labelIds.png", 7, 33, 1);
         gray("gtFine/val/bonn/b_1_gtFine_labelTrainIds.png", 1, 19, 255);
         gray("gtFine/val/bonn/b_2_gtFine_labelTrainIds.png", 1, 1, 1);
-        ForeignLabels read = labels.read(ForeignFormat.CITYSCAPES);
+        SourceLabels read = labels.read(SourceFormat.CITYSCAPES);
         assertEquals(19, read.classes().size());
         assertArrayEquals(new short[] {0, 18, -1}, map(read, 0));
-        assertEquals(1, read.photos(Part.VAL).size());
+        assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
-                        "ERROR gtFine/val/bonn/b_2_gtFine_labelTrainIds.png: there is no photograph"
+                        "ERROR gtFine/val/bonn/b_2_gtFine_labelTrainIds.png: there is no image"
                                 + " of this label map",
                         "ERROR gtFine/val/bonn/b_1_gtFine_labelTrainIds.png: 19 at 1 pixel, the"
                                 + " first in row 0, column 1, is the number of no class"),
@@ -67,7 +69,7 @@ class LabelMapsTest {
     void idsOfCityscapesAreThoseOfItsTable() {
         labels.photo("leftImg8bit/train/ulm/u_1_leftImg8bit.png", 4, 1);
         gray("gtFine/train/ulm/u_1_gtFine_labelIds.png", 7, 33, 9, 26);
-        ForeignLabels read = labels.read(ForeignFormat.CITYSCAPES);
+        SourceLabels read = labels.read(SourceFormat.CITYSCAPES);
         assertEquals("car", read.classes().get(13));
         assertArrayEquals(new short[] {0, 18, -1, 13}, map(read, 0));
     }
@@ -76,11 +78,11 @@ class LabelMapsTest {
     void cocoStuffIsKnownByItsFolders() {
         labels.photo("images/train2017/000001.jpg", 2, 1);
         gray("annotations/train2017/000001_labelTrainIds.png", 0, 170);
-        ForeignLabels read = labels.read(ForeignFormat.CITYSCAPES);
+        SourceLabels read = labels.read(SourceFormat.CITYSCAPES);
         assertEquals(171, read.classes().size());
         assertEquals("wood", read.classes().get(170));
         assertArrayEquals(new short[] {0, 170}, map(read, 0));
-        assertEquals(1, read.photos(Part.TRAIN).size());
+        assertEquals(1, read.images(Split.TRAIN).size());
     }
 
     @Test
@@ -88,13 +90,13 @@ class LabelMapsTest {
         labels.photo("JPEGImages/a.png", 3, 1).photo("JPEGImages/b.png", 3, 1);
         gray("SegmentationClass/a.png", 0, 20, 255);
         labels.text("ImageSets/Segmentation/val.txt", "a", "c");
-        ForeignLabels read = labels.read(ForeignFormat.MASKS);
+        SourceLabels read = labels.read(SourceFormat.MASKS);
         assertEquals(21, read.classes().size());
         assertArrayEquals(new short[] {0, 20, -1}, map(read, 0));
         assertEquals(
                 List.of(
                         "ERROR ImageSets/Segmentation/val.txt:2: there is no c.png",
-                        "warning .: 1 photograph without a label map, such as JPEGImages/b.png, is"
+                        "warning .: 1 image without a label map, such as JPEGImages/b.png, is"
                                 + " left out"),
                 labels.findings(read));
     }
@@ -109,7 +111,7 @@ class LabelMapsTest {
                 "ignored:1,2,3::");
         labels.photo("JPEGImages/a.png", 3, 1);
         colored("SegmentationClass/a.png", 0x804080, 0, 0x010203);
-        ForeignLabels read = labels.read(ForeignFormat.MASKS);
+        SourceLabels read = labels.read(SourceFormat.MASKS);
         assertEquals(List.of("background", "road"), read.classes());
         assertArrayEquals(new short[] {1, 0, -1}, map(read, 0));
         colored("SegmentationClass/a.png", 0x804080, 0, 0xFF0000);
@@ -117,7 +119,7 @@ class LabelMapsTest {
                 List.of(
                         "ERROR SegmentationClass/a.png: color 255,0,0, first in row 0, column 2, is"
                                 + " not in the table of colors"),
-                labels.findings(ForeignFormat.MASKS));
+                labels.findings(SourceFormat.MASKS));
     }
 
     @Test
@@ -126,9 +128,9 @@ class LabelMapsTest {
         labels.photo("train/a.png", 2, 1).photo("val/a.png", 2, 1);
         colored("train_labels/a_L.png", 0x808080, 0);
         colored("val_labels/a_L.png", 0, 0x808080);
-        ForeignLabels read = labels.read(ForeignFormat.MASKS);
+        SourceLabels read = labels.read(SourceFormat.MASKS);
         assertArrayEquals(new short[] {0, -1}, map(read, 0));
-        assertEquals("val/a.png", read.photos(Part.VAL).get(0).name());
+        assertEquals("val/a.png", read.images(Split.VAL).get(0).name());
         assertEquals(
                 List.of("ERROR class_dict.csv:4: got \"x,1\", expected a name and a color r,g,b"),
                 labels.findings(read));
@@ -138,12 +140,12 @@ class LabelMapsTest {
     void aMapOfAnotherSizeIsAMistake() {
         labels.text("classes.txt", "sky").photo("images/a.png", 5, 1);
         gray("masks/a.png", 0, 0, 255);
-        List<String> told = labels.findings(labels.read(ForeignFormat.MASKS));
+        List<String> told = labels.findings(labels.read(SourceFormat.MASKS));
         assertEquals(1, told.size());
         assertTrue(
                 told.get(0)
                         .startsWith(
-                                "ERROR masks/a.png: is 1x3 (height x width), but its photograph"
+                                "ERROR masks/a.png: is 1x3 (height x width), but its image"
                                         + " images/a.png is 1x5"),
                 told.toString());
     }
@@ -153,11 +155,11 @@ class LabelMapsTest {
         labels.photo("cam1/images/0.png", 2, 1).photo("cam2/images/0.png", 2, 1);
         gray("cam2/masks/0.png", 0, 1);
         labels.text("classes.txt", "ground", "wall");
-        ForeignLabels read = labels.read(ForeignFormat.MASKS);
-        assertEquals("cam2/images/0.png", read.photos().get(0).name());
+        SourceLabels read = labels.read(SourceFormat.MASKS);
+        assertEquals("cam2/images/0.png", read.images().get(0).name());
         gray("masks/0.png", 0, 1);
         assertTrue(
-                labels.findings(ForeignFormat.MASKS).stream()
+                labels.findings(SourceFormat.MASKS).stream()
                         .anyMatch(f -> f.contains("may be the label map of cam1/images/0.png or")));
     }
 }

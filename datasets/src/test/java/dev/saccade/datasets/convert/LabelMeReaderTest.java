@@ -8,6 +8,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.datasets.image.ImageFiles;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -31,7 +32,7 @@ class LabelMeReaderTest {
     private Labels labels;
 
     @BeforeEach
-    void photograph() {
+    void image() {
         labels = new Labels(folder).photo("a.png", 100, 50);
     }
 
@@ -69,7 +70,7 @@ class LabelMeReaderTest {
                 shape("cat", "polygon", "1", TRIANGLE.replace("10]", "12]")),
                 shape("dog", "rectangle", "1", "[[60, 10], [70, 20]]"),
                 shape("__ignore__", "polygon", "null", TRIANGLE));
-        ForeignLabels read = labels.read(ForeignFormat.LABELME);
+        SourceLabels read = labels.read(SourceFormat.LABELME);
         assertEquals(
                 List.of(
                         "a.png cat [10.0, 10.0, 10.0, 20.0] [3]",
@@ -83,7 +84,7 @@ class LabelMeReaderTest {
     @Test
     void circlesBecomeThePolygonsOfTheOriginal() {
         write("a.json", "a.png", "null", shape("cat", "circle", "null", "[[50, 25], [50, 45]]"));
-        ForeignLabels read = labels.read(ForeignFormat.LABELME);
+        SourceLabels read = labels.read(SourceFormat.LABELME);
         assertEquals(List.of("a.png cat [30.0, 5.0, 40.0, 40.0] [12]"), Labels.told(read));
         double[] large = Outline.Ring.ofEllipse(50, 25, 300, 300).points();
         assertEquals(2 * 38, large.length);
@@ -97,9 +98,9 @@ class LabelMeReaderTest {
         String data = "\"" + Base64.getEncoder().encodeToString(png) + "\"";
         write("b.json", "b.png", data, shape("cat", "polygon", "null", TRIANGLE));
         write("a.json", "a.png", "\"no base64\"", shape("cat", "polygon", "null", TRIANGLE));
-        ForeignLabels read = labels.read(ForeignFormat.LABELME);
+        SourceLabels read = labels.read(SourceFormat.LABELME);
         assertEquals(List.of(), labels.findings(read));
-        LabeledPhoto inside = read.photos().get(1);
+        LabeledImage inside = read.images().get(1);
         assertEquals("b.png", inside.name());
         assertTrue(inside.embedded());
         assertEquals(new Size(50, 100), inside.size());
@@ -128,22 +129,22 @@ class LabelMeReaderTest {
                         "ERROR a.json:6: a shape without a label",
                         "ERROR a.json:7: shape_type mask is not read, expected polygon, rectangle"
                                 + " or circle",
-                        "warning a.json:8: a point is no object, it is left out",
+                        "warning a.json:8: a point is not an object, it is left out",
                         "ERROR a.json:9: points: expected pairs of numbers",
                         "ERROR a.json:10: a rectangle of 2 numbers, expected two opposite corners",
                         "ERROR a.json:11: a circle of 2 numbers, expected its center and a point on"
                                 + " it",
                         "ERROR a.json:12: expected a shape",
-                        "ERROR gone.json: there is no photograph gone.png, and no imageData in its"
+                        "ERROR gone.json: there is no image gone.png, and no imageData in its"
                                 + " place"),
-                labels.findings(ForeignFormat.LABELME).stream()
+                labels.findings(SourceFormat.LABELME).stream()
                         .filter(told -> !told.contains("broken"))
                         .sorted(Comparator.comparing(told -> told.contains("gone")))
                         .toList());
         assertTrue(
-                labels.findings(ForeignFormat.LABELME).stream()
+                labels.findings(SourceFormat.LABELME).stream()
                         .anyMatch(told -> told.startsWith("ERROR broken.json:2:")),
-                labels.findings(ForeignFormat.LABELME).toString());
+                labels.findings(SourceFormat.LABELME).toString());
     }
 
     @Test
@@ -153,10 +154,10 @@ class LabelMeReaderTest {
         labels.photo("c.png", 10, 10);
         assertEquals(
                 List.of(
-                        "warning .: 1 photograph without a file of labels, such as c.png, is left"
+                        "warning .: 1 image without a file of labels, such as c.png, is left"
                                 + " out",
                         "ERROR b.json: labels a.png, and so does a.json"),
-                labels.findings(ForeignFormat.LABELME));
+                labels.findings(SourceFormat.LABELME));
     }
 
     @Test
@@ -165,21 +166,21 @@ class LabelMeReaderTest {
         write("b.json", "gone.p\\ud800ng", "\"QUJD\"", shape("cat", "polygon", "null", TRIANGLE));
         assertEquals(
                 List.of(
-                        "warning .: 1 photograph without a file of labels, such as a.png, is left"
+                        "warning .: 1 image without a file of labels, such as a.png, is left"
                                 + " out",
-                        "ERROR b.json: there is no photograph gone.p\\ud800ng, and no imageData in"
+                        "ERROR b.json: there is no image gone.p\\ud800ng, and no imageData in"
                                 + " its place for a file of such a name",
-                        "ERROR c.json: imageData is no base64: Illegal character '!' (code 0x21) in"
+                        "ERROR c.json: imageData is not base64: Illegal character '!' (code 0x21) in"
                                 + " base64 content"),
-                labels.findings(ForeignFormat.LABELME));
+                labels.findings(SourceFormat.LABELME));
     }
 
     @Test
     void classesAreText() {
         write("a.json", "a.png", "null", shape("c\\ud800", "polygon", "null", TRIANGLE));
         assertEquals(
-                List.of("ERROR .: class \"c\\ud800\" is no text in Unicode; rename it"),
-                labels.findings(ForeignFormat.LABELME));
+                List.of("ERROR .: class \"c\\ud800\" is not valid Unicode; rename it"),
+                labels.findings(SourceFormat.LABELME));
     }
 
     private static String square(int left, int top, int side) {
@@ -189,7 +190,7 @@ class LabelMeReaderTest {
     }
 
     private List<Annotation> objects() {
-        return labels.read(ForeignFormat.LABELME).photos().get(0).objects();
+        return labels.read(SourceFormat.LABELME).images().get(0).objects();
     }
 
     @Test
@@ -244,7 +245,7 @@ class LabelMeReaderTest {
                 shape("_background_", "polygon", "null", square(20, 20, 5)),
                 shape("cat", "polygon", "null", square(10, 10, 30)),
                 shape("__ignore__", "polygon", "null", square(60, 10, 5)));
-        List<String> findings = labels.findings(ForeignFormat.LABELME);
+        List<String> findings = labels.findings(SourceFormat.LABELME);
         assertEquals(2, findings.size());
         assertTrue(findings.get(0).contains("warning a.json:5: _background_"), findings.get(0));
         assertTrue(findings.get(1).contains("warning a.json:7: __ignore__"), findings.get(1));
@@ -256,7 +257,7 @@ class LabelMeReaderTest {
         labels.bytes("a.jpg", ImageFiles.png(100, 50, BufferedImage.TYPE_3BYTE_BGR));
         write("a.json", "gone.png", "null", shape("cat", "polygon", "null", TRIANGLE));
         assertTrue(
-                labels.findings(ForeignFormat.LABELME).stream()
+                labels.findings(SourceFormat.LABELME).stream()
                         .anyMatch(f -> f.contains("may be the labels of a.jpg or a.png")));
     }
 }

@@ -7,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.datasets.image.ImageFiles;
 
 import java.awt.image.BufferedImage;
@@ -43,21 +44,21 @@ record Labels(Path folder) {
     }
 
     /** Returns what is read, of the only format that the folder looks like. */
-    ForeignLabels read(ForeignFormat format) {
-        assertEquals(List.of(format), ForeignFormat.in(folder));
+    SourceLabels read(SourceFormat format) {
+        assertEquals(List.of(format), SourceFormat.in(folder));
         return format.read(folder, () -> {});
     }
 
     /** Returns all findings, without the path of the folder. */
-    List<String> findings(ForeignFormat format) {
+    List<String> findings(SourceFormat format) {
         return findings(format.read(folder, () -> {}));
     }
 
-    List<String> findings(ForeignLabels labels) {
+    List<String> findings(SourceLabels labels) {
         List<String> told = new ArrayList<>();
         Stream.concat(
                         labels.findings().stream(),
-                        labels.photos().stream().flatMap(photo -> photo.findings().stream()))
+                        labels.images().stream().flatMap(photo -> photo.findings().stream()))
                 .forEach(
                         finding ->
                                 told.add(
@@ -71,9 +72,9 @@ record Labels(Path folder) {
     }
 
     /** Returns each object as its class, box and number of points. */
-    static List<String> told(ForeignLabels labels) {
+    static List<String> told(SourceLabels labels) {
         List<String> told = new ArrayList<>();
-        for (LabeledPhoto photo : labels.photos()) {
+        for (LabeledImage photo : labels.images()) {
             for (Annotation object : photo.objects()) {
                 Annotation.Bbox box = object.box();
                 String outline = "";

@@ -11,6 +11,7 @@ import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -85,7 +86,7 @@ class RoundTripTest {
                         labels.photo("images/a.png", WIDTH, HEIGHT)
                                 .text("classes.txt", CLASSES.toArray(String[]::new))
                                 .text("labels/a.txt", lines.toArray(String[]::new)),
-                ForeignFormat.YOLO,
+                SourceFormat.YOLO,
                 shapes,
                 1e-3);
     }
@@ -123,7 +124,7 @@ class RoundTripTest {
                                         "a.json",
                                         "{\"shapes\":[" + String.join(",", written) + "],",
                                         "\"imagePath\":\"a.png\"}"),
-                ForeignFormat.LABELME,
+                SourceFormat.LABELME,
                 shapes,
                 1e-4);
     }
@@ -151,20 +152,20 @@ class RoundTripTest {
                                         "Annotations/a.xml",
                                         "<annotation>" + objects,
                                         "</annotation>"),
-                ForeignFormat.VOC,
+                SourceFormat.VOC,
                 shapes,
                 0);
     }
 
     /** Writes the labels of a format, converts them, and reads the result as training does. */
     private static void inFolder(
-            Consumer<Labels> writer, ForeignFormat format, List<Shape> shapes, double rounding)
+            Consumer<Labels> writer, SourceFormat format, List<Shape> shapes, double rounding)
             throws IOException {
         Path folder = Files.createTempDirectory("labels");
         Path target = Files.createTempDirectory("coco");
         try {
             writer.accept(new Labels(folder));
-            ForeignLabels read = format.read(folder, () -> {});
+            SourceLabels read = format.read(folder, () -> {});
             try (OutputFolder output = OutputFolder.create(target, true, List.of())) {
                 Conversion.write(read, output, () -> {});
                 output.finish();

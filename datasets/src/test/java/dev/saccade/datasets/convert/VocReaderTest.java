@@ -3,6 +3,8 @@ package dev.saccade.datasets.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.datasets.image.ImageFiles;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -20,7 +22,7 @@ class VocReaderTest {
     private Labels labels;
 
     @BeforeEach
-    void photographs() {
+    void images() {
         labels = new Labels(folder);
         labels.photo("JPEGImages/a.png", 100, 50).photo("JPEGImages/b.png", 100, 50);
         write("a", object("dog", 1, 1, 100, 50, 0));
@@ -53,7 +55,7 @@ class VocReaderTest {
 
     @Test
     void boxesAreFromTheFirstToTheLastPixelAndDifficultOnesAreCrowds() {
-        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        SourceLabels read = labels.read(SourceFormat.VOC);
         assertEquals(List.of("cat", "dog"), read.classes());
         assertEquals(
                 List.of(
@@ -66,7 +68,7 @@ class VocReaderTest {
     @Test
     void boxesThatBeginAtZeroCountFromZero() {
         write("b", object("cat", 0, 20, 20, 30));
-        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        SourceLabels read = labels.read(SourceFormat.VOC);
         assertEquals(
                 List.of(
                         "JPEGImages/a.png dog [1.0, 1.0, 99.0, 49.0]",
@@ -83,13 +85,13 @@ class VocReaderTest {
         labels.text("ImageSets/Main/val.txt", "b  1");
         labels.text("ImageSets/Main/trainval.txt", "a", "b");
         labels.text("ImageSets/Main/cat_train.txt", "a -1");
-        ForeignLabels read = labels.read(ForeignFormat.VOC);
-        assertEquals(1, read.photos(Part.TRAIN).size());
-        assertEquals(1, read.photos(Part.VAL).size());
+        SourceLabels read = labels.read(SourceFormat.VOC);
+        assertEquals(1, read.images(Split.TRAIN).size());
+        assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
                         "ERROR ImageSets/Main/train.txt:2: there is no gone.xml",
-                        "warning .: 1 of 3 photographs with labels are in no list of"
+                        "warning .: 1 of 3 images with labels are in no list of"
                                 + " ImageSets/Main/, they are left out"),
                 labels.findings(read));
     }
@@ -97,7 +99,7 @@ class VocReaderTest {
     @Test
     void classesMayBeGivenAndOthersAreMistakes() {
         labels.text("labels.txt", "dog", "cart");
-        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        SourceLabels read = labels.read(SourceFormat.VOC);
         assertEquals(List.of("dog", "cart"), read.classes());
         assertEquals(
                 List.of(
@@ -121,10 +123,10 @@ class VocReaderTest {
         write("small", object("dog", 2, 2, 3, 3));
         labels.text("Annotations/broken.xml", "<annotation>", "<object>", "</annotation>");
         labels.photo("JPEGImages/broken.png", 10, 10);
-        List<String> told = labels.findings(ForeignFormat.VOC);
+        List<String> told = labels.findings(SourceFormat.VOC);
         assertEquals(
                 List.of(
-                        "ERROR Annotations/gone.xml: there is no photograph gone.png",
+                        "ERROR Annotations/gone.xml: there is no image gone.png",
                         "ERROR Annotations/a.xml:4: box [4.0, 4.0, 3.0, 9.0], expected left, top,"
                                 + " right and bottom edge, each beyond its opposite",
                         "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a number with a"
@@ -136,7 +138,7 @@ class VocReaderTest {
                         "ERROR Annotations/a.xml:8: an object without a name",
                         "warning Annotations/a.xml:9: box [89.0, 4.0, 120.0, 9.0] sticks out of"
                                 + " 100x50, it is clipped",
-                        "ERROR Annotations/small.xml: says 50x100 (height x width), but"
+                        "ERROR Annotations/small.xml: states 50x100 (height x width), but"
                                 + " JPEGImages/small.png is 10x10; its labels are of another"
                                 + " picture"),
                 told.stream().filter(line -> !line.contains("broken")).toList());
@@ -154,10 +156,10 @@ class VocReaderTest {
         labels.bytes("JPEGImages/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(100, 50), 6));
         assertEquals(
                 List.of(
-                        "ERROR Annotations/a.xml: says 50x100 (height x width), but"
+                        "ERROR Annotations/a.xml: states 50x100 (height x width), but"
                                 + " JPEGImages/a.png is 100x50, turned upright: it was labeled"
                                 + " without turning it, EXIF orientation 6"),
-                labels.findings(ForeignFormat.VOC).stream()
+                labels.findings(SourceFormat.VOC).stream()
                         .filter(told -> told.startsWith("ERROR"))
                         .toList());
     }
@@ -171,7 +173,7 @@ class VocReaderTest {
                 "<!DOCTYPE a [<!ENTITY x SYSTEM \"file://" + folder + "/secret.txt\">",
                 "<!ENTITY l \"lol\"><!ENTITY m \"&l;&l;&l;&l;&l;&l;&l;&l;&l;&l;\">]>",
                 "<annotation><filename>&x;&m;</filename></annotation>");
-        List<String> told = labels.findings(ForeignFormat.VOC);
+        List<String> told = labels.findings(SourceFormat.VOC);
         assertEquals(1, told.size(), told.toString());
         assertTrue(told.get(0).startsWith("ERROR Annotations/a.xml:4:"), told.toString());
     }
@@ -181,7 +183,7 @@ class VocReaderTest {
         labels.text("Annotations/a.xml", "<annotation>" + "<a>".repeat(100_000));
         assertEquals(
                 List.of("ERROR Annotations/a.xml:1: elements in more than 100 others"),
-                labels.findings(ForeignFormat.VOC));
+                labels.findings(SourceFormat.VOC));
     }
 
     @Test
@@ -196,7 +198,7 @@ class VocReaderTest {
                 object("dog", 0, 0, 2, 2));
         assertEquals(
                 "JPEGImages/a.png dog [30.0, 0.0, 20.0, 40.0]",
-                Labels.told(labels.read(ForeignFormat.VOC))
+                Labels.told(labels.read(SourceFormat.VOC))
                         .get(0)
                         .replaceAll("\\.0000000\\d+", ".0"));
     }
@@ -204,13 +206,13 @@ class VocReaderTest {
     @Test
     void whichOfTwoImagesAFileLabelsIsStatedInIt() {
         labels.photo("JPEGImages/a.bmp", 10, 10);
-        assertEquals(List.of(), labels.findings(ForeignFormat.VOC));
+        assertEquals(List.of(), labels.findings(SourceFormat.VOC));
         labels.text(
                 "Annotations/a.xml",
                 "<annotation><filename>gone</filename>" + object("dog", 1, 1, 9, 9),
                 "</annotation>");
         assertTrue(
-                labels.findings(ForeignFormat.VOC).stream()
+                labels.findings(SourceFormat.VOC).stream()
                         .anyMatch(f -> f.contains("JPEGImages/a.bmp or JPEGImages/a.png")));
     }
 
@@ -225,8 +227,8 @@ class VocReaderTest {
         }
         labels.text("VOC2007/ImageSets/Main/train.txt", "c");
         labels.text("VOC2012/ImageSets/Main/val.txt", "c");
-        ForeignLabels read = labels.read(ForeignFormat.VOC);
-        assertEquals("VOC2007/JPEGImages/c.png", read.photos(Part.TRAIN).get(0).name());
-        assertEquals("VOC2012/JPEGImages/c.png", read.photos(Part.VAL).get(0).name());
+        SourceLabels read = labels.read(SourceFormat.VOC);
+        assertEquals("VOC2007/JPEGImages/c.png", read.images(Split.TRAIN).get(0).name());
+        assertEquals("VOC2012/JPEGImages/c.png", read.images(Split.VAL).get(0).name());
     }
 }

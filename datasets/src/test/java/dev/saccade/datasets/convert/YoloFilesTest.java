@@ -3,6 +3,8 @@ package dev.saccade.datasets.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.datasets.convert.formats.SourceFormat;
+
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +31,7 @@ class YoloFilesTest {
     }
 
     private List<String> told() {
-        return Labels.told(ForeignFormat.YOLO.read(folder, () -> {}));
+        return Labels.told(SourceFormat.YOLO.read(folder, () -> {}));
     }
 
     @ParameterizedTest
@@ -76,14 +78,14 @@ class YoloFilesTest {
                         "warning labels/train/a.txt: labels of images/train/a.bmp and"
                                 + " images/train/a.png; remove images without labels of their own,"
                                 + " or rename them"),
-                labels.findings(ForeignFormat.YOLO));
+                labels.findings(SourceFormat.YOLO));
     }
 
     @Test
     void imagesAndLabelsThatBothRemainAreAnError() {
         labels.photo("images/train/c.png", 100, 50).photo("images/train/d.png", 100, 50);
         labels.text("labels/train/0123-c.txt", LINE);
-        List<String> findings = labels.findings(ForeignFormat.YOLO);
+        List<String> findings = labels.findings(SourceFormat.YOLO);
         assertEquals(1, findings.size());
         assertTrue(
                 findings.get(0).startsWith("ERROR .: 2 images without labels and 1 label file"),
@@ -94,13 +96,13 @@ class YoloFilesTest {
     void labelsThatMayBeOfTwoImagesAreAnError() {
         labels.photo("images/train/c d.png", 100, 50).photo("images/train/C%20D.png", 100, 50);
         labels.text("labels/train/c+d.txt", LINE);
-        assertTrue(labels.findings(ForeignFormat.YOLO).get(0).startsWith("ERROR"));
+        assertTrue(labels.findings(SourceFormat.YOLO).get(0).startsWith("ERROR"));
     }
 
     @Test
     void imagesThatAloneRemainHaveNoObjects() {
         labels.photo("images/train/c.png", 100, 50);
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(List.of(), labels.findings(read));
         assertTrue(read.notes().get(0).contains("1 image without a label file"));
     }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.formats.SourceFormat;
 import dev.saccade.datasets.image.ImageFiles;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +28,7 @@ class YoloReaderTest {
     private Labels labels;
 
     @BeforeEach
-    void photographs() {
+    void images() {
         labels = new Labels(folder);
         labels.photo("images/train/a.png", 100, 50).photo("images/val/b.png", 100, 50);
         labels.text("labels/train/a.txt", "0 0.5 0.5 0.2 0.4");
@@ -37,7 +39,7 @@ class YoloReaderTest {
     void boxesAndOutlinesAreInPixels() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.text("labels/val/b.txt", "1 0.1 0.2 0.5 0.2 0.3 0.8");
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(List.of("cat", "dog"), read.classes());
         assertEquals(
                 List.of(
@@ -45,8 +47,8 @@ class YoloReaderTest {
                         "images/val/b.png dog [10.0, 10.0, 40.0, 30.0] [3]"),
                 Labels.told(read));
         assertEquals(
-                List.of(Optional.of(Part.TRAIN), Optional.of(Part.VAL)),
-                read.photos().stream().map(LabeledPhoto::part).toList());
+                List.of(Optional.of(Split.TRAIN), Optional.of(Split.VAL)),
+                read.images().stream().map(LabeledImage::split).toList());
     }
 
     @Test
@@ -54,7 +56,7 @@ class YoloReaderTest {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.text("labels/train/a.txt", "0 0.5 0.5 0.2 0.4", "0 0.1 0.2 0.5 0.2 0.3 0.8");
         labels.text("labels/val/b.txt");
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(
                 List.of(
                         "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
@@ -75,10 +77,10 @@ class YoloReaderTest {
                 "names:",
                 "  0: cat",
                 "  1: dog");
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(List.of("cat", "dog"), read.classes());
-        assertEquals(1, read.photos(Part.VAL).size());
-        assertEquals(1, read.photos(Part.TRAIN).size());
+        assertEquals(1, read.images(Split.VAL).size());
+        assertEquals(1, read.images(Split.TRAIN).size());
     }
 
     @Test
@@ -88,9 +90,9 @@ class YoloReaderTest {
         labels.text("val.txt", "D:\\data\\images\\val\\b.png");
         assertEquals(
                 List.of(
-                        "ERROR train.txt:3: there is no photograph images/train/gone.png",
+                        "ERROR train.txt:3: there is no image images/train/gone.png",
                         "warning data.yaml:3: test: gone.txt is not in the folder"),
-                labels.findings(ForeignFormat.YOLO).stream().sorted().toList());
+                labels.findings(SourceFormat.YOLO).stream().sorted().toList());
     }
 
     @Test
@@ -105,11 +107,11 @@ class YoloReaderTest {
                 "backup = backup/");
         labels.text("train.txt", "data/images/train/a.png");
         labels.text("test.txt", "data/images/val/b.png");
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(List.of(), labels.findings(read));
         assertEquals(
                 List.of("images/val/b.png"),
-                read.photos(Part.VAL).stream().map(LabeledPhoto::name).toList());
+                read.images(Split.VAL).stream().map(LabeledImage::name).toList());
     }
 
     @Test
@@ -119,21 +121,21 @@ class YoloReaderTest {
         flat.photo("train/a.png", 10, 10).text("train/a.txt", "0 0.5 0.5 1 1");
         flat.photo("valid/a.png", 10, 10).text("valid/a.txt", "0 0.5 0.5 1 1");
         flat.text("train/classes.txt", "cat");
-        ForeignLabels read = flat.read(ForeignFormat.YOLO);
+        SourceLabels read = flat.read(SourceFormat.YOLO);
         assertEquals(
                 List.of(
                         "train/a.png cat [0.0, 0.0, 10.0, 10.0]",
                         "valid/a.png cat [0.0, 0.0, 10.0, 10.0]"),
                 Labels.told(read));
-        assertEquals(1, read.photos(Part.VAL).size());
+        assertEquals(1, read.images(Split.VAL).size());
     }
 
     @Test
-    void photographsWithoutLabelsShowNothing() throws IOException {
+    void imagesWithoutLabelsShowNothing() throws IOException {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         Files.delete(folder.resolve("labels/train/a.txt"));
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
-        assertEquals(2, read.photos().size());
+        SourceLabels read = labels.read(SourceFormat.YOLO);
+        assertEquals(2, read.images().size());
         assertEquals(List.of(), labels.findings(read));
     }
 
@@ -158,7 +160,7 @@ class YoloReaderTest {
         labels.text("labels/val/orphan.txt", "0 0.5 0.5 0.2 0.4");
         assertEquals(
                 List.of(
-                        "warning labels/val/orphan.txt: labels without a photograph, they are left"
+                        "warning labels/val/orphan.txt: labels without an image, they are left"
                                 + " out",
                         "warning .: 2 of 3 objects have a box and no outline; they stay boxes,"
                                 + " which models of boxes learn, but models of masks refuse",
@@ -172,11 +174,11 @@ class YoloReaderTest {
                                 + " height; a score makes it what was found, not what is labeled",
                         "ERROR labels/train/a.txt:5: got \"nan\", expected numbers with a point, and"
                                 + " blanks between them",
-                        "ERROR labels/train/a.txt:6: got 50, expected fractions of the photograph,"
+                        "ERROR labels/train/a.txt:6: got 50, expected fractions of the image,"
                                 + " 0 to 1",
                         "warning labels/train/a.txt:7: box [50.0, 15.0, 50.0, 35.0] has no area, it"
                                 + " is left out",
-                        "warning labels/train/a.txt:9: the same object stands above, it is taken"
+                        "warning labels/train/a.txt:9: the same object occurs above, it is used"
                                 + " once",
                         "warning labels/train/a.txt:10: box [80.0, 15.0, 120.0, 35.0] sticks out of"
                                 + " 100x50, it is clipped",
@@ -184,7 +186,7 @@ class YoloReaderTest {
                                 + " it is left out",
                         "ERROR labels/train/a.txt:12: class 0.5, expected 0 to 1, of the 2 names in"
                                 + " data.yaml"),
-                labels.findings(ForeignFormat.YOLO));
+                labels.findings(SourceFormat.YOLO));
     }
 
     @Test
@@ -199,9 +201,9 @@ class YoloReaderTest {
                 List.of(
                         "ERROR data.yaml:4: class \"cat\" comes twice",
                         "ERROR data.yaml:3: nc: 3 classes, but 2 names",
-                        "ERROR data.yaml:2: val: images/gone is not in ., expected a folder of"
-                                + " photographs or a list of them"),
-                labels.findings(ForeignFormat.YOLO).stream()
+                        "ERROR data.yaml:2: val: images/gone is not in ., expected a folder or"
+                                + " list of images"),
+                labels.findings(SourceFormat.YOLO).stream()
                         .filter(told -> told.startsWith("ERROR"))
                         .toList());
     }
@@ -209,12 +211,12 @@ class YoloReaderTest {
     @Test
     void whatWasLearnedDoesNotMeasure() {
         labels.text("data.yaml", "train: images", "val: images/val", NAMES);
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(
-                "warning data.yaml:2: 1 photograph here, such as images/val/b.png, is for train"
+                "warning data.yaml:2: 1 image here, such as images/val/b.png, is for train"
                         + " too; they are taken for that alone",
                 labels.findings(read).get(0));
-        assertEquals(2, read.photos(Part.TRAIN).size());
+        assertEquals(2, read.images(Split.TRAIN).size());
     }
 
     @Test
@@ -224,18 +226,18 @@ class YoloReaderTest {
                 "labels/train/a.txt",
                 "0 0.5 0.5 0.2 0.4\n\u00e9".getBytes(StandardCharsets.ISO_8859_1));
         assertEquals(
-                List.of("ERROR labels/train/a.txt:2: no text in UTF-8, expected that; save it so"),
-                labels.findings(ForeignFormat.YOLO));
+                List.of("ERROR labels/train/a.txt:2: not UTF-8 text; save it as UTF-8"),
+                labels.findings(SourceFormat.YOLO));
     }
 
     @Test
     void fractionsAreOfThePhotographTurnedUpright() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.bytes("images/train/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(40, 20), 6));
-        ForeignLabels read = labels.read(ForeignFormat.YOLO);
-        assertEquals(new Size(40, 20), read.photos().get(0).size());
+        SourceLabels read = labels.read(SourceFormat.YOLO);
+        assertEquals(new Size(40, 20), read.images().get(0).size());
         assertTrue(Labels.told(read).get(0).endsWith("cat [8.0, 12.0, 4.0, 16.0]"));
-        List<String> findings = labels.findings(ForeignFormat.YOLO);
+        List<String> findings = labels.findings(SourceFormat.YOLO);
         assertEquals(1, findings.size(), findings::toString);
         assertTrue(
                 findings.get(0).contains("a.png is turned upright by its EXIF orientation 6"),
@@ -248,7 +250,7 @@ class YoloReaderTest {
         Files.createSymbolicLink(folder.resolve("images/up"), folder);
         assertEquals(
                 List.of("warning images/up: is a link to a folder above it, it is not followed"),
-                labels.findings(ForeignFormat.YOLO));
+                labels.findings(SourceFormat.YOLO));
     }
 
     @Test
@@ -258,13 +260,13 @@ class YoloReaderTest {
         few.photo("images/a.png", 10, 10).text("labels/a.txt", "0 0.5 0.5 1 1");
         few.text("data.yaml", "train: images", "val: ../images/val", NAMES);
         assertTrue(
-                few.findings(ForeignFormat.YOLO).get(0).startsWith("ERROR data.yaml:2: val: "),
-                few.findings(ForeignFormat.YOLO).toString());
+                few.findings(SourceFormat.YOLO).get(0).startsWith("ERROR data.yaml:2: val: "),
+                few.findings(SourceFormat.YOLO).toString());
     }
 
     private List<String> classes(String... lines) {
         labels.text("data.yaml", lines);
-        return labels.read(ForeignFormat.YOLO).classes();
+        return labels.read(SourceFormat.YOLO).classes();
     }
 
     @Test
@@ -281,7 +283,7 @@ class YoloReaderTest {
     void namesAreComparedWithoutBlanksAndInOneUnicodeForm() {
         labels.text("data.yaml", "names: ['cat ', cat]");
         assertTrue(
-                labels.findings(ForeignFormat.YOLO).stream()
+                labels.findings(SourceFormat.YOLO).stream()
                         .anyMatch(f -> f.contains("class \"cat\" comes twice")));
         assertEquals(List.of("caf\u00e9", "dog"), classes("names: [\" cafe\u0301\", dog]"));
     }
@@ -289,7 +291,7 @@ class YoloReaderTest {
     @Test
     void anEmptyNameOrOneGivenTwiceIsAnError() {
         labels.text("data.yaml", "names: {0: cat, 1: , 00: dog}");
-        List<String> findings = labels.findings(ForeignFormat.YOLO);
+        List<String> findings = labels.findings(SourceFormat.YOLO);
         assertTrue(findings.stream().anyMatch(f -> f.contains("expected the name of a class")));
         assertTrue(findings.stream().anyMatch(f -> f.contains("got 00")));
     }
@@ -306,7 +308,7 @@ class YoloReaderTest {
         labels.text("data.yaml", NAMES, "kpt_shape: [2, 2]");
         assertEquals(
                 "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
-                Labels.told(labels.read(ForeignFormat.YOLO)).get(0));
+                Labels.told(labels.read(SourceFormat.YOLO)).get(0));
     }
 
     @Test
@@ -330,14 +332,14 @@ class YoloReaderTest {
     void missingClassNamesAreOneError() {
         labels.text("labels/train/a.txt", "0 .5 .5 .2 .4", "2 .5 .5 .2 .4");
         List<String> errors =
-                labels.findings(ForeignFormat.YOLO).stream()
+                labels.findings(SourceFormat.YOLO).stream()
                         .filter(finding -> finding.startsWith("ERROR"))
                         .toList();
         assertEquals(1, errors.size(), errors.toString());
     }
 
     private boolean findsKeypoints(String shape) {
-        return labels.findings(ForeignFormat.YOLO).stream()
+        return labels.findings(SourceFormat.YOLO).stream()
                 .anyMatch(f -> f.startsWith("ERROR") && f.contains(shape));
     }
 
@@ -346,8 +348,8 @@ class YoloReaderTest {
         labels.text("data.yaml", NAMES);
         labels.text("labels/train/a.txt", "0 .5 .5 .6 .5 .6 .6 .5 .6", "0 .1 .1 .2 .1 .2 .3 .1 .3");
         labels.text("labels/val/b.txt", "1 .3 .3 .4 .35 .35 .45 .25 .4");
-        assertEquals(List.of(), labels.findings(ForeignFormat.YOLO));
-        assertEquals(3, Labels.told(labels.read(ForeignFormat.YOLO)).size());
+        assertEquals(List.of(), labels.findings(SourceFormat.YOLO));
+        assertEquals(3, Labels.told(labels.read(SourceFormat.YOLO)).size());
     }
 
     @Test
@@ -361,6 +363,6 @@ class YoloReaderTest {
                         "warning .: augmented copies of 1 image, such as c_jpg, are in train and in"
                                 + " val; put copies of one image into one part, or the results are"
                                 + " too good"),
-                labels.findings(ForeignFormat.YOLO));
+                labels.findings(SourceFormat.YOLO));
     }
 }

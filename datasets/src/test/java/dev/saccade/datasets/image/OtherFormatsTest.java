@@ -112,7 +112,7 @@ class OtherFormatsTest {
         write("labels.json", "<annotation><object/></annotation>");
         assertEnds(error(), "it looks like Pascal VOC");
         writePhoto("labels.json");
-        assertEnds(error(), "it looks like a photograph");
+        assertEnds(error(), "it looks like an image");
         write("labels.json", "PK\u0003\u0004rest");
         assertEnds(error(), "it looks like an archive, to be unpacked first");
         write("labels.json", "");

@@ -1,0 +1,50 @@
+package dev.saccade.datasets;
+
+import com.google.common.base.Splitter;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** The split of a data set that an image belongs to. */
+public enum Split {
+    TRAIN("train(ing)?", "training"),
+    VAL("val(id|idation)?", "validation"),
+    TEST("test(ing)?", "testing");
+
+    /** A year, or the content of the folder. */
+    private static final String SUFFIX = "(_?set)?(\\d{4})?([_-](labels?|masks?|images?))?";
+
+    private final Pattern name;
+    private final String ade20k;
+
+    Split(String name, String ade20k) {
+        this.name = Pattern.compile(name + SUFFIX);
+        this.ade20k = ade20k;
+    }
+
+    /** Returns its name in lower case, as in {@code annotations_train.json}. */
+    public String key() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the name of its folders in the layout of ADE20K. */
+    public String ade20k() {
+        return ade20k;
+    }
+
+    /** Returns the split that a name means, such as {@code valid} or {@code train2017}. */
+    public static Optional<Split> named(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        return Stream.of(values()).filter(split -> split.name.matcher(lower).matches()).findFirst();
+    }
+
+    /** Returns the split of the first folder in a path that means one. */
+    public static Optional<Split> ofPath(String path) {
+        return Splitter.on('/')
+                .splitToStream(path.substring(0, Math.max(0, path.lastIndexOf('/'))))
+                .flatMap(folder -> named(folder).stream())
+                .findFirst();
+    }
+}

@@ -1,0 +1,36 @@
+package dev.saccade.datasets.check;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.Finding;
+
+import java.util.function.Consumer;
+
+/** Receives the faults of a data set. */
+@FunctionalInterface
+public interface Reporter extends Consumer<Finding> {
+
+    /** Reports an error in a file. */
+    @FormatMethod
+    default void error(String file, @FormatString String message, Object... args) {
+        accept(Finding.error(file, "", Text.format(message, args)));
+    }
+
+    /** Reports a warning about a file. */
+    @FormatMethod
+    default void warning(String file, @FormatString String message, Object... args) {
+        accept(Finding.warning(file, "", Text.format(message, args)));
+    }
+
+    /** Runs an action on a file and reports its {@link SaccadeException} as an error. */
+    default void attempt(String file, Runnable action) {
+        try {
+            action.run();
+        } catch (SaccadeException e) {
+            accept(Finding.error(file, e));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.primitives.Ints;
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+import dev.saccade.core.Text;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.check.Reporter;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** The labels of an image, collected while a label file is read. */
+public final class DrawnImage implements Reporter {
+
+    private static final int MOST_FINDINGS = 100;
+
+    private final String place;
+    private final List<DrawnObject> objects = new ArrayList<>();
+    private List<Finding> findings = new ArrayList<>();
+    private String image = "";
+    private String file = "";
+    private Optional<Split> split = Optional.empty();
+    private Optional<Size> declared = Optional.empty();
+
+    /**
+     * Starts without objects.
+     *
+     * @param place the label file; and the line, if the file has labels of several images
+     */
+    public DrawnImage(String place) {
+        this.place = place;
+    }
+
+    public String place() {
+        return place;
+    }
+
+    @Override
+    public void accept(Finding finding) {
+        findings.add(finding);
+    }
+
+    /** Reports an error in the label file. */
+    @FormatMethod
+    public void fault(@FormatString String message, Object... args) {
+        accept(Finding.error(place, "", Text.format(message, args)));
+    }
+
+    /** Returns the objects, to be changed. */
+    public List<DrawnObject> objects() {
+        return objects;
+    }
+
+    /** Returns the path of the image from the folder of the labels; empty if it was not found. */
+    public String image() {
+        return image;
+    }
+
+    /** Returns the file of the pixels: the image, or a label file that contains it. */
+    public String file() {
+        return file;
+    }
+
+    public boolean embedded() {
+        return !file.equals(image);
+    }
+
+    public void setImage(Optional<String> found) {
+        found.ifPresent(path -> setImage(path, path));
+    }
+
+    /** Sets the image and the file of its pixels. */
+    public void setImage(String path, String pixels) {
+        image = path;
+        file = pixels;
+    }
+
+    /** Returns the split; empty if unknown. */
+    public Optional<Split> split() {
+        return split;
+    }
+
+    public void setSplit(Optional<Split> known) {
+        split = known;
+    }
+
+    /** Returns the size that the labels state, if any. */
+    public Optional<Size> declared() {
+        return declared;
+    }
+
+    /** Sets the size that the labels state; none if a side is null or not positive. */
+    public void declare(Integer width, Integer height) {
+        if (width != null && height != null && width > 0 && height > 0) {
+            declared = Optional.of(new Size(height, width));
+        }
+    }
+
+    public List<Finding> findings() {
+        return findings;
+    }
+
+    /** Keeps the first 100 findings, and the number of the rest. */
+    public DrawnImage limitFindings() {
+        findings = new ArrayList<>(limited(findings));
+        return this;
+    }
+
+    /** Returns the first 100 findings by their lines, and how many more there are. */
+    static List<Finding> limited(List<Finding> findings) {
+        List<Finding> sorted =
+                findings.stream().sorted(Comparator.comparing(DrawnImage::line)).toList();
+        if (sorted.size() <= MOST_FINDINGS) {
+            return sorted;
+        }
+        List<Finding> most = new ArrayList<>(sorted.subList(0, MOST_FINDINGS));
+        String file = sorted.get(MOST_FINDINGS).file();
+        String more = Text.format("and %d more", sorted.size() - MOST_FINDINGS);
+        boolean hasErrors = sorted.stream().anyMatch(Finding::isError);
+        most.add(hasErrors ? Finding.error(file, "", more) : Finding.warning(file, "", more));
+        return most;
+    }
+
+    private static int line(Finding finding) {
+        String file = finding.file();
+        Integer line = Ints.tryParse(file.substring(file.lastIndexOf(':') + 1));
+        return line == null ? 0 : line;
+    }
+}

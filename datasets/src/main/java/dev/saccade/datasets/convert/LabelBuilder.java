@@ -1,0 +1,238 @@
+package dev.saccade.datasets.convert;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.SetMultimap;
+
+import dev.saccade.config.Suggestions;
+import dev.saccade.core.Count;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.check.Reporter;
+import dev.saccade.datasets.convert.source.NameKey;
+import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.image.ImageReader;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/** Builds the labels of a folder from the shapes on its images, in the same way for all formats. */
+public final class LabelBuilder {
+
+    private static final int MOST_SHOWN = 20;
+
+    private final ConversionContext context;
+    private final String folder;
+    private final Map<String, String> sources;
+    private final Map<String, Integer> labelOf = new HashMap<>();
+
+    private LabelBuilder(ConversionContext context, Map<String, String> sources) {
+        this.context = context;
+        this.folder = context.folder().toString();
+        this.sources = sources;
+    }
+
+    /**
+     * Returns the labels of shapes on images.
+     *
+     * @param known the names of the classes; empty for the sorted names of the shapes
+     * @param sources the image that an image is an augmented copy of, where that is stated
+     */
+    public static SourceLabels build(
+            ConversionContext context,
+            Optional<? extends List<String>> known,
+            List<DrawnImage> images,
+            Map<String, String> sources) {
+        TreeSet<String> names = new TreeSet<>();
+        images.forEach(image -> image.objects().forEach(object -> names.add(object.name())));
+        List<String> classes = known.<List<String>>map(n -> n).orElse(List.copyOf(names));
+        LabelBuilder builder = new LabelBuilder(context, sources);
+        for (int label = 0; label < classes.size(); label++) {
+            builder.labelOf.putIfAbsent(classes.get(label), label);
+            if (!UTF_8.newEncoder().canEncode(classes.get(label))) {
+                context.error(
+                        builder.folder,
+                        "class \"%s\" is not valid Unicode; rename it",
+                        classes.get(label));
+            }
+        }
+        List<LabeledImage> labeled = context.images(builder.once(images), builder::image);
+        return build(context, classes, labeled, Optional.empty());
+    }
+
+    /** Returns the labels of images. */
+    public static SourceLabels build(
+            ConversionContext context,
+            List<String> classes,
+            List<LabeledImage> images,
+            Optional<PixelCode> pixels) {
+        LabelBuilder builder = new LabelBuilder(context, Map.of());
+        if (images.isEmpty() && context.findings().stream().noneMatch(Finding::isError)) {
+            context.error(builder.folder, "has no labeled image");
+        }
+        List<LabeledImage> sorted =
+                images.stream().sorted(Comparator.comparing(LabeledImage::name)).toList();
+        builder.warnOfMixture(sorted);
+        builder.warnOfAlike(classes);
+        builder.warnOfCopies(sorted);
+        List<Long> ids = LongStream.rangeClosed(1, classes.size()).boxed().toList();
+        return new SourceLabels(classes, ids, sorted, pixels, context.notes(), context.findings());
+    }
+
+    /** Two label files of one image would create two images. */
+    private List<DrawnImage> once(List<DrawnImage> images) {
+        Map<String, DrawnImage> first = new HashMap<>();
+        List<DrawnImage> once = new ArrayList<>();
+        for (DrawnImage image : images) {
+            DrawnImage other = first.putIfAbsent(image.image(), image);
+            if (other == null || image.image().isEmpty()) {
+                once.add(image);
+            } else if (image.split().equals(other.split())) {
+                context.error(
+                        image.place(), "labels %s, and so does %s", image.image(), other.place());
+            } else {
+                context.error(
+                        image.place(),
+                        "%s is in %s and in %s; expected it in one part",
+                        image.image(),
+                        other.split().orElse(Split.TRAIN).key(),
+                        image.split().orElse(Split.TRAIN).key());
+            }
+        }
+        return once;
+    }
+
+    private LabeledImage image(DrawnImage drawn) {
+        Path file = context.folder().path(drawn.file());
+        Size size = new Size(0, 0);
+        if (!drawn.image().isEmpty()) {
+            Optional<ImageHeader> header = header(file, drawn.embedded(), drawn);
+            size = header.map(ImageHeader::size).orElse(size);
+            header.ifPresent(h -> checkSize(drawn, h));
+        }
+        ObjectBuilder objects = new ObjectBuilder(size, drawn);
+        for (DrawnObject object : DrawnObject.joined(drawn.objects())) {
+            Integer label = labelOf.get(object.name());
+            if (label == null) {
+                drawn.error(
+                        object.place(),
+                        "class \"%s\" is not among the classes %s%s",
+                        object.name(),
+                        labelOf.keySet().stream().sorted().limit(MOST_SHOWN).toList(),
+                        Suggestions.suggestion(object.name(), labelOf.keySet()));
+            } else if (size.area() > 0) {
+                objects.add(object, label);
+            }
+        }
+        return new LabeledImage(
+                drawn.image(),
+                file,
+                drawn.embedded(),
+                drawn.split(),
+                size,
+                objects.objects(),
+                Optional.empty(),
+                drawn.findings(),
+                sources.getOrDefault(drawn.image(), ""));
+    }
+
+    /** Returns the header of an image; empty, and an error, if it cannot be used. */
+    public static Optional<ImageHeader> header(Path file, boolean embedded, Reporter faults) {
+        try {
+            String name = file.toString();
+            ImageHeader header =
+                    embedded
+                            ? ImageHeader.read(name, EmbeddedImage.read(file))
+                            : ImageHeader.read(file);
+            ImageReader.check(name, header);
+            return Optional.of(header);
+        } catch (SaccadeException e) {
+            faults.accept(Finding.error(file.toString(), e));
+            return Optional.empty();
+        }
+    }
+
+    private static void checkSize(DrawnImage drawn, ImageHeader header) {
+        if (drawn.declared().isEmpty() && !header.size().equals(header.stored())) {
+            drawn.warning(
+                    drawn.place(),
+                    "%s is turned upright by its EXIF orientation %d, and its labels state no"
+                            + " size; check that they are for the upright image (convert-data,"
+                            + " then browse)",
+                    drawn.image(),
+                    header.orientation());
+        }
+        Optional<Size> declared = drawn.declared().filter(size -> !size.equals(header.size()));
+        if (declared.isPresent()) {
+            String cause =
+                    header.turned() && declared.get().equals(header.stored())
+                            ? ", turned upright: it was labeled without turning it, EXIF"
+                                    + " orientation "
+                                    + header.orientation()
+                            : "; its labels are of another picture";
+            drawn.fault(
+                    "states %s (height x width), but %s is %s%s",
+                    declared.get(), drawn.image(), header.size(), cause);
+        }
+    }
+
+    private void warnOfMixture(List<LabeledImage> images) {
+        List<Annotation> objects = images.stream().flatMap(i -> i.objects().stream()).toList();
+        long boxes =
+                objects.stream().filter(o -> o.segmentation() instanceof Segmentation.None).count();
+        if (boxes > 0 && boxes < objects.size()) {
+            context.warning(
+                    folder,
+                    "%d of %s have a box and no outline; they stay boxes, which models of boxes"
+                            + " learn, but models of masks refuse",
+                    boxes,
+                    Count.of(objects.size(), "object"));
+        }
+    }
+
+    private void warnOfAlike(List<String> classes) {
+        Map<String, String> byKey = new HashMap<>();
+        for (String name : classes) {
+            String other = byKey.putIfAbsent(NameKey.of(name), name);
+            if (other != null && !other.equals(name)) {
+                context.warning(
+                        folder,
+                        "classes \"%s\" and \"%s\" differ in case or blanks alone; if they are one"
+                                + " class, rename one of them",
+                        other,
+                        name);
+            }
+        }
+    }
+
+    private void warnOfCopies(List<LabeledImage> images) {
+        SetMultimap<String, Split> splits = LinkedHashMultimap.create();
+        images.forEach(i -> splits.put(i.source(), i.split().orElse(Split.TRAIN)));
+        List<String> leaked =
+                splits.keySet().stream().filter(source -> splits.get(source).size() > 1).toList();
+        if (!leaked.isEmpty()) {
+            context.warning(
+                    folder,
+                    "augmented copies of %s, such as %s, are in %s; put copies of one image into"
+                            + " one part, or the results are too good",
+                    Count.of(leaked.size(), "image"),
+                    leaked.get(0),
+                    splits.get(leaked.get(0)).stream()
+                            .map(Split::key)
+                            .collect(Collectors.joining(" and in ")));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Split;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * An image with its labels.
+ *
+ * @param name its path from the folder of the labels
+ * @param file the file of the pixels: the image, or a label file that contains it
+ * @param embedded whether {@code file} is a label file
+ * @param split empty if the labels do not state it
+ * @param size turned upright; 0 by 0 if it cannot be read
+ * @param objects with ids of 0
+ * @param map the label map, where pixels are labeled
+ * @param findings at most 100
+ * @param source the image that it is an augmented copy of, else its name; copies of one image
+ *     belong in one split
+ */
+public record LabeledImage(
+        String name,
+        Path file,
+        boolean embedded,
+        Optional<Split> split,
+        Size size,
+        List<Annotation> objects,
+        Optional<Path> map,
+        List<Finding> findings,
+        String source) {
+
+    /** Roboflow's names of augmented copies: {@code a_jpg.rf.0123abcd.jpg}. */
+    private static final Pattern COPY =
+            Pattern.compile("(?:.*/)?([^/]+)\\.rf\\.[0-9A-Za-z_-]{8,}(?:\\.[^./]+)?");
+
+    /** Keeps copies; takes an empty source from the name. */
+    public LabeledImage {
+        objects = ImmutableList.copyOf(objects);
+        findings = DrawnImage.limited(findings);
+        Matcher copy = COPY.matcher(name);
+        source = !source.isEmpty() ? source : copy.matches() ? copy.group(1) : name;
+    }
+
+    /** Returns whether it cannot be used as it is. */
+    public boolean isFaulty() {
+        return findings.stream().anyMatch(Finding::isError);
+    }
+
+    /** Returns whether it belongs to a split; images of no split are for training. */
+    public boolean isIn(Split other) {
+        return split.orElse(Split.TRAIN) == other;
+    }
+
+    /** Returns the image in another split. */
+    LabeledImage with(Split other) {
+        return new LabeledImage(
+                name, file, embedded, Optional.of(other), size, objects, map, findings, source);
+    }
+}

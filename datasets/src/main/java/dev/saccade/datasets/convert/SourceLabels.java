@@ -1,0 +1,90 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.SeededRandom;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Split;
+
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The labels of a folder in any format.
+ *
+ * @param classes the names of the classes; the label of a class is its position
+ * @param categoryIds the id of each class in COCO's format
+ * @param images sorted by name
+ * @param pixels the meaning of the label maps, where pixels are labeled and not objects
+ * @param notes decisions made while reading, in sentences for the user
+ * @param findings faults besides those of single images
+ */
+public record SourceLabels(
+        List<String> classes,
+        List<Long> categoryIds,
+        List<LabeledImage> images,
+        Optional<PixelCode> pixels,
+        List<String> notes,
+        List<Finding> findings) {
+
+    /** Keeps copies. */
+    public SourceLabels {
+        classes = ImmutableList.copyOf(classes);
+        categoryIds = ImmutableList.copyOf(categoryIds);
+        images = ImmutableList.copyOf(images);
+        notes = ImmutableList.copyOf(notes);
+        findings = ImmutableList.copyOf(findings);
+    }
+
+    /** Returns the images of a split; images of no split are for training. */
+    public List<LabeledImage> images(Split split) {
+        return images.stream().filter(image -> image.isIn(split)).toList();
+    }
+
+    /** Returns the labels without the images that cannot be used. */
+    public SourceLabels withoutFaulty() {
+        return with(images.stream().filter(image -> !image.isFaulty()).toList());
+    }
+
+    /**
+     * Moves images from train to val. Whether one is moved depends on the seed and its name alone,
+     * so adding images does not move others; augmented copies of one image stay together. Only
+     * where none or all would be moved, the closest one is treated differently.
+     *
+     * @param fraction the expected fraction of images to move, above 0 and below 1
+     */
+    public SourceLabels withValidation(double fraction, long seed) {
+        List<String> sources =
+                images(Split.TRAIN).stream().map(LabeledImage::source).distinct().toList();
+        ToDoubleFunction<String> sample = source -> SeededRandom.of(seed, source).nextDouble();
+        Comparator<String> bySample = Comparator.comparingDouble(sample);
+        Set<String> held = new HashSet<>(sources);
+        held.removeIf(source -> sample.applyAsDouble(source) >= fraction);
+        if (sources.size() > 1 && held.isEmpty()) {
+            sources.stream().min(bySample).ifPresent(held::add);
+        } else if (sources.size() > 1 && held.size() == sources.size()) {
+            sources.stream().max(bySample).ifPresent(held::remove);
+        }
+        return with(
+                images.stream()
+                        .map(
+                                image ->
+                                        image.isIn(Split.TRAIN) && held.contains(image.source())
+                                                ? image.with(Split.VAL)
+                                                : image)
+                        .toList());
+    }
+
+    private SourceLabels with(List<LabeledImage> others) {
+        return new SourceLabels(classes, categoryIds, others, pixels, notes, findings);
+    }
+
+    /** Returns the labels with other ids of the classes. */
+    public SourceLabels withCategoryIds(List<Long> ids) {
+        return new SourceLabels(classes, ids, images, pixels, notes, findings);
+    }
+}

@@ -1,0 +1,99 @@
+package dev.saccade.datasets.convert.formats;
+
+import static dev.saccade.datasets.convert.source.SourceFolder.baseName;
+
+import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.Multimaps;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.ResourceLines;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.PixelCode;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.source.SourceFolder;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Trees of Cityscapes and COCO-Stuff: PNGs whose names end in {@code _labelTrainIds.png}, classes
+ * counted from 0 and 255 for none, or in {@code _gtFine_labelIds.png}, whose indices are those of
+ * Cityscapes' own table.
+ *
+ * <p>The classes are those of {@code classes.txt}; else the 19 that Cityscapes evaluates, or the
+ * 171 of COCO-Stuff where images are in {@code train2017} and {@code val2017}.
+ */
+final class CityscapesReader implements LabelReader {
+
+    private static final String TRAIN_IDS = "_labeltrainids.png";
+    private static final String IDS = "_gtfine_labelids.png";
+    private static final int NO_CLASS = 255;
+    private static final int MOST_IDS = 34;
+
+    /** Index and name of a class a line. */
+    private static final List<String> CITYSCAPES =
+            ResourceLines.read(CityscapesReader.class, "cityscapes.txt");
+
+    private static final Pattern MAP_NAME =
+            Pattern.compile("(_gt(Fine|Coarse))?_label(TrainIds|Ids)$");
+
+    private static final Pattern NO_IMAGE =
+            Pattern.compile(".*_(gtFine|gtCoarse)_.*|.*_label(TrainIds|Ids)");
+
+    @Override
+    public boolean detects(SourceFolder folder) {
+        return !folder.ending(TRAIN_IDS).isEmpty() || !folder.ending(IDS).isEmpty();
+    }
+
+    @Override
+    public SourceLabels read(ConversionContext context) {
+        SourceFolder folder = context.folder();
+        boolean hasTrainIds = !folder.ending(TRAIN_IDS).isEmpty();
+        List<String> images =
+                folder.images().stream()
+                        .filter(image -> !NO_IMAGE.matcher(baseName(image)).matches())
+                        .toList();
+        ImmutableListMultimap<String, String> byName =
+                Multimaps.index(images, i -> baseName(i).replaceFirst("_leftImg8bit$", ""));
+        LabelMapPairs pairs = new LabelMapPairs(context);
+        for (String map : folder.ending(hasTrainIds ? TRAIN_IDS : IDS)) {
+            String name = MAP_NAME.matcher(baseName(map)).replaceFirst("");
+            pairs.add(map, byName.get(name), Split.ofPath(map));
+        }
+        pairs.reportUnlabeled(images);
+        List<String> classes = classes(context, images);
+        return pairs.labels(classes, code(hasTrainIds, classes.size()));
+    }
+
+    private static List<String> classes(ConversionContext context, List<String> images) {
+        Optional<List<String>> own = ClassNameFile.find(context, "classes.txt", "labels.txt");
+        if (own.isPresent()) {
+            return own.get();
+        }
+        boolean isStuff = images.stream().anyMatch(image -> image.contains("2017/"));
+        context.note(
+                "there is no classes.txt, so the classes are those of "
+                        + (isStuff ? "COCO-Stuff" : "Cityscapes"));
+        return isStuff
+                ? ResourceLines.read(CityscapesReader.class, "coco_stuff.txt")
+                : CITYSCAPES.stream().map(line -> line.substring(line.indexOf(' ') + 1)).toList();
+    }
+
+    private static PixelCode code(boolean hasTrainIds, int classes) {
+        Map<Integer, Integer> labels = new HashMap<>();
+        for (int id = 0; id < MOST_IDS && !hasTrainIds; id++) {
+            labels.put(id, LabelMap.IGNORE);
+        }
+        for (int label = 0; label < classes; label++) {
+            boolean isOwn = hasTrainIds || label >= CITYSCAPES.size();
+            int id = isOwn ? label : Integer.parseInt(CITYSCAPES.get(label).split(" ", 2)[0]);
+            labels.put(id, label);
+        }
+        labels.put(NO_CLASS, LabelMap.IGNORE);
+        return new PixelCode(/* areColors= */ false, labels);
+    }
+}

@@ -1,0 +1,117 @@
+package dev.saccade.datasets.convert.formats;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Splitter;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.coco.CocoFiles;
+import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.DrawnImage;
+import dev.saccade.datasets.convert.DrawnObject;
+import dev.saccade.datasets.convert.LabelBuilder;
+import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.source.SourceFolder;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * COCO's own format, read to be split or merged into one folder: boxes, outlines, areas, crowds and
+ * the ids of classes are kept; images and objects get new ids.
+ */
+final class CocoFileReader implements LabelReader {
+
+    @Override
+    public SourceLabels read(ConversionContext context) {
+        Map<Path, String> files = new LinkedHashMap<>();
+        for (String file : context.folder().ending(".json")) {
+            files.put(context.folder().path(file), file);
+        }
+        Map<Long, String> categories = new LinkedHashMap<>();
+        Map<String, String> sources = new HashMap<>();
+        List<DrawnImage> images = new ArrayList<>();
+        for (Path path : CocoFiles.ofObjects(List.copyOf(files.keySet()))) {
+            try {
+                Optional<CocoDataset> data = CocoDataset.read(path, context);
+                if (data.isPresent()) {
+                    addCategories(context, path, data.get(), categories);
+                    addImages(context, files.get(path), data.get(), images, sources);
+                }
+            } catch (SaccadeException e) {
+                context.accept(Finding.error(path.toString(), e));
+            }
+        }
+        Optional<List<String>> classes = Optional.of(List.copyOf(categories.values()));
+        return LabelBuilder.build(context, classes, images, sources)
+                .withCategoryIds(List.copyOf(categories.keySet()));
+    }
+
+    /** Adds the classes of a file, which must agree with the classes of other files. */
+    private static void addCategories(
+            ConversionContext context, Path file, CocoDataset data, Map<Long, String> categories) {
+        for (int label = 0; label < data.classes().size(); label++) {
+            long id = data.categoryId(label);
+            String name = data.classes().get(label);
+            boolean isNew = !categories.containsKey(id);
+            if (isNew ? categories.containsValue(name) : !categories.get(id).equals(name)) {
+                context.error(
+                        file.toString(),
+                        "category %d is \"%s\", other than in the files before; expected the same"
+                                + " ids and names in all",
+                        id,
+                        name);
+            }
+            categories.putIfAbsent(id, name);
+        }
+    }
+
+    private static void addImages(
+            ConversionContext context,
+            String file,
+            CocoDataset data,
+            List<DrawnImage> images,
+            Map<String, String> sources) {
+        Optional<Split> split = split(file);
+        CocoImages names = CocoImages.find(context.folder(), file, data.fileNames());
+        for (int i = 0; i < data.size(); i++) {
+            String place = context.place(file) + ": image " + data.imageId(i);
+            String name = data.fileNames().get(i);
+            Optional<String> found = names.of(name);
+            DrawnImage drawn = new DrawnImage(place);
+            drawn.setImage(found);
+            drawn.setSplit(split.or(() -> found.flatMap(Split::ofPath)));
+            drawn.declare(data.imageSize(i).width(), data.imageSize(i).height());
+            if (found.isPresent()) {
+                sources.put(found.get(), data.source(i));
+            } else {
+                drawn.fault("there is no image %s in %s", name, context.place(names.base()));
+            }
+            for (Annotation object : data.annotations(i)) {
+                String category = data.classes().get(object.label());
+                drawn.objects().add(new DrawnObject(place, category, new Outline.Labeled(object)));
+            }
+            images.add(drawn);
+        }
+    }
+
+    /** Returns the split of a file by its folder, else by a word in its name. */
+    private static Optional<Split> split(String file) {
+        return Split.ofPath(file)
+                .or(
+                        () ->
+                                Splitter.on(CharMatcher.anyOf("_-."))
+                                        .splitToStream(SourceFolder.baseName(file))
+                                        .flatMap(word -> Split.named(word).stream())
+                                        .findFirst());
+    }
+}

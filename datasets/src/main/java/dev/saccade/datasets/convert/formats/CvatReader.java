@@ -1,0 +1,224 @@
+package dev.saccade.datasets.convert.formats;
+
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Doubles;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.Count;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.DrawnImage;
+import dev.saccade.datasets.convert.DrawnObject;
+import dev.saccade.datasets.convert.LabelBuilder;
+import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.source.SourceFolder;
+import dev.saccade.datasets.convert.source.XmlElement;
+import dev.saccade.datasets.labels.ClassName;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * CVAT for images 1.1: one XML file for all images, shapes in pixels of images turned upright.
+ *
+ * <p>Boxes become boxes, rotated ones the outline of their corners; polygons, ellipses and masks
+ * become outlines. Shapes of one label and one {@code group_id} are parts of one object. Lines,
+ * points, cuboids, skeletons, tags and attributes are not read.
+ */
+final class CvatReader implements LabelReader {
+
+    private static final Set<String> NO_OBJECTS =
+            Set.of("polyline", "points", "cuboid", "skeleton", "tag");
+
+    @Override
+    public SourceLabels read(ConversionContext context) {
+        List<DrawnImage> images = new ArrayList<>();
+        Set<String> classes = new LinkedHashSet<>();
+        for (String file : context.folder().ending(".xml")) {
+            Map<String, Integer> leftOut = new TreeMap<>();
+            File reader = new File(context, file, images, classes, leftOut);
+            context.attempt(
+                    context.place(file),
+                    () ->
+                            XmlElement.forEach(
+                                    context.folder().path(file), "annotations", reader::read));
+            leftOut.forEach(
+                    (name, count) ->
+                            context.warning(
+                                    context.place(file),
+                                    "%d of <%s>, which are no objects with a box or an outline,"
+                                            + " are left out",
+                                    count,
+                                    name));
+        }
+        Optional<ImmutableList<String>> known =
+                Optional.of(ImmutableList.copyOf(classes)).filter(names -> !names.isEmpty());
+        return LabelBuilder.build(context, known, images, Map.of());
+    }
+
+    private record File(
+            ConversionContext context,
+            String file,
+            List<DrawnImage> images,
+            Set<String> classes,
+            Map<String, Integer> leftOut) {
+
+        void read(XmlElement element) {
+            switch (element.name()) {
+                case "meta" -> readClasses(element);
+                case "image" -> readImage(element);
+                case "track" ->
+                        throw SaccadeException.user(
+                                "%s: tracks of a video; export \"CVAT for images 1.1\" instead",
+                                element.place());
+                default -> {}
+            }
+        }
+
+        private void readClasses(XmlElement meta) {
+            for (String owner : List.of("task", "project", "job")) {
+                meta.child(owner, "labels").map(XmlElement::children).orElse(List.of()).stream()
+                        .flatMap(label -> label.child("name").stream())
+                        .forEach(name -> classes.add(ClassName.of(name.text())));
+            }
+        }
+
+        private void readImage(XmlElement element) {
+            DrawnImage drawn = new DrawnImage(element.place());
+            for (XmlElement shape : element.children()) {
+                if (NO_OBJECTS.contains(shape.name())) {
+                    leftOut.merge(shape.name(), 1, Integer::sum);
+                } else {
+                    drawn.attempt(
+                            shape.place(),
+                            () ->
+                                    outline(shape)
+                                            .ifPresent(o -> drawn.objects().add(object(shape, o))));
+                }
+            }
+            String name = element.attribute("name").orElse("");
+            String subset = element.attribute("subset").orElse("");
+            String parent = SourceFolder.parent(file);
+            List<String> folders =
+                    List.of(parent + "images/" + subset + "/", parent + "images/", parent);
+            Optional<String> image = context.folder().findFrom(folders, name);
+            drawn.setImage(image);
+            drawn.setSplit(Split.named(subset).or(() -> image.flatMap(Split::ofPath)));
+            drawn.declare(
+                    element.attribute("width").map(Ints::tryParse).orElse(0),
+                    element.attribute("height").map(Ints::tryParse).orElse(0));
+            if (image.isEmpty()) {
+                drawn.fault("there is no image %s", name);
+            }
+            images.add(drawn.limitFindings());
+        }
+    }
+
+    private static DrawnObject object(XmlElement shape, Outline outline) {
+        String label = shape.attribute("label").orElse("");
+        String group = shape.attribute("group_id").filter(id -> !id.equals("0")).orElse("");
+        return new DrawnObject(shape.place(), label, group, List.of(outline), false);
+    }
+
+    private static Optional<Outline> outline(XmlElement shape) {
+        return switch (shape.name()) {
+            case "box" -> Optional.of(box(shape));
+            case "polygon" -> Optional.of(polygon(shape));
+            case "ellipse" -> Optional.of(ellipse(shape));
+            case "mask" -> Optional.of(mask(shape));
+            default -> Optional.empty();
+        };
+    }
+
+    private static double number(XmlElement shape, String key) {
+        return number(key, shape.attribute(key).orElse("nothing"));
+    }
+
+    private static double number(String key, String text) {
+        Double number = Doubles.tryParse(text.strip());
+        if (number == null || !Double.isFinite(number)) {
+            throw SaccadeException.user("%s: got %s, expected a number with a point", key, text);
+        }
+        return number;
+    }
+
+    private static double rotation(XmlElement shape) {
+        return shape.attribute("rotation").map(text -> number("rotation", text)).orElse(0.0);
+    }
+
+    private static Outline box(XmlElement shape) {
+        Outline.Box box =
+                new Outline.Box(
+                        number(shape, "xtl"),
+                        number(shape, "ytl"),
+                        number(shape, "xbr"),
+                        number(shape, "ybr"));
+        double degrees = rotation(shape);
+        double x = (box.left() + box.right()) / 2;
+        double y = (box.top() + box.bottom()) / 2;
+        return degrees == 0 ? box : new Outline.Ring(box.points()).rotated(degrees, x, y);
+    }
+
+    private static Outline polygon(XmlElement shape) {
+        List<Double> numbers = new ArrayList<>();
+        for (String point : Splitter.on(';').split(shape.attribute("points").orElse(""))) {
+            List<String> xy = Splitter.on(',').splitToList(point);
+            if (xy.size() != 2) {
+                throw SaccadeException.user("points: got \"%s\", expected x,y;x,y;...", point);
+            }
+            xy.forEach(text -> numbers.add(number("points", text)));
+        }
+        return new Outline.Ring(Doubles.toArray(numbers));
+    }
+
+    private static Outline ellipse(XmlElement shape) {
+        double radiusX = number(shape, "rx");
+        double radiusY = number(shape, "ry");
+        if (Math.max(Math.abs(radiusX), Math.abs(radiusY)) > 1e6) {
+            throw SaccadeException.user("an ellipse larger than any image");
+        }
+        double x = number(shape, "cx");
+        double y = number(shape, "cy");
+        return Outline.Ring.ofEllipse(x, y, radiusX, radiusY).rotated(rotation(shape), x, y);
+    }
+
+    /** Reads runs over the rows of a part of the image, background first. */
+    private static Outline mask(XmlElement shape) {
+        int width = side(shape, "width");
+        int height = side(shape, "height");
+        if (width < 1 || height < 1 || (long) width * height > 1 << 28) {
+            throw SaccadeException.user("a mask of %d by %d pixels", width, height);
+        }
+        byte[] rows = new byte[width * height];
+        int next = 0;
+        byte value = 0;
+        for (String run : Splitter.on(',').split(shape.attribute("rle").orElse(""))) {
+            Integer length = Ints.tryParse(run.strip());
+            if (length == null || length < 0 || length > rows.length - next) {
+                throw SaccadeException.user(
+                        "rle: got \"%s\", expected runs of %s in all",
+                        run, Count.of(rows.length, "pixel"));
+            }
+            Arrays.fill(rows, next, next + length, value);
+            next += length;
+            value = (byte) (1 - value);
+        }
+        Rle mask = Rle.encode(new Size(height, width), rows);
+        return new Outline.Bitmap(side(shape, "left"), side(shape, "top"), mask);
+    }
+
+    private static int side(XmlElement shape, String key) {
+        return Ints.saturatedCast(Math.round(number(shape, key)));
+    }
+}

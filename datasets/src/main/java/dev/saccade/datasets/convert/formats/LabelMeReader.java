@@ -1,0 +1,313 @@
+package dev.saccade.datasets.convert.formats;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.primitives.Doubles;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.Json;
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.check.LabelFormat;
+import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.DrawnImage;
+import dev.saccade.datasets.convert.DrawnObject;
+import dev.saccade.datasets.convert.Hole;
+import dev.saccade.datasets.convert.LabelBuilder;
+import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.source.SourceFolder;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * LabelMe: a JSON file for each image with a list of shapes in pixels of the image turned upright.
+ *
+ * <p>Polygons become outlines and rectangles boxes; a circle becomes the polygon that labelme's own
+ * converter writes. A {@code _background_} is a hole in the shapes before it. Shapes of one label
+ * and one {@code group_id} are parts of one object. The image is the file in {@code imagePath};
+ * where that is missing, the copy in {@code imageData}.
+ */
+final class LabelMeReader implements LabelReader {
+
+    private static final int MOST_NUMBERS = 1_000_000;
+    private static final String BACKGROUND = "_background_";
+    private static final String IGNORED = "__ignore__";
+    private static final Set<String> NO_OBJECTS = Set.of("point", "points", "line", "linestrip");
+
+    @Override
+    public SourceLabels read(ConversionContext context) {
+        SourceFolder folder = context.folder();
+        List<DrawnImage> images =
+                context.inParallel(folder.ending(".json"), file -> read(folder, file)).stream()
+                        .flatMap(Optional::stream)
+                        .toList();
+        Set<String> labeled = images.stream().map(DrawnImage::image).collect(Collectors.toSet());
+        context.reportUnlabeled(folder.images(), labeled, "a file of labels");
+        Optional<List<String>> classes = ClassNameFile.find(context, "labels.txt", "classes.txt");
+        return LabelBuilder.build(context, classes, images, Map.of());
+    }
+
+    /** Reads a file; returns nothing if it has another format. */
+    private static Optional<DrawnImage> read(SourceFolder folder, String file) {
+        Optional<String> format = LabelFormat.guess(folder.path(file));
+        return format.isEmpty() || format.get().equals("LabelMe")
+                ? Optional.of(new File(folder, file).read())
+                : Optional.empty();
+    }
+
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Shape(String place, String label, String type, String group, double[] points) {}
+
+    private static final class File {
+
+        private final SourceFolder folder;
+        private final String file;
+        private final DrawnImage drawn;
+        private String imagePath = "";
+        private boolean hasData;
+        private boolean hasShapes;
+        private int width;
+        private int height;
+
+        File(SourceFolder folder, String file) {
+            this.folder = folder;
+            this.file = file;
+            this.drawn = new DrawnImage(folder.path(file).toString());
+        }
+
+        DrawnImage read() {
+            drawn.attempt(drawn.place(), this::parse);
+            drawn.declare(width, height);
+            drawn.setSplit(Split.ofPath(file));
+            drawn.setImage(image());
+            if (drawn.image().isEmpty() && hasData && SourceFolder.isImage(imagePath)) {
+                String suffix = imagePath.substring(imagePath.lastIndexOf('.'));
+                drawn.setImage(SourceFolder.stem(file) + suffix, file);
+            } else if (drawn.image().isEmpty()) {
+                drawn.fault(
+                        "there is no image %s, and no imageData in its place%s",
+                        imagePath, hasData ? " for a file of such a name" : "");
+            }
+            return drawn.limitFindings();
+        }
+
+        private Optional<String> image() {
+            Optional<String> named =
+                    imagePath.isEmpty()
+                            ? Optional.empty()
+                            : folder.find(SourceFolder.parent(file), imagePath);
+            if (named.isPresent()) {
+                return named;
+            }
+            List<String> same = folder.imagesOf(SourceFolder.stem(file));
+            if (same.size() > 1) {
+                drawn.fault(
+                        "may be the labels of %s; expected one of them in imagePath",
+                        String.join(" or ", same));
+            }
+            return SourceFolder.only(same);
+        }
+
+        private void parse() {
+            try (InputStream stream = RegularFile.open(folder.path(file));
+                    JsonParser json = Json.parser(stream)) {
+                try {
+                    readFile(json);
+                } catch (JsonProcessingException e) {
+                    JsonLocation at = Json.place(e, json);
+                    throw SaccadeException.user(
+                            "%s:%d:%d: no valid JSON: %s",
+                            drawn.place(),
+                            at.getLineNr(),
+                            at.getColumnNr(),
+                            e.getOriginalMessage());
+                }
+            } catch (IOException e) {
+                throw SaccadeException.io(
+                        e, "%s: cannot be read: %s", drawn.place(), e.getMessage());
+            }
+            if (!hasShapes) {
+                drawn.fault("has no shapes, expected those of LabelMe");
+            }
+        }
+
+        private void readFile(JsonParser json) throws IOException {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                throw SaccadeException.user("%s: expected an object with shapes", drawn.place());
+            }
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                String key = json.currentName();
+                JsonToken value = json.nextToken();
+                switch (key) {
+                    case "imagePath" ->
+                            imagePath = value == JsonToken.VALUE_STRING ? json.getText() : "";
+                    case "imageData" -> hasData = value == JsonToken.VALUE_STRING;
+                    case "imageWidth" -> width = Ints.saturatedCast(Json.integer(json).orElse(0));
+                    case "imageHeight" -> height = Ints.saturatedCast(Json.integer(json).orElse(0));
+                    case "shapes" -> readShapes(json);
+                    default -> {}
+                }
+                json.skipChildren();
+            }
+        }
+
+        private String at(JsonParser json) {
+            return drawn.place() + ":" + json.currentTokenLocation().getLineNr();
+        }
+
+        private void readShapes(JsonParser json) throws IOException {
+            hasShapes = true;
+            if (!json.isExpectedStartArrayToken()) {
+                drawn.error(at(json), "shapes: expected a list");
+                return;
+            }
+            while (json.nextToken() != JsonToken.END_ARRAY) {
+                if (json.currentToken() == JsonToken.START_OBJECT) {
+                    Shape shape = readShape(json);
+                    drawn.attempt(shape.place, () -> add(shape));
+                } else {
+                    drawn.error(at(json), "expected a shape");
+                    json.skipChildren();
+                }
+            }
+        }
+
+        private Shape readShape(JsonParser json) throws IOException {
+            String shapePlace = at(json);
+            String label = "";
+            String type = "polygon";
+            String group = "";
+            double[] points = {};
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                String key = json.currentName();
+                json.nextToken();
+                switch (key) {
+                    case "label" -> label = text(json);
+                    case "shape_type" -> type = text(json);
+                    case "group_id" ->
+                            group = json.currentToken() == JsonToken.VALUE_NULL ? "" : text(json);
+                    case "points" -> points = readPoints(json);
+                    default -> json.skipChildren();
+                }
+            }
+            return new Shape(shapePlace, label, type, group, points);
+        }
+
+        private static String text(JsonParser json) throws IOException {
+            json.skipChildren();
+            return json.currentToken().isScalarValue() ? json.getText() : "";
+        }
+
+        /** Reads {@code [[x, y], ...]}; other values become NaN, which is reported. */
+        private static double[] readPoints(JsonParser json) throws IOException {
+            List<Double> numbers = new ArrayList<>();
+            int depth = 0;
+            do {
+                switch (json.currentToken()) {
+                    case START_ARRAY, START_OBJECT -> depth++;
+                    case END_ARRAY, END_OBJECT -> depth--;
+                    case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> numbers.add(json.getDoubleValue());
+                    case FIELD_NAME -> {}
+                    default -> numbers.add(Double.NaN);
+                }
+            } while (depth > 0 && numbers.size() < MOST_NUMBERS && json.nextToken() != null);
+            return Doubles.toArray(numbers);
+        }
+
+        private void add(Shape shape) {
+            if (shape.label.equals(IGNORED)) {
+                drawn.warning(
+                        shape.place,
+                        "%s is left out: objects that are detected there count as wrong",
+                        IGNORED);
+            } else if (shape.label.isEmpty()) {
+                throw SaccadeException.user("a shape without a label");
+            } else if (!Doubles.asList(shape.points).stream().allMatch(Double::isFinite)) {
+                throw SaccadeException.user("points: expected pairs of numbers");
+            } else if (NO_OBJECTS.contains(shape.type)) {
+                drawn.warning(shape.place, "a %s is not an object, it is left out", shape.type);
+            } else if (shape.label.equals(BACKGROUND)) {
+                cut(shape.place, outline(shape));
+            } else {
+                List<Outline> outlines = List.of(outline(shape));
+                drawn.objects()
+                        .add(
+                                new DrawnObject(
+                                        shape.place, shape.label, shape.group, outlines, false));
+            }
+        }
+
+        private static Outline outline(Shape shape) {
+            double[] p = shape.points;
+            switch (shape.type) {
+                case "polygon", "rotation" -> {
+                    return new Outline.Ring(p);
+                }
+                case "rectangle" -> {
+                    // Newer versions write all four corners.
+                    if (p.length != 4 && p.length != 8) {
+                        throw SaccadeException.user(
+                                "a rectangle of %d numbers, expected two opposite corners",
+                                p.length);
+                    }
+                    double x = p[p.length / 2];
+                    double y = p[p.length / 2 + 1];
+                    return new Outline.Box(
+                            Math.min(p[0], x),
+                            Math.min(p[1], y),
+                            Math.max(p[0], x),
+                            Math.max(p[1], y));
+                }
+                case "circle" -> {
+                    if (p.length != 4) {
+                        throw SaccadeException.user(
+                                "a circle of %d numbers, expected its center and a point on it",
+                                p.length);
+                    }
+                    double radius = Math.hypot(p[2] - p[0], p[3] - p[1]);
+                    if (radius > 1e6) {
+                        throw SaccadeException.user("a circle larger than any image");
+                    }
+                    return Outline.Ring.ofEllipse(p[0], p[1], radius, radius);
+                }
+                default ->
+                        throw SaccadeException.user(
+                                "shape_type %s is not read, expected polygon, rectangle or circle",
+                                shape.type);
+            }
+        }
+
+        /** Cuts a shape out of all shapes before it, over which labelme draws it. */
+        private void cut(String shapePlace, Outline hole) {
+            if (hole.points().length > 2 * Hole.MOST_POINTS) {
+                throw SaccadeException.user(
+                        "hole of %d points, expected at most %d; simplify it",
+                        hole.points().length / 2, Hole.MOST_POINTS);
+            }
+            try {
+                if (!new Hole(hole).cut(drawn.objects())) {
+                    drawn.warning(
+                            shapePlace,
+                            "%s lies on no shape before it, and cuts nothing; move it behind the"
+                                    + " shapes that it is a hole of",
+                            BACKGROUND);
+                }
+            } catch (InternalError e) {
+                // What java.awt.geom.Area throws for some polygons that touch themselves.
+                throw SaccadeException.user(
+                        e, "%s cannot be cut out of other shapes; draw it again", BACKGROUND);
+            }
+        }
+    }
+}

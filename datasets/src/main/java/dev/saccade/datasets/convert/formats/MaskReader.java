@@ -1,0 +1,177 @@
+package dev.saccade.datasets.convert.formats;
+
+import static dev.saccade.datasets.convert.source.SourceFolder.baseName;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.Multimaps;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.ResourceLines;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.PixelCode;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.source.SourceFolder;
+import dev.saccade.datasets.convert.source.TextFile;
+import dev.saccade.datasets.labels.ClassName;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * PNGs beside images, in folders such as VOC's {@code SegmentationClass}, {@code masks} or {@code
+ * train_labels}, whose pixels are classes: colors where a table of them exists, CVAT's {@code
+ * labelmap.txt} or CamVid's {@code class_dict.csv}; else indices that count from 0, with the names
+ * in {@code classes.txt} or VOC's 21 classes.
+ *
+ * <p>The background is a class, as in VOC's own evaluation. What a table calls void, unlabeled or
+ * ignored is no class, nor is 255 or VOC's color of edges.
+ */
+final class MaskReader implements LabelReader {
+
+    private static final Pattern FOLDER =
+            Pattern.compile("segmentationclass|masks?|.*[_-](labels|masks?)");
+
+    private static final Pattern MAP_NAME = Pattern.compile("[_-](L|labels?|masks?|gt)$");
+    private static final Pattern NO_CLASS =
+            Pattern.compile("void|unlabell?ed|ignored?", Pattern.CASE_INSENSITIVE);
+
+    private static final String SETS = "ImageSets/Segmentation/";
+    private static final int VOC_EDGE = 0xE0E0C0;
+    private static final int NONE = 255;
+
+    @Override
+    public boolean detects(SourceFolder folder) {
+        return folder.files().stream().anyMatch(MaskReader::isMap)
+                && folder.first(
+                                "labelmap.txt",
+                                "class_dict.csv",
+                                "SegmentationClass",
+                                "classes.txt")
+                        .isPresent();
+    }
+
+    private static boolean isMap(String file) {
+        String folders = SourceFolder.parent(file).toLowerCase(Locale.ROOT);
+        return file.endsWith(".png")
+                && Splitter.on('/').splitToStream(folders).anyMatch(FOLDER.asMatchPredicate());
+    }
+
+    @Override
+    public SourceLabels read(ConversionContext context) {
+        SourceFolder folder = context.folder();
+        List<String> images =
+                folder.images().stream()
+                        .filter(image -> !isMap(image) && !image.startsWith("SegmentationObject/"))
+                        .toList();
+        ImmutableListMultimap<String, String> byName =
+                Multimaps.index(images, SourceFolder::baseName);
+        List<String> maps = folder.files().stream().filter(MaskReader::isMap).toList();
+        Map<String, Optional<Split>> splits = splits(context, maps);
+        LabelMapPairs pairs = new LabelMapPairs(context);
+        splits.forEach(
+                (map, split) -> {
+                    String name = baseName(map);
+                    String bare = MAP_NAME.matcher(name).replaceFirst("");
+                    pairs.add(map, byName.get(byName.containsKey(name) ? name : bare), split);
+                });
+        if (maps.size() == splits.size()) {
+            pairs.reportUnlabeled(images);
+        }
+        return labels(context, pairs);
+    }
+
+    /** Returns the maps in the lists of splits, if there are any; else all, by their folders. */
+    private static Map<String, Optional<Split>> splits(
+            ConversionContext context, List<String> maps) {
+        Map<String, String> byId = new HashMap<>();
+        maps.forEach(map -> byId.put(baseName(map), map));
+        SplitLists lists = new SplitLists(context);
+        for (String list : context.folder().ending(".txt")) {
+            Optional<Split> split = Split.named(baseName(list));
+            if (list.startsWith(SETS) && split.isPresent()) {
+                lists.read(list, split, byId, ".png");
+            }
+        }
+        lists.reportRepeated();
+        int listed = lists.splits().size();
+        if (listed == 0) {
+            maps.forEach(map -> lists.add(map, Split.ofPath(map), ""));
+        } else if (listed < maps.size()) {
+            context.warning(
+                    context.folder().toString(),
+                    "%d of %d label maps are in no list of %s, they are left out",
+                    maps.size() - listed,
+                    maps.size(),
+                    SETS);
+        }
+        return lists.splits();
+    }
+
+    private static SourceLabels labels(ConversionContext context, LabelMapPairs pairs) {
+        Optional<String> table = context.folder().first("labelmap.txt", "class_dict.csv");
+        if (table.isPresent()) {
+            Map<Integer, Integer> colors = new HashMap<>(Map.of(VOC_EDGE, LabelMap.IGNORE));
+            List<String> classes = readTable(context, table.get(), colors);
+            return pairs.labels(classes, new PixelCode(/* areColors= */ true, colors));
+        }
+        Optional<List<String>> own = ClassNameFile.find(context, "classes.txt", "labels.txt");
+        if (own.isEmpty()) {
+            context.note("there is no classes.txt, so the classes are those of VOC");
+        }
+        List<String> classes = own.orElseGet(() -> ResourceLines.read(MaskReader.class, "voc.txt"));
+        Map<Integer, Integer> indices = new HashMap<>(Map.of(NONE, LabelMap.IGNORE));
+        for (int label = 0; label < classes.size(); label++) {
+            indices.put(label, label);
+        }
+        return pairs.labels(classes, new PixelCode(/* areColors= */ false, indices));
+    }
+
+    /** Reads {@code name:r,g,b::} or {@code name,r,g,b} a line. */
+    private static List<String> readTable(
+            ConversionContext context, String file, Map<Integer, Integer> colors) {
+        List<String> classes = new ArrayList<>();
+        for (TextFile.Line line : context.lines(file)) {
+            boolean isHeader = line.text().startsWith("name,") && line.place().endsWith(":1");
+            if (isHeader || line.text().startsWith("#")) {
+                continue;
+            }
+            List<String> words = Splitter.on(CharMatcher.anyOf(":,")).splitToList(line.text());
+            Optional<Integer> color = color(words);
+            String name = ClassName.of(words.get(0));
+            boolean isClass = !NO_CLASS.matcher(name).matches();
+            int label = isClass ? classes.size() : LabelMap.IGNORE;
+            if (color.isEmpty()) {
+                context.error(
+                        line.place(), "got \"%s\", expected a name and a color r,g,b", line.text());
+            } else if (colors.putIfAbsent(color.get(), label) != null) {
+                context.error(line.place(), "the color of \"%s\" occurs above", name);
+            } else if (isClass) {
+                classes.add(name);
+            }
+        }
+        ClassNameFile.requireDistinct(context, context.place(file), classes);
+        return classes;
+    }
+
+    /** Returns the color in the second to fourth word. */
+    private static Optional<Integer> color(List<String> words) {
+        int color = 0;
+        for (int i = 1; i < 4; i++) {
+            Integer part = i < words.size() ? Ints.tryParse(words.get(i).strip()) : null;
+            if (part == null || part < 0 || part > 255) {
+                return Optional.empty();
+            }
+            color = (color << 8) | part;
+        }
+        return Optional.of(color);
+    }
+}

@@ -1,0 +1,261 @@
+package dev.saccade.datasets.convert.formats;
+
+import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.Multimaps;
+import com.google.common.primitives.Doubles;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Split;
+import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.DrawnImage;
+import dev.saccade.datasets.convert.DrawnObject;
+import dev.saccade.datasets.convert.LabelBuilder;
+import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.SourceLabels;
+import dev.saccade.datasets.convert.source.NameKey;
+import dev.saccade.datasets.convert.source.Nearness;
+import dev.saccade.datasets.convert.source.SourceFolder;
+import dev.saccade.datasets.convert.source.XmlElement;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Pascal VOC: an XML file for each image. Where CVAT states a {@code rotation} among the
+ * attributes, the box is the one around the rotated box.
+ *
+ * <p>Boxes name the first and the last pixel, counted from 1: as in detectron2, {@code xmin} and
+ * {@code ymin} lose 1 and {@code xmax} and {@code ymax} stay, so a box of the whole image equals
+ * COCO's. mmdetection takes 1 from all four, which loses a row and a column. Many tools write edges
+ * that count from 0 under the same names; a folder in which a box begins at 0 is read so.
+ *
+ * <p>Objects that are {@code difficult} become crowds: training skips them, and detecting them is
+ * neither right nor wrong, as in VOC's own evaluation and mmdetection's converter.
+ */
+final class VocReader implements LabelReader {
+
+    private static final String SETS = "ImageSets/Main/";
+    private static final List<String> EDGES = List.of("xmin", "ymin", "xmax", "ymax");
+    private static final int MOST_OBJECTS = 100_000;
+
+    @Override
+    public SourceLabels read(ConversionContext context) {
+        SourceFolder folder = context.folder();
+        List<String> files = folder.ending(".xml");
+        List<DrawnImage> all = context.inParallel(files, file -> new File(folder, file).read());
+        Map<String, DrawnImage> byFile = new LinkedHashMap<>();
+        for (int i = 0; i < files.size(); i++) {
+            byFile.put(files.get(i), all.get(i));
+        }
+        List<DrawnImage> images = listed(context, byFile);
+        Optional<List<String>> classes =
+                ClassNameFile.find(context, "classes.txt", "labels.txt", "Annotations/classes.txt");
+        countFromZero(context, images);
+        return LabelBuilder.build(context, classes, images, Map.of());
+    }
+
+    /** Moves boxes that count from 1. */
+    private static void countFromZero(ConversionContext context, List<DrawnImage> images) {
+        Optional<DrawnObject> zero =
+                images.stream()
+                        .flatMap(image -> image.objects().stream())
+                        .filter(object -> box(object).left() == 0 || box(object).top() == 0)
+                        .findFirst();
+        if (zero.isPresent()) {
+            context.note(
+                    Text.format(
+                            "a box begins at 0 (%s), so they are edges that count from 0, not VOC's"
+                                    + " pixels that count from 1",
+                            zero.get().place()));
+        } else {
+            context.note("boxes are from the first to the last pixel, counted from 1");
+            images.forEach(image -> image.objects().replaceAll(VocReader::fromZero));
+        }
+    }
+
+    private static DrawnObject fromZero(DrawnObject object) {
+        Outline.Box box = box(object);
+        return object.with(
+                List.of(new Outline.Box(box.left() - 1, box.top() - 1, box.right(), box.bottom())));
+    }
+
+    private static Outline.Box box(DrawnObject object) {
+        return (Outline.Box) object.outlines().get(0);
+    }
+
+    /** Returns the images in the lists of splits, if there are any; else all, by their folders. */
+    private static List<DrawnImage> listed(
+            ConversionContext context, Map<String, DrawnImage> images) {
+        SourceFolder folder = context.folder();
+        ImmutableListMultimap<String, String> filesById =
+                Multimaps.index(images.keySet(), SourceFolder::baseName);
+        SplitLists lists = new SplitLists(context);
+        for (String list : folder.ending(".txt")) {
+            String sets = SourceFolder.parent(list);
+            boolean hasSplits = folder.has(sets + "train.txt") || folder.has(sets + "val.txt");
+            Optional<Split> split =
+                    SourceFolder.fileName(list).equals("trainval.txt") && !hasSplits
+                            ? Optional.of(Split.TRAIN)
+                            : Split.named(SourceFolder.baseName(list));
+            if (("/" + list).contains("/" + SETS) && split.isPresent()) {
+                lists.read(list, split, filesOf(list, filesById), ".xml");
+            }
+        }
+        lists.reportRepeated();
+        if (lists.splits().isEmpty()) {
+            images.values().forEach(image -> image.setSplit(Split.ofPath(image.image())));
+            return List.copyOf(images.values());
+        }
+        int left = images.size() - lists.splits().size();
+        if (left > 0) {
+            context.warning(
+                    folder.toString(),
+                    "%d of %d images with labels are in no list of %s, they are left out",
+                    left,
+                    images.size(),
+                    SETS);
+        }
+        lists.splits().forEach((file, split) -> images.get(file).setSplit(split));
+        return lists.splits().keySet().stream().map(images::get).toList();
+    }
+
+    /** Returns the files of the ids in a list: the nearest, as the years of VOC share ids. */
+    private static Map<String, String> filesOf(
+            String list, ImmutableListMultimap<String, String> filesById) {
+        Map<String, String> files = new HashMap<>();
+        for (String id : filesById.keySet()) {
+            SourceFolder.only(Nearness.nearest(list, filesById.get(id)))
+                    .ifPresent(file -> files.put(id, file));
+        }
+        return files;
+    }
+
+    private static final class File {
+
+        private final SourceFolder folder;
+        private final String file;
+        private final DrawnImage drawn;
+        private String imageName = "";
+
+        File(SourceFolder folder, String file) {
+            this.folder = folder;
+            this.file = file;
+            this.drawn = new DrawnImage(folder.path(file).toString());
+        }
+
+        DrawnImage read() {
+            drawn.attempt(
+                    drawn.place(),
+                    () -> XmlElement.forEach(folder.path(file), "annotation", this::read));
+            drawn.setImage(image());
+            if (drawn.image().isEmpty()) {
+                drawn.fault(
+                        "there is no image %s", imageName.isEmpty() ? "of this name" : imageName);
+            }
+            return drawn.limitFindings();
+        }
+
+        /** Returns the image of the name of the file; else the image that the file names. */
+        private Optional<String> image() {
+            String stem = SourceFolder.baseName(file);
+            String parent = SourceFolder.parent(file);
+            String above = SourceFolder.above(parent);
+            List<String> folders =
+                    List.of(parent, above + "JPEGImages/", above + "images/", above, "");
+            for (String start : folders) {
+                List<String> same = folder.imagesOf(start + stem);
+                if (!same.isEmpty()) {
+                    return SourceFolder.only(same).or(() -> named(same));
+                }
+            }
+            return imageName.isEmpty() ? Optional.empty() : folder.findFrom(folders, imageName);
+        }
+
+        private Optional<String> named(List<String> images) {
+            String key = SourceFolder.fileName(NameKey.of(imageName));
+            Optional<String> image =
+                    images.stream()
+                            .filter(path -> NameKey.of(SourceFolder.fileName(path)).equals(key))
+                            .findFirst();
+            if (image.isEmpty()) {
+                drawn.fault(
+                        "may be the labels of %s; expected one of them in <filename>",
+                        String.join(" or ", images));
+            }
+            return image;
+        }
+
+        private void read(XmlElement element) {
+            switch (element.name()) {
+                case "filename" -> imageName = element.text();
+                case "size" ->
+                        drawn.declare(
+                                Ints.tryParse(element.text("width")),
+                                Ints.tryParse(element.text("height")));
+                case "object" -> add(element);
+                default -> {}
+            }
+        }
+
+        private void add(XmlElement object) {
+            Map<String, Double> edges = new HashMap<>();
+            boolean isWrong = false;
+            for (XmlElement edge :
+                    object.child("bndbox").map(XmlElement::children).orElse(List.of())) {
+                Double number = Doubles.tryParse(edge.text());
+                if (number != null && Double.isFinite(number)) {
+                    edges.put(edge.name(), number);
+                } else if (EDGES.contains(edge.name())) {
+                    isWrong = true;
+                    drawn.error(
+                            edge.place(),
+                            "%s: got \"%s\", expected a number with a point",
+                            edge.name(),
+                            edge.text());
+                }
+            }
+            String name = object.text("name");
+            if (isWrong) {
+                return;
+            } else if (name.isEmpty()) {
+                drawn.error(object.place(), "an object without a name");
+                return;
+            } else if (!edges.keySet().containsAll(EDGES)) {
+                drawn.error(
+                        object.place(), "an object without a bndbox of xmin, ymin, xmax and ymax");
+                return;
+            } else if (drawn.objects().size() == MOST_OBJECTS) {
+                throw SaccadeException.user(
+                        "%s: more than %d objects", object.place(), MOST_OBJECTS);
+            }
+            double left = edges.get("xmin");
+            double top = edges.get("ymin");
+            Annotation.Bbox box =
+                    new Annotation.Bbox(
+                                    left, top, edges.get("xmax") - left, edges.get("ymax") - top)
+                            .rotated(rotation(object));
+            Outline outline =
+                    new Outline.Box(
+                            box.x(), box.y(), box.x() + box.width(), box.y() + box.height());
+            boolean isDifficult = object.text("difficult").matches("1|true");
+            drawn.objects()
+                    .add(new DrawnObject(object.place(), name, "", List.of(outline), isDifficult));
+        }
+
+        private static double rotation(XmlElement object) {
+            return object.child("attributes").stream()
+                    .flatMap(attributes -> attributes.children("attribute").stream())
+                    .filter(attribute -> attribute.text("name").equals("rotation"))
+                    .map(attribute -> Doubles.tryParse(attribute.text("value")))
+                    .filter(degrees -> degrees != null && Double.isFinite(degrees))
+                    .findFirst()
+                    .orElse(0.0);
+        }
+    }
+}

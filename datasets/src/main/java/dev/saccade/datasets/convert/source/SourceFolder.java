@@ -1,0 +1,233 @@
+package dev.saccade.datasets.convert.source;
+
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Multimaps;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.check.Reporter;
+import dev.saccade.datasets.image.ImageNames;
+
+import java.io.IOException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+/**
+ * The files of a folder of labels, listed once without hidden ones. Files are named by their paths
+ * from the folder, with {@code /} between the names. Paths in labels are looked up in this list,
+ * and no link is followed out of the folder, so nothing outside is ever read.
+ */
+public final class SourceFolder {
+
+    private static final Pattern DRIVE = Pattern.compile("[A-Za-z]:");
+
+    private final Path root;
+    private final ImmutableList<String> files;
+
+    /** Files and folders. */
+    private final ImmutableSet<String> paths;
+
+    private final ImmutableMap<String, Path> renamed;
+    private final ImmutableListMultimap<String, String> imagesByStem;
+    private final ImmutableListMultimap<String, String> imagesByKey;
+    private final ImmutableListMultimap<String, String> pathsByKey;
+
+    private SourceFolder(Path root, FileLister lister) {
+        this.root = root;
+        this.files = ImmutableList.sortedCopyOf(lister.files);
+        this.paths = ImmutableSet.<String>builder().addAll(files).addAll(lister.folders).build();
+        this.renamed = ImmutableMap.copyOf(lister.renamed);
+        this.imagesByStem = Multimaps.index(images(), SourceFolder::stem);
+        this.imagesByKey = Multimaps.index(images(), NameKey::ofBareStem);
+        this.pathsByKey = Multimaps.index(paths, NameKey::of);
+    }
+
+    /**
+     * Lists the files of a folder, which may be a link itself.
+     *
+     * @param faults receives files whose names are no text, and links that lead out of the folder
+     *     or to one above: none of them is listed
+     * @throws SaccadeException if it is no folder, or cannot be listed
+     */
+    public static SourceFolder list(Path root, Reporter faults) {
+        DataFolder.requireFolder(root);
+        try {
+            FileLister lister = new FileLister(root, faults);
+            Files.walkFileTree(
+                    root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, lister);
+            return new SourceFolder(root, lister);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be listed: %s", root, e.getMessage());
+        }
+    }
+
+    /** Returns all files, sorted. */
+    public ImmutableList<String> files() {
+        return files;
+    }
+
+    /** Returns the files that end in a suffix, in any case. */
+    public ImmutableList<String> ending(String suffix) {
+        return matching(file -> file.toLowerCase(Locale.ROOT).endsWith(suffix));
+    }
+
+    /** Returns the files that are named like images that can be read. */
+    public ImmutableList<String> images() {
+        return matching(SourceFolder::isImage);
+    }
+
+    public static boolean isImage(String file) {
+        return ImageNames.isImage(file);
+    }
+
+    private ImmutableList<String> matching(Predicate<String> wanted) {
+        return files.stream().filter(wanted).collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns the first of some files that exists. */
+    public Optional<String> first(String... candidates) {
+        return List.of(candidates).stream().filter(paths::contains).findFirst();
+    }
+
+    /** Returns whether there is a file or folder of this path. */
+    public boolean has(String path) {
+        return paths.contains(path);
+    }
+
+    /** Returns whether an image has exactly this path, except for its suffix. */
+    public boolean hasImage(String stem) {
+        return imagesByStem.containsKey(stem);
+    }
+
+    /**
+     * Returns the images of a path without its suffix; if there are none, the only one whose name
+     * differs in a way that {@link NameKey} ignores.
+     */
+    public List<String> imagesOf(String stem) {
+        return hasImage(stem)
+                ? imagesByStem.get(stem)
+                : only(imagesByKey.get(NameKey.ofBareStem(stem))).stream().toList();
+    }
+
+    /** Returns the element of a list that has only one. */
+    public static Optional<String> only(List<String> list) {
+        return list.size() == 1 ? Optional.of(list.get(0)) : Optional.empty();
+    }
+
+    /** Returns where a file is. */
+    public Path path(String file) {
+        return renamed.getOrDefault(file, root.resolve(file));
+    }
+
+    /** Returns where the folder is. */
+    @Override
+    public String toString() {
+        return root.toString();
+    }
+
+    /** Returns a path without the suffix of its file. */
+    public static String stem(String path) {
+        int dot = path.lastIndexOf('.');
+        return dot > path.lastIndexOf('/') ? path.substring(0, dot) : path;
+    }
+
+    /** Returns the folder of a file with a slash behind it; empty for the top. */
+    public static String parent(String path) {
+        return path.substring(0, path.lastIndexOf('/') + 1);
+    }
+
+    /** Returns the folder above a folder, both with a slash behind them. */
+    public static String above(String folder) {
+        return parent(folder.substring(0, Math.max(0, folder.length() - 1)));
+    }
+
+    /** Returns the name of a file in its folder. */
+    public static String fileName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** Returns the name of a file in its folder without its suffix. */
+    public static String baseName(String path) {
+        return stem(fileName(path));
+    }
+
+    /**
+     * Returns the file or folder that labels mean by a path: the longest end of it that exists,
+     * seen from the folder of the labels or from the top. So paths of another machine lead to their
+     * files, {@code C:\work\birds\images\a.jpg} as well as {@code ../train/images}. Where no file
+     * has the name itself, the only file with the same {@link NameKey} is returned.
+     *
+     * @param from the folder that the path is relative to, see {@link #parent}
+     * @param path as written, with slashes of either kind
+     */
+    public Optional<String> find(String from, String path) {
+        return find(List.of(from, ""), path);
+    }
+
+    /** Returns likewise the first that is found from several folders. */
+    public Optional<String> findFrom(List<String> folders, String path) {
+        return folders.stream().flatMap(from -> find(from, path).stream()).findFirst();
+    }
+
+    /** Returns likewise a file or folder below a folder, which has a slash behind it. */
+    public Optional<String> findBelow(String from, String path) {
+        return find(List.of(from), path);
+    }
+
+    private Optional<String> find(List<String> starts, String path) {
+        String written = DRIVE.matcher(path.replace('\\', '/')).replaceFirst("");
+        String absolute = root.toAbsolutePath().normalize().toString().replace('\\', '/') + "/";
+        String end = written.startsWith(absolute) ? written.substring(absolute.length()) : written;
+        while (true) {
+            String rest = end;
+            List<String> candidates =
+                    starts.stream().flatMap(start -> normalized(start + rest).stream()).toList();
+            Optional<String> found =
+                    candidates.stream()
+                            .filter(paths::contains)
+                            .filter(p -> !p.isEmpty() || rest.equals(".") || rest.equals("./"))
+                            .findFirst()
+                            .or(() -> alike(candidates));
+            int slash = end.indexOf('/');
+            if (found.isPresent() || slash < 0) {
+                return found;
+            }
+            end = end.substring(slash + 1);
+        }
+    }
+
+    private Optional<String> alike(List<String> candidates) {
+        return candidates.stream()
+                .flatMap(path -> only(pathsByKey.get(NameKey.of(path))).stream())
+                .filter(path -> !path.isEmpty())
+                .findFirst();
+    }
+
+    /** Returns a path without {@code .} and {@code ..}; empty if it leads out of the folder. */
+    static Optional<String> normalized(String path) {
+        Deque<String> names = new ArrayDeque<>();
+        for (String name : Splitter.on('/').split(path)) {
+            if (name.equals("..")) {
+                if (names.pollLast() == null) {
+                    return Optional.empty();
+                }
+            } else if (!name.isEmpty() && !name.equals(".")) {
+                names.addLast(name);
+            }
+        }
+        return Optional.of(String.join("/", names));
+    }
+}

@@ -1,0 +1,169 @@
+package dev.saccade.datasets.convert.source;
+
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamConstants;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+
+/**
+ * An element of an XML file of labels. Entities are not known and nothing is fetched, so no file
+ * grows while it is read or reads another.
+ */
+public final class XmlElement {
+
+    private static final long MOST_BYTES = 1L << 31;
+    private static final int MOST_CHARACTERS = 1 << 28;
+    private static final int MOST_TEXT = 10_000;
+    private static final int MOST_DEPTH = 100;
+
+    /** Estimated size of an element without its text, in characters. */
+    private static final int OVERHEAD = 100;
+
+    private final String name;
+    private final String place;
+    private final Map<String, String> attributes = new HashMap<>();
+    private final List<XmlElement> children = new ArrayList<>();
+    private final StringBuilder text = new StringBuilder();
+
+    private XmlElement(Path file, XMLStreamReader reader) {
+        this.name = reader.getLocalName();
+        this.place = file + ":" + reader.getLocation().getLineNumber();
+        for (int i = 0; i < reader.getAttributeCount(); i++) {
+            attributes.put(reader.getAttributeLocalName(i), reader.getAttributeValue(i));
+        }
+    }
+
+    /**
+     * Reads the children of the root one after another; only one is in memory.
+     *
+     * @param root the name of the root
+     * @throws SaccadeException if the file cannot be read, is no XML or has another root; names
+     *     file and line
+     */
+    public static void forEach(Path file, String root, Consumer<XmlElement> action) {
+        try (InputStream stream = RegularFile.open(file)) {
+            if (Files.size(file) > MOST_BYTES) {
+                throw SaccadeException.user(
+                        "%s: %d bytes, at most %d expected", file, Files.size(file), MOST_BYTES);
+            }
+            XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
+            factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+            factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+            factory.setProperty(XMLInputFactory.IS_NAMESPACE_AWARE, false);
+            read(file, factory.createXMLStreamReader(stream), root, action);
+        } catch (XMLStreamException e) {
+            String message = String.valueOf(e.getMessage());
+            throw SaccadeException.user(
+                    "%s:%d:%d: no valid XML: %s",
+                    file,
+                    e.getLocation() == null ? 1 : e.getLocation().getLineNumber(),
+                    e.getLocation() == null ? 1 : e.getLocation().getColumnNumber(),
+                    message.substring(message.indexOf("Message:") + 1)
+                            .replace("essage: ", "")
+                            .strip());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
+    }
+
+    private static void read(
+            Path file, XMLStreamReader reader, String root, Consumer<XmlElement> action)
+            throws XMLStreamException {
+        Deque<XmlElement> open = new ArrayDeque<>();
+        long characters = 0;
+        while (reader.hasNext()) {
+            switch (reader.next()) {
+                case XMLStreamConstants.START_ELEMENT -> {
+                    XmlElement element = new XmlElement(file, reader);
+                    element.require(root, open.size());
+                    characters = open.size() == 1 ? 0 : characters + element.characters();
+                    if (characters > MOST_CHARACTERS) {
+                        throw SaccadeException.user(
+                                "%s: elements of more than %d characters",
+                                element.place, MOST_CHARACTERS);
+                    }
+                    open.push(element);
+                }
+                case XMLStreamConstants.END_ELEMENT -> {
+                    XmlElement element = open.pop();
+                    if (open.size() == 1) {
+                        action.accept(element);
+                    } else if (!open.isEmpty()) {
+                        open.peek().children.add(element);
+                    }
+                }
+                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA -> {
+                    if (!open.isEmpty() && open.peek().text.length() < MOST_TEXT) {
+                        open.peek().text.append(reader.getText());
+                        characters += reader.getTextLength();
+                    }
+                }
+                default -> {}
+            }
+        }
+    }
+
+    private void require(String root, int depth) {
+        if (depth == 0 && !name.equals(root)) {
+            throw SaccadeException.user("%s: <%s>, expected <%s>", place, name, root);
+        } else if (depth == MOST_DEPTH) {
+            throw SaccadeException.user("%s: elements in more than %d others", place, MOST_DEPTH);
+        }
+    }
+
+    private long characters() {
+        return OVERHEAD + attributes.values().stream().mapToLong(String::length).sum();
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** Returns file and line. */
+    public String place() {
+        return place;
+    }
+
+    public Optional<String> attribute(String key) {
+        return Optional.ofNullable(attributes.get(key));
+    }
+
+    public List<XmlElement> children() {
+        return children;
+    }
+
+    /** Returns the first element that a path of names leads to. */
+    public Optional<XmlElement> child(String... path) {
+        Optional<XmlElement> element = Optional.of(this);
+        for (String step : path) {
+            element = element.flatMap(e -> e.children(step).stream().findFirst());
+        }
+        return element;
+    }
+
+    /** Returns the children of a name. */
+    public List<XmlElement> children(String wanted) {
+        return children.stream().filter(child -> child.name.equals(wanted)).toList();
+    }
+
+    /** Returns the text of the element that a path of names leads to, without its children. */
+    public String text(String... path) {
+        return child(path).map(element -> element.text.toString().strip()).orElse("");
+    }
+}
