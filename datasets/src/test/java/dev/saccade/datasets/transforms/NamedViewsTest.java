@@ -54,6 +54,6 @@ class NamedViewsTest {
                 assertThrows(
                         IllegalArgumentException.class,
                         () -> large.requireFor(List.of(Configs.of(Resize.class))));
-        assertTrue(thrown.getMessage().contains("views.large: scales"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("views.large.scales"), thrown.getMessage());
     }
 }
