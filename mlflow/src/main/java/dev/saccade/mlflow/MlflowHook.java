@@ -2,6 +2,9 @@ package dev.saccade.mlflow;
 
 import ai.djl.util.Utils;
 
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.core.Checks;
@@ -191,7 +194,9 @@ public final class MlflowHook implements Hook {
         } catch (IOException e) {
             if (!unreachable) {
                 unreachable = true;
-                note("is not told of this run for now", e);
+                note(
+                        "MLflow at %s cannot be reached, logs are sent later: %s",
+                        config.uri(), e.getMessage());
             }
         }
     }
@@ -207,18 +212,18 @@ public final class MlflowHook implements Hook {
             } catch (MlflowClient.Refusal e) {
                 if (!refused) {
                     refused = true;
-                    note("refuses some of this run, which is left out", e);
+                    note(
+                            "MLflow at %s refuses some values, they are left out: %s",
+                            config.uri(), e.getMessage());
                 }
             }
             next.clear();
         }
     }
 
-    private void note(String problem, IOException e) {
-        run.orElseThrow()
-                .note(
-                        Printable.format(
-                                "MLflow at %s %s: %s", config.uri(), problem, e.getMessage()));
+    @FormatMethod
+    private void note(@FormatString String message, Object... values) {
+        run.orElseThrow().note(Printable.format(message, values));
     }
 
     /** Creates an MLflow run, or continues that of a resumed run. */
