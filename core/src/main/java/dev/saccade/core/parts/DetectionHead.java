@@ -3,7 +3,6 @@ package dev.saccade.core.parts;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -11,11 +10,18 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Turns a pyramid into losses or into objects. */
+/**
+ * Turns a pyramid into losses or into objects. The model that calls it frees all arrays and turns
+ * gradients off in inference. A head that can be exported implements {@link ExportableHead}.
+ */
 public abstract class DetectionHead extends Module {
+
+    /** Objects of different views that overlap more are the same object. */
+    private static final double VIEWS_IOU = 0.5;
 
     /**
      * The hyper-parameters of a head, and what builds it.
@@ -105,45 +111,20 @@ public abstract class DetectionHead extends Module {
     }
 
     /**
-     * Returns the objects of each image where the features are, without a number that is read and
-     * with sizes of arrays that do not depend on what is found, so that it can be recorded.
+     * Returns the objects of one image, in its own coordinates, merged from several views of it,
+     * such as scales and horizontal flips.
      *
-     * @param features the pyramid of the batch
-     * @param sizes {@code [N, 2]} float32: width and height of each image without its padding
-     * @return {@code [N, M, 4]} boxes in the coordinates of the network input, {@code [N, M]} int64
-     *     labels, {@code [N, M]} scores in descending order and {@code [N]} int64, how many objects
-     *     there are of each image; {@code [N, M, S, S]} probabilities of the masks inside of the
-     *     boxes, if the head {@link Config#hasMasks}
-     * @throws SaccadeException of kind user, if the head cannot
-     */
-    public NDList detect(FeaturePyramid features, NDArray sizes) {
-        throw SaccadeException.user(
-                "%s: does not detect objects in arrays of fixed sizes", getClass().getSimpleName());
-    }
-
-    /**
-     * Returns the objects of each image, in the coordinates of the original image, of what {@link
-     * #detect} has returned, maybe in another program.
-     *
-     * @param detected boxes, labels, scores and counts, and masks of heads that draw them
-     * @param images what happened to each image
-     */
-    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
-        throw SaccadeException.user(
-                "%s: does not detect objects in arrays of fixed sizes", getClass().getSimpleName());
-    }
-
-    /**
-     * Returns the objects of one image, in its own coordinates, from several views of it, such as
-     * scales and mirror images.
+     * <p>By default predicts each view and drops objects that overlap a better one of their class
+     * by an IoU of more than 0.5, like mmdetection's {@code DetTTAModel}.
      *
      * @param views the pyramid of each view, a batch of one
      * @param images what happened to the image in each view
-     * @throws SaccadeException of kind user, if the head does not know how to merge views
      */
     public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
-        throw SaccadeException.user(
-                "%s: does not merge what it finds in several views of an image",
-                getClass().getSimpleName());
+        List<Instances> predicted = new ArrayList<>();
+        for (int v = 0; v < views.size(); v++) {
+            predicted.addAll(predict(views.get(v), List.of(images.get(v))));
+        }
+        return Instances.merge(predicted, VIEWS_IOU);
     }
 }

@@ -93,6 +93,16 @@ public final class Boxes {
         return width(i) * height(i);
     }
 
+    /** Returns the IoU of two boxes; 0 if they do not overlap. */
+    public float iou(int i, int j) {
+        float width = Math.min(x2(i), x2(j)) - Math.max(x1(i), x1(j));
+        float height = Math.min(y2(i), y2(j)) - Math.max(y1(i), y1(j));
+        if (width <= 0 || height <= 0) {
+            return 0;
+        }
+        return width * height / (area(i) + area(j) - width * height);
+    }
+
     /** Returns the boxes at the given positions, in their order. */
     public Boxes select(int... positions) {
         float[] selected = new float[4 * positions.length];

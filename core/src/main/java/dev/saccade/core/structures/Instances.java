@@ -3,9 +3,15 @@ package dev.saccade.core.structures;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Floats;
+import com.google.common.primitives.Ints;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
@@ -75,6 +81,40 @@ public final class Instances {
                 scores.length);
         return new Instances(
                 boxes, labels.clone(), scores.clone(), ImmutableList.of(), Boxes.empty());
+    }
+
+    /**
+     * Merges predictions for one image, such as those of several views: best first, without objects
+     * that overlap a better one of their class.
+     *
+     * @param iouThreshold the largest IoU of two objects of a class that are both kept
+     */
+    public static Instances merge(List<Instances> predictions, double iouThreshold) {
+        List<Rle> masks = new ArrayList<>();
+        predictions.forEach(each -> masks.addAll(each.masks));
+        Instances all =
+                predicted(
+                                Boxes.concat(predictions.stream().map(Instances::boxes).toList()),
+                                Ints.concat(arrays(predictions, each -> each.labels, int[][]::new)),
+                                Floats.concat(
+                                        arrays(predictions, each -> each.scores, float[][]::new)))
+                        .withMasks(masks);
+        List<Integer> kept = new ArrayList<>();
+        IntStream.range(0, all.size())
+                .boxed()
+                .sorted(Comparator.comparingDouble(i -> -all.scores[i]))
+                .filter(i -> kept.stream().noneMatch(k -> all.overlaps(i, k, iouThreshold)))
+                .forEach(kept::add);
+        return all.select(Ints.toArray(kept));
+    }
+
+    private static <A> A[] arrays(
+            List<Instances> lists, Function<Instances, A> array, IntFunction<A[]> create) {
+        return lists.stream().map(array).toArray(create);
+    }
+
+    private boolean overlaps(int i, int j, double iouThreshold) {
+        return labels[i] == labels[j] && boxes.iou(i, j) > iouThreshold;
     }
 
     /** Returns the number of objects. */

@@ -3,6 +3,8 @@ package dev.saccade.heads.anchor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
@@ -24,25 +26,6 @@ import java.util.Optional;
  * an image.
  */
 public final class AnchorGrid {
-
-    /** The positions of the anchors of the first rows and columns of the cells of a level. */
-    private static final Script CORNER =
-            Script.compile(
-                    "(cells: Tensor, valid: Tensor, start: Tensor) -> Tensor",
-                    """
-                    h = torch.size(cells, 0)
-                    w = torch.size(cells, 1)
-                    a = torch.size(cells, 2)
-                    start = torch.size(start, 0)
-                    every = torch.arange(start, start + h * w * a, dtype=4, device=cells.device)
-                    rows = torch.slice(torch.reshape(every, [h, w, a]), 0, 0, torch.size(valid, 0))
-                    return torch.reshape(torch.slice(rows, 1, 0, torch.size(valid, 1)), [-1])
-                    """);
-
-    private static final Script SELECT =
-            Script.compile(
-                    "(anchors: Tensor, positions: Tensor) -> Tensor",
-                    "return torch.index_select(anchors, 0, positions)");
 
     private final AnchorGenerator generator;
     private final ImmutableList<Size> grids;
@@ -89,15 +72,9 @@ public final class AnchorGrid {
         return perLevel.length;
     }
 
-    /** Returns an array over all anchors level by level. */
+    /** Splits an array over all anchors by level. */
     NDList split(NDArray perAnchor, int axis) {
-        long[] ends = new long[perLevel.length - 1];
-        long end = 0;
-        for (int l = 0; l < ends.length; l++) {
-            end += perLevel[l];
-            ends[l] = end;
-        }
-        return ends.length == 0 ? new NDList(perAnchor) : perAnchor.split(ends, axis);
+        return Priors.split(perAnchor, axis, perLevel);
     }
 
     /** Returns all anchors. */
@@ -128,17 +105,17 @@ public final class AnchorGrid {
             return Optional.empty();
         }
         NDArray all = Tensors.concat(positions, 0);
-        return Optional.of(new Inside(all, new Priors(SELECT.run(anchors, all), counts)));
+        return Optional.of(new Inside(all, new Priors(anchors.get(all), counts)));
     }
 
+    /** Returns the positions of the anchors of the first rows and columns of a level. */
     private NDArray corner(int level, Size valid, int start) {
-        NDManager manager = anchors.getManager();
         Size grid = grids.get(level);
-        int perCell = generator.anchorsPerCell();
-        return CORNER.run(
-                manager.create(new Shape(grid.height(), grid.width(), perCell, 0)),
-                manager.create(new Shape(valid.height(), valid.width(), 0)),
-                manager.create(new Shape(start, 0)));
+        return anchors.getManager()
+                .arange(start, start + perLevel[level], 1, DataType.INT64)
+                .reshape(grid.height(), grid.width(), -1)
+                .get(new NDIndex("0:{}, 0:{}", valid.height(), valid.width()))
+                .flatten();
     }
 
     /** How far anchors may reach out of an image. */

@@ -4,25 +4,27 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.ops.script.Tracer;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Tracer;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.ExportableHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.BoxCoder;
@@ -30,6 +32,7 @@ import dev.saccade.heads.box.BoxRegression;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.Positions;
 import dev.saccade.heads.box.Priors;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
@@ -42,59 +45,59 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
 
 /**
- * A head that scores and regresses anchors, as mmdetection's of the same name: it lays them out,
- * says what each should learn, computes the losses and decodes what is predicted.
+ * A head that scores and regresses anchors, as mmdetection's head of the same name: it assigns
+ * targets to anchors, computes the losses and decodes predictions.
  *
- * <p>A subclass adds layers and says what they make of a level ({@link #forward(NDArray, int)}) and
- * how objects are selected ({@link #bboxPostProcess}). Where it learns or scores in another way, it
- * overrides {@link #levelLosses}, {@link #avgFactor}, {@link #targets}, {@link #scores} or {@link
- * #top}.
+ * <p>Inference is one path: the maps of {@link #apply}, the best anchors of each level and their
+ * boxes ({@link #candidates}), and {@link #select}. The candidates of several views are selected
+ * together.
  */
-public abstract class AnchorHead extends DetectionHead {
+public abstract class AnchorHead extends DetectionHead implements ExportableHead {
 
-    /** What the config of every head of anchors says; a record has most of it as components. */
-    public interface Config {
+    /**
+     * The settings that all heads of anchors share.
+     *
+     * @param featChannels width of the hidden convolutions
+     * @param ratios height over width of the anchors
+     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     *     scale
+     * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
+     *     mmdetection's recipes, 0.5 for the middle
+     * @param lossCls classification loss
+     * @param lossBbox box regression loss
+     * @param regDecodedBbox whether that loss compares decoded boxes instead of bbox deltas
+     * @param bboxCoder encodes boxes as bbox deltas
+     * @param assigner assigns objects to anchors
+     * @param sampler selects the anchors to train
+     * @param allowedBorder trained anchors reach at most this many pixels out of the image;
+     *     negative for no limit
+     */
+    public record Settings(
+            @Default("256") int featChannels,
+            @Default("[0.5, 1.0, 2.0]") List<Double> ratios,
+            @Default("true") boolean scaleMajor,
+            @Default("0") double centerOffset,
+            @Default("{type: focal}") ClassificationLoss lossCls,
+            @Default("{type: l1}") BoxLoss lossBbox,
+            @Default("false") boolean regDecodedBbox,
+            @Default("{type: delta_xywh}") BoxCoder bboxCoder,
+            @Default("{type: max_iou}") Assigner assigner,
+            @Default("{type: pseudo}") Sampler sampler,
+            @Default("-1") double allowedBorder) {
 
-        /**
-         * Returns the anchors.
-         *
-         * @param strides of the levels of the pyramid, in pixels
-         */
-        AnchorGenerator anchorGenerator(List<Integer> strides);
-
-        /** Returns the loss of the classes. */
-        ClassificationLoss lossCls();
-
-        /** Returns the loss of the boxes. */
-        BoxLoss lossBbox();
-
-        /** Returns whether that loss looks at boxes rather than at bbox deltas. */
-        boolean regDecodedBbox();
-
-        /** Returns what encodes boxes as bbox deltas. */
-        BoxCoder bboxCoder();
-
-        /** Returns which anchor learns what. */
-        Assigner assigner();
-
-        /** Returns which anchors are trained. */
-        Sampler sampler();
-
-        /**
-         * Returns how many pixels an anchor that is trained may reach out of the image; negative
-         * for no such limit.
-         */
-        default double allowedBorder() {
-            return -1;
+        public Settings {
+            ratios = ImmutableList.copyOf(ratios);
+            new Checks()
+                    .within("feat_channels", featChannels, 1, 8192)
+                    .size("ratios", ratios, 1, 100)
+                    .each("ratios", ratios, 0.001, 1000)
+                    .within("center_offset", centerOffset, 0, 1)
+                    .within("allowed_border", allowedBorder, -1, 1e6)
+                    .throwIfAny();
+            BoxRegression.check(lossBbox, regDecodedBbox);
         }
-
-        /** Returns how many anchors of a level, those of the highest scores, are looked at. */
-        int nmsPre();
     }
 
     private static final Script SIGMOID =
@@ -107,7 +110,7 @@ public abstract class AnchorHead extends DetectionHead {
 
     /**
      * Scores, deltas and corners of the anchors whose best class has the highest scores. Padded
-     * ones are as many whatever the size of the level.
+     * arrays have the same size for levels of any size.
      */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
@@ -136,19 +139,20 @@ public abstract class AnchorHead extends DetectionHead {
                     return (score, delta, torch.reshape(anchor, torch.size(delta)))
                     """);
 
-    private final Config config;
+    private final Settings settings;
     private final int numClasses;
     private final AnchorGenerator anchorGenerator;
     private final BoxRegression regression;
 
     /**
-     * Makes the anchors; the layers are the subclass's.
+     * Creates the anchors; subclasses add the layers.
      *
+     * @param scales anchor sizes in strides
      * @param numClasses C, background not counted
-     * @throws IllegalArgumentException if the levels differ in channels, since one convolution
-     *     looks at all of them
+     * @throws IllegalArgumentException if the levels differ in channels, as they share the layers
      */
-    protected AnchorHead(Config config, List<FeatureInfo> features, int numClasses) {
+    protected AnchorHead(
+            Settings settings, List<Double> scales, List<FeatureInfo> features, int numClasses) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         List<Integer> channels = features.stream().map(FeatureInfo::channels).toList();
         checkArgument(
@@ -156,174 +160,183 @@ public abstract class AnchorHead extends DetectionHead {
                 "got levels of %s channels, expected as many in each, as behind an fpn:"
                         + " model.neck={type: fpn}",
                 channels);
-        this.config = config;
+        this.settings = settings;
         this.numClasses = numClasses;
         anchorGenerator =
-                config.anchorGenerator(features.stream().map(FeatureInfo::stride).toList());
+                new AnchorGenerator(
+                        scales,
+                        settings.ratios(),
+                        settings.scaleMajor(),
+                        settings.centerOffset(),
+                        features.stream().map(FeatureInfo::stride).toList());
         regression =
-                new BoxRegression(config.bboxCoder(), config.lossBbox(), config.regDecodedBbox());
+                new BoxRegression(
+                        settings.bboxCoder(), settings.lossBbox(), settings.regDecodedBbox());
     }
 
-    /** Returns C, background not counted. */
-    protected final int numClasses() {
-        return numClasses;
-    }
-
-    /** Returns the number of logits of an anchor, K: C, or one more with a softmax. */
+    /** Returns the number of logits per anchor, K: C, or C + 1 with softmax. */
     protected final int clsOutChannels() {
-        return config.lossCls().outChannels(numClasses);
+        return settings.lossCls().outChannels(numClasses);
     }
 
-    /** Returns the number of anchors in a cell, A. */
+    /** Returns the number of anchors per cell, A. */
     protected final int anchorsPerCell() {
         return anchorGenerator.anchorsPerCell();
     }
 
     /**
-     * Returns what the layers make of one level.
+     * Computes the maps of one level.
      *
      * @param map {@code [N, channels, H, W]}
-     * @param level its position in the pyramid, for layers that are not shared by all levels
+     * @param level position in the pyramid, for layers that are not shared by all levels
+     * @return {@code [N, A * K, H, W]} logits of the classes, {@code [N, A * 4, H, W]} bbox deltas,
+     *     and maps of further branches
      */
-    protected abstract LevelMaps forward(NDArray map, int level);
+    protected abstract NDList forward(NDArray map, int level);
 
-    /** Returns what convolutions make of a map, one after the other. */
-    protected static NDArray stacked(List<ConvModule> convs, NDArray map) {
-        return Scope.chain(map, convs.stream().<UnaryOperator<NDArray>>map(conv -> conv).toList());
+    /** Returns the maps of every level in float32; see {@link #forward}. */
+    public final List<NDList> apply(FeaturePyramid features) {
+        List<NDList> maps = new ArrayList<>();
+        for (int l = 0; l < features.size(); l++) {
+            int level = l;
+            maps.add(Scope.list(() -> toFloat32(forward(features.get(level), level))));
+        }
+        return maps;
     }
 
-    /** Returns the maps of every level. */
-    public final List<LevelMaps> forward(FeaturePyramid features) {
-        return IntStream.range(0, features.size())
-                .mapToObj(l -> LevelMaps.of(Scope.list(() -> forward(features.get(l), l).list())))
-                .collect(ImmutableList.toImmutableList());
+    private static NDList toFloat32(NDList maps) {
+        maps.replaceAll(Tensors::toFloat32);
+        return maps;
     }
 
     @Override
     public final NDList call(NDList inputs) {
         NDList maps = new NDList();
-        forward(new FeaturePyramid(inputs)).forEach(level -> maps.addAll(level.list()));
+        apply(new FeaturePyramid(inputs)).forEach(maps::addAll);
         return maps;
     }
 
-    /** Returns the anchors that lie under the cells of maps. */
-    public final AnchorGrid grid(List<LevelMaps> maps) {
-        return new AnchorGrid(
-                maps.get(0).cls().getManager(),
-                anchorGenerator,
-                maps.stream().map(LevelMaps::grid).toList());
+    /** Returns one row per anchor of a map: {@code [N * H * W * A, columns]}. */
+    protected static NDArray rows(NDArray map, int columns) {
+        return map.transpose(0, 2, 3, 1).reshape(-1, columns);
+    }
+
+    /** Returns the rows of some anchors, {@code [P, columns]}; see {@link #rows}. */
+    protected static NDArray rows(NDArray map, int columns, Positions anchors) {
+        return anchors.select(rows(map, columns));
+    }
+
+    /** Returns the anchors of the cells of maps. */
+    public final AnchorGrid grid(List<NDList> maps) {
+        List<Size> grids = new ArrayList<>();
+        for (NDList level : maps) {
+            long[] shape = level.get(0).getShape().getShape();
+            grids.add(new Size((int) shape[2], (int) shape[3]));
+        }
+        return new AnchorGrid(maps.get(0).get(0).getManager(), anchorGenerator, grids);
     }
 
     /**
      * {@inheritDoc}
      *
-     * @return the terms of {@link #levelLosses}, summed over the levels, each over its {@link
+     * @return the terms of {@link #levelLosses}, summed over the levels, each divided by its {@link
      *     #avgFactor}
      */
     @Override
     public final Losses losses(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
-        return Scope.losses(
-                () -> {
-                    List<LevelMaps> maps = forward(features);
-                    NDManager manager = maps.get(0).cls().getManager();
-                    return losses(maps, images, GtInstances.of(manager, targets));
-                });
+        List<NDList> maps = apply(features);
+        return losses(maps, images, GtInstances.of(features.get(0).getManager(), targets));
     }
 
-    /** Returns the losses of maps that there are already. */
+    /** Returns the losses of the maps of {@link #apply}. */
     public final Losses losses(
-            List<LevelMaps> maps, List<ImageInfo> images, List<GtInstances> objects) {
-        return Autocast.off(() -> Scope.losses(() -> lossesInFloat32(maps, images, objects)));
-    }
-
-    private Losses lossesInFloat32(
-            List<LevelMaps> maps, List<ImageInfo> images, List<GtInstances> objects) {
-        AnchorTargets targets = targets(grid(maps), images, objects);
-        Map<String, NDArray> sums = new LinkedHashMap<>();
-        for (int l = 0; l < maps.size(); l++) {
-            levelLosses(maps.get(l), targets.levels().get(l))
-                    .forEach((term, sum) -> sums.merge(term, sum, NDArray::add));
-        }
-        sums.replaceAll((term, sum) -> sum.div(avgFactor(term, targets)));
-        return new Losses(sums);
+            List<NDList> maps, List<ImageInfo> images, List<GtInstances> objects) {
+        return Autocast.off(
+                () -> {
+                    AnchorTargets targets = targets(grid(maps), images, objects);
+                    Map<String, NDArray> sums = new LinkedHashMap<>();
+                    for (int l = 0; l < maps.size(); l++) {
+                        levelLosses(maps.get(l), targets.levels().get(l))
+                                .forEach((term, sum) -> sums.merge(term, sum, NDArray::add));
+                    }
+                    sums.replaceAll((term, sum) -> sum.div(avgFactor(term, targets)));
+                    return new Losses(sums);
+                });
     }
 
     /**
      * Returns the sums of the losses over the anchors of one level of a batch: {@code loss_cls} and
      * {@code loss_bbox}.
      */
-    protected Map<String, NDArray> levelLosses(LevelMaps maps, AnchorTargets.Level targets) {
+    protected Map<String, NDArray> levelLosses(NDList maps, AnchorTargets.Level targets) {
         NDArray weights = targets.positives().weights();
         return ImmutableMap.of(
                 "loss_cls", clsLoss(maps, targets), "loss_bbox", bboxLoss(maps, targets, weights));
     }
 
-    /**
-     * Returns the sum of the loss of the classes over all anchors of one level that are trained.
-     */
-    protected final NDArray clsLoss(LevelMaps maps, AnchorTargets.Level targets) {
+    /** Returns the sum of the classification loss over the trained anchors of one level. */
+    protected final NDArray clsLoss(NDList maps, AnchorTargets.Level targets) {
+        ClassificationLoss loss = settings.lossCls();
+        NDArray logits = rows(maps.get(0), clsOutChannels());
         return Losses.requireScalar(
-                "loss_cls " + config.lossCls().type(),
-                config.lossCls()
-                        .sum(
-                                LevelMaps.perAnchor(maps.cls(), clsOutChannels()),
-                                targets.labels(),
-                                targets.labelWeights()));
+                "loss_cls " + loss.type(),
+                loss.sum(logits, targets.labels(), targets.labelWeights()));
     }
 
     /**
-     * Returns the sum of the loss of the boxes over the positive anchors of one level.
+     * Returns the sum of the box loss over the positive anchors of one level.
      *
      * @param weights {@code [P]} of these anchors, 0 for fillers
      */
-    protected final NDArray bboxLoss(LevelMaps maps, AnchorTargets.Level targets, NDArray weights) {
-        NDArray deltas = LevelMaps.perAnchor(maps.reg(), 4, targets.positives());
+    protected final NDArray bboxLoss(NDList maps, AnchorTargets.Level targets, NDArray weights) {
+        NDArray deltas = rows(maps.get(1), 4, targets.positives());
         return regression.sum(deltas, targets.anchors(), targets.boxes(), weights);
     }
 
-    /** Returns what the sum of a loss term over all levels is divided by, a scalar. */
+    /** Returns the divisor of a loss term, a scalar. */
     public NDArray avgFactor(String term, AnchorTargets targets) {
         return targets.avgFactor();
     }
 
-    /** Returns what each anchor of a batch should learn. */
+    /** Returns the targets of each anchor of a batch. */
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
-        List<AnchorTargets.OfImage> learned = new ArrayList<>();
+        List<AnchorTargets.OfImage> sampled = new ArrayList<>();
         for (int n = 0; n < images.size(); n++) {
-            Optional<AnchorGrid.Inside> inside = grid.inside(images.get(n), config.allowedBorder());
+            Optional<AnchorGrid.Inside> inside =
+                    grid.inside(images.get(n), settings.allowedBorder());
             Priors priors = inside.map(AnchorGrid.Inside::priors).orElseGet(grid::priors);
-            Assignment assignment = Assignment.by(config.assigner(), priors, objects.get(n));
-            SamplingResult sampled =
-                    SamplingResult.by(config.sampler(), assignment, SampleRandom.of(n, path()));
-            learned.add(
+            Assignment assignment = Assignment.by(settings.assigner(), priors, objects.get(n));
+            SamplingResult result =
+                    SamplingResult.by(settings.sampler(), assignment, SampleRandom.of(n, path()));
+            sampled.add(
                     AnchorTargets.OfImage.of(
-                            assignment.gtInds(), sampled, objects.get(n), grid, inside));
+                            assignment.gtInds(), result, objects.get(n), grid, inside));
         }
-        return AnchorTargets.join(grid, learned, numClasses);
+        return AnchorTargets.join(grid, sampled, numClasses);
     }
 
-    /**
-     * Returns the probabilities of the classes of the anchors of one level.
-     *
-     * @return {@code [N * H * W * A, C]}
-     */
-    protected NDArray scores(LevelMaps maps) {
-        NDArray logits = LevelMaps.perAnchor(maps.cls(), clsOutChannels());
-        return (config.lossCls().useSigmoid() ? SIGMOID : SOFTMAX).run(logits);
+    /** Returns class probabilities of the anchors of one level, {@code [N * H * W * A, C]}. */
+    protected NDArray scores(NDList maps) {
+        NDArray logits = rows(maps.get(0), clsOutChannels());
+        return (settings.lossCls().useSigmoid() ? SIGMOID : SOFTMAX).run(logits);
     }
 
+    /** Returns how many top-scoring anchors of each level are kept before selection. */
+    protected abstract int nmsPre();
+
     /**
-     * Returns what the images of a batch show.
+     * Selects the objects of each image.
      *
-     * @param candidates the best anchors of each level
+     * @param candidates the best anchors of each level and view
      */
-    protected abstract Detections bboxPostProcess(List<ScoredBoxes> candidates);
+    protected abstract Detections select(List<ScoredBoxes> candidates);
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        return found(() -> rescaledCandidates(features, images));
+        ImageFrames frames = ImageFrames.of(features.get(0).getManager(), images);
+        return detect(List.of(features), List.of(frames)).toInstances();
     }
 
     /**
@@ -333,77 +346,61 @@ public abstract class AnchorHead extends DetectionHead {
      */
     @Override
     public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
-        return found(
-                        () -> {
-                            List<ScoredBoxes> all = new ArrayList<>();
-                            for (int v = 0; v < views.size(); v++) {
-                                List<ImageInfo> image = List.of(images.get(v));
-                                all.addAll(rescaledCandidates(views.get(v), image));
-                            }
-                            return all;
-                        })
+        return detect(views, ImageFrames.each(views.get(0).get(0).getManager(), images))
+                .toInstances()
                 .get(0);
     }
 
     @Override
-    public NDList detect(FeaturePyramid features, NDArray sizes) {
-        ImageFrames frames = ImageFrames.ofSizes(sizes);
-        return bboxPostProcess(candidates(forward(features), frames, config.nmsPre())).list();
+    public NDList predictArrays(FeaturePyramid features, NDArray sizes) {
+        return detect(List.of(features), List.of(ImageFrames.ofSizes(sizes))).list();
     }
 
     @Override
-    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
-        return Detections.of(detected).toInstances(images);
+    public List<Instances> toInstances(NDList arrays, List<ImageInfo> images) {
+        return Detections.of(arrays).toInstances(images);
     }
 
-    private List<Instances> found(Supplier<List<ScoredBoxes>> candidates) {
-        return NoGrad.call(() -> Scope.call(() -> bboxPostProcess(candidates.get()).toInstances()));
-    }
-
-    /** Returns the best anchors of every level, in the coordinates of the original images. */
-    private List<ScoredBoxes> rescaledCandidates(FeaturePyramid features, List<ImageInfo> images) {
-        List<LevelMaps> maps = forward(features);
-        ImageFrames frames = frames(maps, images);
-        return candidates(maps, frames, config.nmsPre()).stream()
-                .map(level -> level.mapBoxes(frames::toOriginal))
-                .toList();
-    }
-
-    /** Returns the coordinates of images where their maps are. */
-    static ImageFrames frames(List<LevelMaps> maps, List<ImageInfo> images) {
-        return ImageFrames.of(maps.get(0).cls().getManager(), images);
+    /** Returns the objects in all views, in the coordinates of the original images. */
+    final Detections detect(List<FeaturePyramid> views, List<ImageFrames> frames) {
+        List<ScoredBoxes> candidates = new ArrayList<>();
+        for (int v = 0; v < views.size(); v++) {
+            ImageFrames view = frames.get(v);
+            candidates(apply(views.get(v)), view, nmsPre())
+                    .forEach(level -> candidates.add(level.mapBoxes(view::toOriginal)));
+        }
+        return select(candidates);
     }
 
     /**
      * Returns the best anchors of every level, decoded and clipped to their images, in the
      * coordinates of the network input.
      *
-     * @param nmsPre so many anchors of a level of an image, those of the highest scores
+     * @param nmsPre how many top-scoring anchors of each level of an image are kept
      */
-    protected final List<ScoredBoxes> candidates(
-            List<LevelMaps> maps, ImageFrames frames, int nmsPre) {
+    final List<ScoredBoxes> candidates(List<NDList> maps, ImageFrames frames, int nmsPre) {
         AnchorGrid grid = grid(maps);
-        ImmutableList.Builder<ScoredBoxes> levels = ImmutableList.builder();
+        List<ScoredBoxes> levels = new ArrayList<>();
         for (int l = 0; l < maps.size(); l++) {
-            LevelMaps level = maps.get(l);
+            NDList level = maps.get(l);
             NDArray anchors = grid.anchors(l);
+            // The scores of all anchors are freed before those of the next level are computed.
             NDList top = Scope.list(() -> top(level, anchors, nmsPre));
-            NDArray boxes = config.bboxCoder().decode(top.get(2), top.get(1));
+            NDArray boxes = settings.bboxCoder().decode(top.get(2), top.get(1));
             levels.add(new ScoredBoxes(frames.clip(boxes), top.get(0)));
         }
-        return levels.build();
+        return levels;
     }
 
     /**
-     * Returns the anchors of a level that are looked at: those whose best class has the highest
-     * scores.
+     * Returns the anchors of a level whose best class has the highest scores.
      *
-     * @param anchors {@code [H * W * A, 4]} all of them
-     * @param nmsPre so many of each image, unless there are fewer
+     * @param anchors {@code [H * W * A, 4]} all anchors
+     * @param nmsPre the maximum number per image
      * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
      */
-    protected NDList top(LevelMaps maps, NDArray anchors, int nmsPre) {
+    protected NDList top(NDList maps, NDArray anchors, int nmsPre) {
         return TOP.with(Map.of("nms_pre", nmsPre, "padded", Tracer.isRecording()))
-                .runAll(scores(maps), LevelMaps.perAnchor(maps.reg(), 4), anchors);
+                .runAll(scores(maps), rows(maps.get(1), 4), anchors);
     }
 }

@@ -32,7 +32,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
                     return torch.stack([least, most])
                     """);
 
-    private static final Script BEHIND =
+    private static final Script WITH_OBJECTS =
             Script.compile(
                     "(gt_inds: Tensor, overlaps: Tensor, objects: Tensor)"
                             + " -> Tuple[Tensor, Tensor]",
@@ -86,9 +86,11 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         return NEGATIVES.run(gtInds);
     }
 
-    /** Returns the assignment of these priors behind the objects themselves, each to itself. */
-    public Assignment behindObjects(GtInstances objects) {
-        NDList joined = BEHIND.runAll(gtInds, maxOverlaps, objects.boxes());
+    /**
+     * Returns this assignment with the objects, each assigned to itself, in front of the priors.
+     */
+    public Assignment withObjects(GtInstances objects) {
+        NDList joined = WITH_OBJECTS.runAll(gtInds, maxOverlaps, objects.boxes());
         return new Assignment(joined.get(0), joined.get(1));
     }
 }

@@ -122,20 +122,10 @@ public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreI
             return new Assignment(manager.zeros(shape, DataType.INT64), manager.zeros(shape));
         }
         NDArray skip = new IgnoredRegions(ignoreIofThr, true).hold(boxes, objects.ignored());
+        List<NDArray> levels = Priors.split(boxes, 0, priors.perLevel());
         NDList found =
                 ASSIGN.with(Map.of("topk", topk))
-                        .runLists(List.of(levels(priors), List.of(objects.boxes()), List.of(skip)));
+                        .runLists(List.of(levels, List.of(objects.boxes()), List.of(skip)));
         return new Assignment(found.get(0), found.get(1));
-    }
-
-    private static List<NDArray> levels(Priors priors) {
-        int[] perLevel = priors.perLevel();
-        long[] ends = new long[perLevel.length - 1];
-        long end = 0;
-        for (int l = 0; l < ends.length; l++) {
-            end += perLevel[l];
-            ends[l] = end;
-        }
-        return ends.length == 0 ? List.of(priors.boxes()) : priors.boxes().split(ends, 0);
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.heads.box;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
@@ -42,14 +41,11 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
      * @param weights {@code [P]} the weight of each
      */
     public NDArray sum(NDArray deltas, NDArray boxes, NDArray targets, NDArray weights) {
-        return Scope.array(
-                () -> {
-                    NDArray weight = weights.expandDims(1).broadcast(deltas.getShape());
-                    NDArray sum =
-                            decoded
-                                    ? loss.sum(coder.decode(boxes, deltas), targets, weight)
-                                    : loss.sum(deltas, coder.encode(boxes, targets), weight);
-                    return Losses.requireScalar("loss_bbox " + loss.type(), sum);
-                });
+        NDArray weight = weights.expandDims(1).broadcast(deltas.getShape());
+        NDArray sum =
+                decoded
+                        ? loss.sum(coder.decode(boxes, deltas), targets, weight)
+                        : loss.sum(deltas, coder.encode(boxes, targets), weight);
+        return Losses.requireScalar("loss_bbox " + loss.type(), sum);
     }
 }

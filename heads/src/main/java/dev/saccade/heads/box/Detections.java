@@ -1,7 +1,9 @@
 package dev.saccade.heads.box;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.ImmutableList;
 
@@ -28,18 +30,6 @@ import java.util.function.UnaryOperator;
 public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray counts) {
 
     private static final int COLUMNS = 7;
-
-    /** Everything in one array, which is read at once. */
-    private static final Script ROWS =
-            Script.compile(
-                    "(boxes: Tensor, labels: Tensor, scores: Tensor, counts: Tensor) -> Tensor",
-                    """
-                    m = torch.size(scores, 1)
-                    column = torch.unsqueeze(torch.arange(m, dtype=4, device=counts.device), 0)
-                    there = torch.to(torch.lt(column, torch.unsqueeze(counts, 1)), 6)
-                    label = torch.to(labels, 6)
-                    return torch.cat([boxes, torch.stack([label, scores, there], 2)], 2)
-                    """);
 
     /** Boxes, labels and scores of what stays. */
     private static final Script KEPT =
@@ -93,7 +83,13 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return new Detections(boxes, labels, changed, counts);
     }
 
-    /** Returns M, the most that there can be of an image. */
+    /** Returns whether there is an object at each position, {@code [B, M]} boolean. */
+    public NDArray exists() {
+        NDArray column = counts.getManager().arange(0, most(), 1, DataType.INT64);
+        return column.expandDims(0).lt(counts.expandDims(1));
+    }
+
+    /** Returns M, the maximum number of objects per image. */
     public int most() {
         return Math.toIntExact(scores.getShape().get(1));
     }
@@ -108,7 +104,9 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
     public List<Instances> toInstances() {
         int most = most();
         int images = Math.toIntExact(counts.size());
-        float[] rows = Tensors.readFloats(ROWS.run(boxes, labels, scores, counts));
+        NDList columns = new NDList(toFloats(labels), scores, toFloats(exists()));
+        // One array, as each copy to the host waits for the GPU.
+        float[] rows = Tensors.readFloats(boxes.concat(NDArrays.stack(columns, 2), 2));
         List<Instances> found = new ArrayList<>();
         for (int n = 0; n < images; n++) {
             int count = 0;
@@ -118,6 +116,10 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
             found.add(instances(rows, n * most, count));
         }
         return ImmutableList.copyOf(found);
+    }
+
+    private static NDArray toFloats(NDArray x) {
+        return x.toType(DataType.FLOAT32, false);
     }
 
     private static Instances instances(float[] rows, int start, int count) {

@@ -40,13 +40,15 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
             labels.add(learned.labels());
         }
         NDList corners =
-                split(
+                Priors.split(
                         rows(manager, Boxes.concat(boxes)),
+                        0,
                         boxes.stream().mapToInt(Boxes::size).toArray());
         int[] all = Ints.concat(labels.toArray(int[][]::new));
         NDList shown =
-                split(
+                Priors.split(
                         Tensors.of(manager, all, new Shape(all.length)),
+                        0,
                         labels.stream().mapToInt(each -> each.length).toArray());
         ImmutableList.Builder<GtInstances> objects = ImmutableList.builder();
         for (int n = 0; n < images.size(); n++) {
@@ -59,23 +61,13 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
         return Tensors.of(manager, boxes.toArray(), new Shape(boxes.size(), 4));
     }
 
-    private static NDList split(NDArray rows, int... counts) {
-        long[] ends = new long[counts.length - 1];
-        long end = 0;
-        for (int i = 0; i < ends.length; i++) {
-            end += counts[i];
-            ends[i] = end;
-        }
-        return counts.length == 1 ? new NDList(rows) : rows.split(ends, 0);
-    }
-
     /** Returns K. */
     public int size() {
         return Math.toIntExact(boxes.getShape().get(0));
     }
 
     /** Returns the same objects, all with label 0. */
-    public GtInstances alike() {
+    public GtInstances classAgnostic() {
         return new GtInstances(boxes, labels.zerosLike(), ignored);
     }
 }

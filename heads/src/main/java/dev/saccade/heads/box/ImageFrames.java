@@ -17,8 +17,9 @@ import java.util.List;
  * @param numbers {@code [B, 5]} float32: width and height before padding, scale in x and y, and 1
  *     where the image is mirrored
  * @param mirrored whether any image is
+ * @param scaled whether the original images may differ from the network inputs
  */
-public record ImageFrames(NDArray numbers, boolean mirrored) {
+public record ImageFrames(NDArray numbers, boolean mirrored, boolean scaled) {
 
     private static final String SIGNATURE = "(boxes: Tensor, numbers: Tensor) -> Tensor";
 
@@ -95,7 +96,7 @@ public record ImageFrames(NDArray numbers, boolean mirrored) {
      * @param sizes {@code [B, 2]} float32: width and height before padding
      */
     public static ImageFrames ofSizes(NDArray sizes) {
-        return new ImageFrames(OF_SIZES.run(sizes), false);
+        return new ImageFrames(OF_SIZES.run(sizes), false, false);
     }
 
     /** Brings what is known of the images of a batch to where a manager makes arrays. */
@@ -111,7 +112,18 @@ public record ImageFrames(NDArray numbers, boolean mirrored) {
         }
         return new ImageFrames(
                 Tensors.of(manager, numbers, new Shape(images.size(), 5)),
-                images.stream().anyMatch(ImageInfo::flipped));
+                images.stream().anyMatch(ImageInfo::flipped),
+                true);
+    }
+
+    /** Returns the frames of several batches of one image. */
+    public static List<ImageFrames> each(NDManager manager, List<ImageInfo> images) {
+        return images.stream().map(image -> of(manager, List.of(image))).toList();
+    }
+
+    /** Returns frames whose original images are the network inputs. */
+    public ImageFrames withoutScale() {
+        return new ImageFrames(numbers, false, false);
     }
 
     /** Returns {@code [B, N, 4]} boxes with every corner moved into the image. */
@@ -131,7 +143,7 @@ public record ImageFrames(NDArray numbers, boolean mirrored) {
 
     /** Returns {@code [B, N, 4]} boxes of the network input in those of the original images. */
     public NDArray toOriginal(NDArray boxes) {
-        return (mirrored ? TO_ORIGINAL : UNSCALED).run(boxes, numbers);
+        return scaled ? (mirrored ? TO_ORIGINAL : UNSCALED).run(boxes, numbers) : boxes;
     }
 
     /** Returns {@code [B, N, 4]} boxes of the original images in those of the network input. */

@@ -18,6 +18,11 @@ import dev.saccade.core.ops.script.Script;
  */
 public record Positions(NDArray indices, NDArray weights) {
 
+    private static final Script SELECT =
+            Script.compile(
+                    "(rows: Tensor, indices: Tensor) -> Tensor",
+                    "return torch.index_select(rows, 0, indices)");
+
     private static final Script EXACT =
             Script.compile(
                     "(mask: Tensor) -> Tuple[Tensor, Tensor]",
@@ -91,6 +96,11 @@ public record Positions(NDArray indices, NDArray weights) {
 
     private static Positions of(NDList found) {
         return new Positions(found.get(0), found.get(1));
+    }
+
+    /** Returns the rows of an array at these positions, in their order. */
+    public NDArray select(NDArray rows) {
+        return SELECT.run(rows, indices);
     }
 
     /** Returns P. */

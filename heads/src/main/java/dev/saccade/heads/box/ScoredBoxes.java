@@ -3,9 +3,12 @@ package dev.saccade.heads.box;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
 
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
@@ -16,6 +19,15 @@ import java.util.function.UnaryOperator;
  * @param scores {@code [B, R, C]} float32 probability of each class
  */
 public record ScoredBoxes(NDArray boxes, NDArray scores) {
+
+    private static final ScriptTemplate WITHOUT_SMALL =
+            ScriptTemplate.of(
+                    "(boxes: Tensor, scores: Tensor) -> Tensor",
+                    """
+                    size = torch.sub(torch.slice(boxes, 2, 2, 4), torch.slice(boxes, 2, 0, 2))
+                    large = torch.gt(torch.amin(size, [2], True), {min_size})
+                    return torch.where(large, scores, torch.log(torch.zeros_like(scores)))
+                    """);
 
     /** Returns the boxes of all lists, one list after the other, image by image. */
     public static ScoredBoxes concat(List<ScoredBoxes> lists) {
@@ -31,6 +43,30 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
     /** Returns the same scores of other boxes, such as those in other coordinates. */
     public ScoredBoxes mapBoxes(UnaryOperator<NDArray> change) {
         return new ScoredBoxes(change.apply(boxes), scores);
+    }
+
+    /** Returns the mean of several lists of the same boxes, such as those of several views. */
+    public static ScoredBoxes mean(List<ScoredBoxes> lists) {
+        if (lists.size() == 1) {
+            return lists.get(0);
+        }
+        NDArray boxes = lists.stream().map(ScoredBoxes::boxes).reduce(NDArray::add).orElseThrow();
+        NDArray scores = lists.stream().map(ScoredBoxes::scores).reduce(NDArray::add).orElseThrow();
+        NDArray count = Tensors.of(boxes.getManager(), lists.size());
+        return new ScoredBoxes(boxes.div(count), scores.div(count));
+    }
+
+    /**
+     * Returns scores of minus infinity for boxes that are not wider and higher than some pixels.
+     *
+     * @param minSize negative for no limit
+     */
+    public ScoredBoxes withoutSmall(double minSize) {
+        if (minSize < 0) {
+            return this;
+        }
+        Script script = WITHOUT_SMALL.with(Map.of("min_size", (double) (float) minSize));
+        return new ScoredBoxes(boxes, script.run(boxes, scores));
     }
 
     /** Returns R. */

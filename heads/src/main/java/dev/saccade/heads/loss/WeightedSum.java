@@ -2,6 +2,7 @@ package dev.saccade.heads.loss;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
@@ -12,10 +13,7 @@ final class WeightedSum {
     private WeightedSum() {}
 
     static NDArray run(Script script, double lossWeight, NDArray... inputs) {
-        return Scope.array(
-                () -> {
-                    NDArray sum = script.run(inputs);
-                    return sum.mul(Tensors.of(sum.getManager(), (float) lossWeight));
-                });
+        NDArray sum = script.run(inputs);
+        return sum.mul(Tensors.of(sum.getManager(), (float) lossWeight));
     }
 }

@@ -13,6 +13,7 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
@@ -63,7 +64,6 @@ public final class BoxHead extends Module {
             @Default("{type: cross_entropy}") ClassificationLoss lossCls,
             @Default("{type: l1}") BoxLoss lossBbox) {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .within("num_shared_convs", numSharedConvs, 0, 100)
@@ -81,22 +81,16 @@ public final class BoxHead extends Module {
         }
     }
 
-    private static final Script FLATTEN =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.flatten(x, 1)");
-
-    /** The part of the regions whose best class is the right one, in percent. */
-    private static final Script ACCURACY =
+    /** The number of regions, at least 1, and the accuracy of their classes in percent. */
+    private static final Script NUMBER_AND_ACCURACY =
             Script.compile(
-                    "(logits: Tensor, labels: Tensor, weights: Tensor, number: Tensor) -> Tensor",
+                    "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tuple[Tensor, Tensor]",
                     """
+                    number = torch.clamp(torch.sum(weights), 1)
                     hits = torch.type_as(torch.eq(torch.argmax(logits, 1), labels), logits)
-                    return torch.div(torch.mul(torch.sum(torch.mul(hits, weights)), 100.), number)
+                    hits = torch.mul(torch.sum(torch.mul(hits, weights)), 100.)
+                    return (number, torch.div(hits, number))
                     """);
-
-    /** How many count, at least 1. */
-    private static final Script NUMBER =
-            Script.compile(
-                    "(weights: Tensor) -> Tensor", "return torch.clamp(torch.sum(weights), 1)");
 
     /** The four numbers of the labels of some regions. */
     private static final Script OF_LABEL =
@@ -155,15 +149,10 @@ public final class BoxHead extends Module {
         }
         in *= size * size;
         for (int i = 0; i < config.numSharedFcs(); i++) {
-            fcs.add(
-                    add(
-                            "shared_fcs." + i,
-                            new Linear(
-                                    in,
-                                    config.fcOutChannels(),
-                                    WeightInit.xavierUniform(),
-                                    WeightInit.ZEROS)));
-            in = config.fcOutChannels();
+            int out = config.fcOutChannels();
+            Linear fc = new Linear(in, out, WeightInit.xavierUniform(), WeightInit.ZEROS);
+            fcs.add(add("shared_fcs." + i, fc));
+            in = out;
         }
         int deltas = config.regClassAgnostic() ? 4 : 4 * numClasses;
         WeightInit clsInit = WeightInit.normal(0.01);
@@ -186,32 +175,22 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Looks at regions.
+     * Classifies and regresses regions.
      *
      * @param pooled {@code [R, C, S, S]}
-     * @param weights {@code [R]} 0 for fillers, which must not count in normalizations; none if
+     * @param weights {@code [R]} 0 for fillers, which must not count in normalizations; empty if
      *     there are no fillers
      */
     Output forward(NDArray pooled, Optional<NDArray> weights) {
-        NDList outputs =
-                Scope.list(
-                        () -> {
-                            NDArray x = pooled;
-                            for (ConvModule conv : convs) {
-                                x =
-                                        weights.isPresent()
-                                                ? conv.forward(x, weights.get())
-                                                : conv.apply(x);
-                            }
-                            x = FLATTEN.run(x);
-                            for (Linear fc : fcs) {
-                                x = Activation.relu(fc.apply(x));
-                            }
-                            return new NDList(
-                                    Tensors.toFloat32(cls.apply(x)),
-                                    Tensors.toFloat32(reg.apply(x)));
-                        });
-        return new Output(outputs.get(0), outputs.get(1));
+        NDArray x = pooled;
+        for (ConvModule conv : convs) {
+            x = weights.isPresent() ? conv.forward(x, weights.get()) : conv.apply(x);
+        }
+        x = x.flatten(1, -1);
+        for (Linear fc : fcs) {
+            x = Activation.relu(fc.apply(x));
+        }
+        return new Output(Tensors.toFloat32(cls.apply(x)), Tensors.toFloat32(reg.apply(x)));
     }
 
     @Override
@@ -220,57 +199,43 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Returns {@code loss_cls} and {@code loss_bbox}, each over the number of regions, and as a
-     * figure {@code acc}, the share of regions told rightly, in percent.
+     * Returns {@code loss_cls} and {@code loss_bbox}, each divided by the number of regions, and as
+     * a metric {@code acc}, the classification accuracy in percent.
      */
     Losses losses(Output output, RoiSamples samples) {
-        return Scope.losses(
-                () -> {
-                    NDArray labels = samples.labels();
-                    NDArray weights = samples.weights();
-                    NDArray number = NUMBER.run(weights);
-                    RoiSamples.Learned learned = samples.learned();
-                    NDArray cls =
-                            Losses.requireScalar(
-                                    "loss_cls " + config.lossCls().type(),
-                                    config.lossCls().sum(output.logits(), labels, weights));
-                    NDArray bbox =
-                            regression.sum(
-                                    OF_LABEL.run(
-                                            output.deltas(), learned.positions(), learned.labels()),
-                                    learned.boxes(),
-                                    learned.targets(),
-                                    learned.weights());
-                    NDArray acc = ACCURACY.run(output.logits(), labels, weights, number);
-                    return new Losses(
-                            ImmutableMap.of(
-                                    "loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
-                            ImmutableMap.of("acc", acc));
-                });
+        ClassificationLoss lossCls = config.lossCls();
+        RoiSamples.Positives positives = samples.positives();
+        NDList metrics =
+                NUMBER_AND_ACCURACY.runAll(output.logits(), samples.labels(), samples.weights());
+        NDArray number = metrics.get(0);
+        NDArray cls =
+                Losses.requireScalar(
+                        "loss_cls " + lossCls.type(),
+                        lossCls.sum(output.logits(), samples.labels(), samples.weights()));
+        NDArray bbox =
+                regression.sum(
+                        OF_LABEL.run(output.deltas(), positives.positions(), positives.labels()),
+                        positives.boxes(),
+                        positives.targets(),
+                        positives.weights());
+        return new Losses(
+                ImmutableMap.of("loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
+                ImmutableMap.of("acc", metrics.get(1)));
     }
 
     /**
-     * Returns regions refined as the head says for what they show, not clipped to an image.
+     * Refines regions; the result is not clipped to an image.
      *
      * @param boxes {@code [R, 4]}
-     * @param labels {@code [R]} what they show; where it is background, what the head takes them
-     *     for
+     * @param labels {@code [R]}; the predicted class replaces background
      * @return {@code [R, 4]}
      */
     NDArray refine(Output output, NDArray boxes, NDArray labels) {
-        return NoGrad.call(
-                () ->
-                        Scope.array(
-                                () ->
-                                        coder().decode(
-                                                        boxes,
-                                                        OF_CLASS.run(
-                                                                output.deltas(),
-                                                                output.logits(),
-                                                                labels))));
+        NDArray deltas = OF_CLASS.run(output.deltas(), output.logits(), labels);
+        return coder().decode(boxes, deltas);
     }
 
-    /** Returns regions refined as the head says for what it takes them for. */
+    /** Refines regions by their predicted classes. */
     NDArray refine(Output output, NDArray boxes) {
         Shape all = new Shape(boxes.getShape().get(0));
         return refine(output, boxes, boxes.getManager().full(all, numClasses, DataType.INT32));

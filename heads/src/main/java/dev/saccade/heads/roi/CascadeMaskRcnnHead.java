@@ -52,7 +52,6 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {
 
-        /** Checks the values. */
         public Config {
             stages = ImmutableList.copyOf(stages);
             new Checks()

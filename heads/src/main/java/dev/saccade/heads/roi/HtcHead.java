@@ -8,8 +8,8 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.vision.Rois;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
@@ -21,6 +21,7 @@ import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.segmentation.FusedSemanticHead;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -87,7 +88,6 @@ public final class HtcHead extends TwoStageHead {
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {
 
-        /** Checks the values. */
         public Config {
             stages = ImmutableList.copyOf(stages);
             semanticFusion = ImmutableList.copyOf(semanticFusion);
@@ -130,10 +130,17 @@ public final class HtcHead extends TwoStageHead {
         MASK
     }
 
-    private final Config config;
-    private final Optional<SemanticBranch> semantic;
+    private static final Script ADD_POOLED =
+            Script.compile(
+                    "(pooled: Tensor, semantic: Tensor) -> Tensor",
+                    """
+                    size = [torch.size(pooled, 2), torch.size(pooled, 3)]
+                    return torch.add(pooled, torch.adaptive_avg_pool2d(semantic, size))
+                    """);
 
-    /** Makes heads without weights. */
+    private final Config config;
+    private final Optional<FusedSemanticHead> semantic;
+
     public HtcHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config, features, numClasses);
         this.config = config;
@@ -149,24 +156,34 @@ public final class HtcHead extends TwoStageHead {
         addStages(config.stages(), config.maskInfoFlow());
     }
 
-    private SemanticBranch semantic(FusedSemanticHead.Config head, List<FeatureInfo> features) {
+    private FusedSemanticHead semantic(
+            FusedSemanticHead.Config semantic, List<FeatureInfo> features) {
         FusedSemanticHead built =
-                add("roi_head.semantic_head", new FusedSemanticHead(head, features));
+                add("roi_head.semantic_head", new FusedSemanticHead(semantic, features));
+        FeatureInfo level = features.get(semantic.fusionLevel());
         RoiExtractor extractor = config.semanticRoiExtractor();
-        SemanticBranch.checkFits(head, extractor, features);
-        config.stages()
-                .forEach(
-                        stage ->
-                                extractor.checkHolds(
-                                        "semantic_roi_extractor", mostRegions(stage), channels()));
-        return new SemanticBranch(built, extractor);
+        Checks.require(
+                semantic.convOutChannels() == level.channels(),
+                "semantic_head.conv_out_channels",
+                semantic.convOutChannels(),
+                "%d, the channels of the neck, whose features these are added to",
+                level.channels());
+        Checks.require(
+                extractor.featmapStrides().equals(List.of(level.stride())),
+                "semantic_roi_extractor.featmap_strides",
+                extractor.featmapStrides(),
+                "[%d], the stride of semantic_head.fusion_level",
+                level.stride());
+        for (RoiStage.Config stage : config.stages()) {
+            extractor.checkHolds("semantic_roi_extractor", maxRegions(stage), channels());
+        }
+        return built;
     }
 
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if there is a semantic branch, which has nothing to
-     *     learn from without label maps
+     * @throws SaccadeException of kind user, if there is a semantic branch, which needs label maps
      */
     @Override
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
@@ -181,7 +198,7 @@ public final class HtcHead extends TwoStageHead {
     /**
      * {@inheritDoc}
      *
-     * @return {@code loss_semantic_seg}, if there is a semantic branch, beside those of a cascade
+     * @return the losses of a cascade and, if there is a semantic branch, {@code loss_semantic_seg}
      */
     @Override
     public Losses losses(
@@ -189,66 +206,60 @@ public final class HtcHead extends TwoStageHead {
             List<ImageInfo> images,
             List<Instances> targets,
             NDArray labels) {
-        return semantic.map(
-                        branch ->
-                                Scope.losses(
-                                        () ->
-                                                losses(
-                                                        branch.head(),
-                                                        features,
-                                                        images,
-                                                        targets,
-                                                        labels)))
-                .orElseGet(() -> super.losses(features, images, targets));
-    }
-
-    private Losses losses(
-            FusedSemanticHead branch,
-            FeaturePyramid features,
-            List<ImageInfo> images,
-            List<Instances> targets,
-            NDArray labels) {
-        FusedSemanticHead.Output seen = branch.forward(features);
-        RoiFeatures fused = new RoiFeatures(features, Optional.of(seen.features()));
-        Losses ofRegions = new TwoStageTraining(this, fused, images).losses(targets);
+        if (semantic.isEmpty()) {
+            return super.losses(features, images, targets);
+        }
+        FusedSemanticHead.Output output = semantic.get().apply(features);
+        Losses regions = losses(features, withSemantic(features, output), images, targets);
         return new Losses(
                 ImmutableMap.<String, NDArray>builder()
-                        .put("loss_semantic_seg", branch.loss(seen.logits(), labels))
-                        .putAll(ofRegions.terms())
+                        .put("loss_semantic_seg", semantic.get().loss(output.logits(), labels))
+                        .putAll(regions.terms())
                         .buildOrThrow(),
-                ofRegions.metrics());
+                regions.metrics());
     }
 
     /**
-     * Returns what the semantic branch makes of a pyramid.
+     * Returns the output of the semantic branch.
      *
      * @throws IllegalStateException if there is none
      */
     public FusedSemanticHead.Output semantic(FeaturePyramid features) {
         return semantic.orElseThrow(() -> new IllegalStateException("no semantic branch"))
-                .head()
-                .forward(features);
+                .apply(features);
+    }
+
+    /** Returns the levels of the neck and, behind them, the semantic features. */
+    private static FeaturePyramid withSemantic(
+            FeaturePyramid features, FusedSemanticHead.Output output) {
+        List<NDArray> levels = new ArrayList<>(features.levels());
+        levels.add(output.features());
+        return new FeaturePyramid(levels);
     }
 
     @Override
-    RoiFeatures look(FeaturePyramid features) {
-        return semantic.map(branch -> branch.look(features)).orElseGet(() -> super.look(features));
+    FeaturePyramid roiFeatures(FeaturePyramid features) {
+        return semantic.map(branch -> withSemantic(features, branch.apply(features)))
+                .orElse(features);
     }
 
     @Override
-    NDArray poolForBoxes(RoiFeatures features, Rois rois) {
+    NDArray poolForBoxes(FeaturePyramid features, Rois rois) {
         return fused(Fusion.BBOX, super.poolForBoxes(features, rois), features, rois);
     }
 
     @Override
-    NDArray poolForMasks(RoiFeatures features, Rois rois) {
+    NDArray poolForMasks(FeaturePyramid features, Rois rois) {
         return fused(Fusion.MASK, super.poolForMasks(features, rois), features, rois);
     }
 
-    private NDArray fused(Fusion branch, NDArray pooled, RoiFeatures features, Rois rois) {
-        return config.semanticFusion().contains(branch)
-                ? semantic.map(head -> head.addTo(pooled, features, rois)).orElse(pooled)
-                : pooled;
+    private NDArray fused(Fusion branch, NDArray pooled, FeaturePyramid features, Rois rois) {
+        if (semantic.isEmpty() || !config.semanticFusion().contains(branch)) {
+            return pooled;
+        }
+        NDArray map = features.get(features.size() - 1);
+        FeaturePyramid last = new FeaturePyramid(List.of(map));
+        return ADD_POOLED.run(pooled, config.semanticRoiExtractor().pool(last, rois));
     }
 
     @Override

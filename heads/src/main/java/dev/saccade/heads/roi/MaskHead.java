@@ -9,7 +9,9 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.MaskCrop;
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
@@ -49,7 +51,6 @@ public final class MaskHead extends Layer {
             @Default("false") boolean classAgnostic,
             @Default("1") double lossWeight) {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .within("num_convs", numConvs, 0, 100)
@@ -83,7 +84,7 @@ public final class MaskHead extends Layer {
     private final List<ConvModule> convs = new ArrayList<>();
     private final Optional<ConvModule> residual;
     private final ConvTranspose2d upsample;
-    private final Conv2d logits;
+    private final Conv2d convLogits;
 
     /**
      * Makes a head without weights.
@@ -108,58 +109,38 @@ public final class MaskHead extends Layer {
         WeightInit init = WeightInit.kaimingNormal();
         upsample = add("upsample", new ConvTranspose2d(in, width, UPSAMPLING, init));
         int masks = config.classAgnostic() ? 1 : numClasses;
-        logits = add("conv_logits", new Conv2d(new Geometry(width, masks, 1), init));
+        convLogits = add("conv_logits", new Conv2d(new Geometry(width, masks, 1), init));
     }
 
-    /**
-     * Draws masks.
-     *
-     * @param pooled {@code [R, C, S, S]}
-     * @return logits {@code [R, classes, 2S, 2S]}
-     */
+    /** Returns logits {@code [R, classes, 2S, 2S]} of pooled regions {@code [R, C, S, S]}. */
     @Override
     protected NDArray forward(NDArray pooled) {
-        return forward(pooled, Optional.empty());
+        return logits(features(pooled, Optional.empty(), Optional.empty()));
     }
 
-    /**
-     * Draws masks.
-     *
-     * @param pooled {@code [R, C, S, S]}
-     * @param weights {@code [R]} 0 for fillers, which must not count in normalizations; none if
-     *     there are no fillers
-     * @return logits {@code [R, classes, 2S, 2S]}, float32 whatever the layers compute in
-     */
-    NDArray forward(NDArray pooled, Optional<NDArray> weights) {
-        return Scope.array(() -> draw(features(pooled, Optional.empty(), weights)));
-    }
-
-    /** Returns whether it takes in the features of the head before. */
+    /** Returns whether it takes the features of the previous head. */
     boolean isResidual() {
         return residual.isPresent();
     }
 
     /**
-     * Returns what the convolutions make of regions.
+     * Returns the output of the convolutions.
      *
      * @param pooled {@code [R, C, S, S]}
-     * @param before {@code [R, C, S, S]} what those of the head before made of them, if it is taken
-     *     in
+     * @param previous {@code [R, C, S, S]} the features of the previous head, if there is one; used
+     *     if this head {@link #isResidual}
      * @param weights {@code [R]} 0 for fillers, if there may be any
      * @return {@code [R, D, S, S]}
      */
-    NDArray features(NDArray pooled, Optional<NDArray> before, Optional<NDArray> weights) {
-        return Scope.array(
-                () -> {
-                    NDArray x = pooled;
-                    if (before.isPresent()) {
-                        x = x.add(convolved(residual.orElseThrow(), before.get(), weights));
-                    }
-                    for (ConvModule conv : convs) {
-                        x = convolved(conv, x, weights);
-                    }
-                    return x;
-                });
+    NDArray features(NDArray pooled, Optional<NDArray> previous, Optional<NDArray> weights) {
+        NDArray x = pooled;
+        if (residual.isPresent()) {
+            x = x.add(convolved(residual.get(), previous.orElseThrow(), weights));
+        }
+        for (ConvModule conv : convs) {
+            x = convolved(conv, x, weights);
+        }
+        return x;
     }
 
     private static NDArray convolved(ConvModule conv, NDArray x, Optional<NDArray> weights) {
@@ -167,49 +148,40 @@ public final class MaskHead extends Layer {
     }
 
     /**
-     * Draws masks.
+     * Returns mask logits.
      *
      * @param features {@code [R, D, S, S]}
-     * @return logits {@code [R, classes, 2S, 2S]}, float32 whatever the layers compute in
+     * @return {@code [R, classes, 2S, 2S]}, float32 in any precision
      */
-    NDArray draw(NDArray features) {
-        return Scope.array(
-                () -> {
-                    NDArray up = Functional.reluInPlace(upsample.apply(features));
-                    return Tensors.toFloat32(logits.apply(up));
-                });
+    NDArray logits(NDArray features) {
+        NDArray up = Activations.relu(upsample.apply(features));
+        return Tensors.toFloat32(convLogits.apply(up));
     }
 
     /**
      * Returns the weighted loss of the masks, a mean over regions and cells; 0 if all are fillers.
      *
-     * @param drawn logits {@code [P, classes, S, S]} of the regions
-     * @param learned the regions
-     * @param masks what they should find
+     * @param logits {@code [P, classes, S, S]}
+     * @param masks of all objects
      */
-    NDArray loss(NDArray drawn, RoiSamples.Learned learned, MaskCrop masks) {
-        return Scope.array(
-                () -> {
-                    int side = Math.toIntExact(drawn.getShape().get(2));
-                    NDArray targets = masks.crop(learned.objects(), learned.boxes(), side);
-                    NDArray sum =
-                            loss.sum(drawn, targets, labels(learned.labels()), learned.weights());
-                    return sum.div(CELLS.run(targets, learned.weights()));
-                });
+    NDArray loss(NDArray logits, RoiSamples.Positives positives, MaskCrop masks) {
+        int side = Math.toIntExact(logits.getShape().get(2));
+        NDArray targets = masks.crop(positives.objects(), positives.boxes(), side);
+        NDArray sum = loss.sum(logits, targets, labels(positives.labels()), positives.weights());
+        return sum.div(CELLS.run(targets, positives.weights()));
     }
 
     /**
-     * Returns the probabilities of masks.
+     * Returns the mask probabilities of some classes, {@code [R, S, S]}.
      *
-     * @param drawn logits {@code [R, classes, S, S]}
-     * @param shown {@code [R]} integers: what each region shows
-     * @return {@code [R, S, S]}
+     * @param logits {@code [R, classes, S, S]}
+     * @param labels {@code [R]} integers
      */
-    NDArray probabilities(NDArray drawn, NDArray shown) {
-        return Scope.array(() -> PROBABILITIES.run(drawn, labels(shown)));
+    NDArray probabilities(NDArray logits, NDArray labels) {
+        return PROBABILITIES.run(logits, labels(labels));
     }
 
-    private NDArray labels(NDArray shown) {
-        return config.classAgnostic() ? shown.zerosLike() : shown;
+    private NDArray labels(NDArray labels) {
+        return config.classAgnostic() ? labels.zerosLike() : labels;
     }
 }

@@ -45,7 +45,6 @@ public final class MaskRcnnHead extends TwoStageHead {
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks().above("mask_thr_binary", maskThrBinary, 0, 1).throwIfAny();
         }

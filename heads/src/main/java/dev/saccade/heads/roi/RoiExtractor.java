@@ -5,10 +5,9 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.ops.vision.RoiAlign;
-import dev.saccade.core.ops.vision.Rois;
+import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -49,7 +48,6 @@ public record RoiExtractor(
                     return torch.to(torch.nan_to_num(doublings, 0.), 4)
                     """);
 
-    /** Checks the values. */
     public RoiExtractor {
         featmapStrides = ImmutableList.copyOf(featmapStrides);
         new Checks()
@@ -101,7 +99,7 @@ public record RoiExtractor(
      */
     public NDArray pool(FeaturePyramid features, Rois rois) {
         RoiAlign align = new RoiAlign(new Size(outputSize, outputSize), samplingRatio, aligned);
-        return Scope.array(() -> align.pool(features, featmapStrides, rois, levels(rois.boxes())));
+        return align.pool(features, featmapStrides, rois, levels(rois.boxes()));
     }
 
     /**

@@ -3,45 +3,55 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.ops.script.ScriptTemplate;
-import dev.saccade.core.ops.vision.Rois;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.SampleRandom;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Positions;
+import dev.saccade.heads.box.Priors;
+import dev.saccade.heads.box.SamplingResult;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
- * The regions of a batch that a second stage is trained on; of every image first the positive ones,
- * then background, then fillers.
+ * The regions of a batch that a second stage is trained on; of every image first the positive
+ * regions, then background, then fillers.
  *
  * @param rois [R] the regions; at least one
- * @param labels {@code [R]} int32: what each shows; C for background
+ * @param labels {@code [R]} int32 labels; C for background
  * @param weights {@code [R]} float32: 1, or 0 for a filler
- * @param original {@code [R]} boolean: whether it was among the candidates and is no copy of an
- *     object
- * @param counts how many are of each image; together R, or 0 where one filler stands in for none
- * @param learned the positive ones
+ * @param original {@code [R]} boolean: whether it is a candidate, and not a copy of an object
+ * @param counts number of regions of each image; 0 in total if one filler replaces none
+ * @param positives the positive regions
  */
+@SuppressWarnings("ArrayRecordComponent") // a handful of numbers
 record RoiSamples(
         Rois rois,
         NDArray labels,
         NDArray weights,
         NDArray original,
-        List<Integer> counts,
-        Learned learned) {
+        int[] counts,
+        Positives positives) {
 
     /**
-     * Regions that should find an object.
+     * Regions to which an object is assigned.
      *
      * @param positions {@code [P]} int64, among all regions, and at least one
      * @param weights {@code [P]} float32: 1, or 0 for a filler, which may be any region
-     * @param labels {@code [P]} int32: what each shows; some class for a filler
+     * @param labels {@code [P]} int32 labels; any class for a filler
      * @param objects {@code [P]} int64 positions among the objects of the batch; 0 for a filler
      * @param boxes {@code [P, 4]} the regions; some box with an area for a filler
      * @param targets {@code [P, 4]} the boxes of the objects; some box with an area for a filler
      */
-    record Learned(
+    record Positives(
             NDArray positions,
             NDArray weights,
             NDArray labels,
@@ -50,13 +60,35 @@ record RoiSamples(
             NDArray targets) {}
 
     /**
-     * What was drawn of one image.
+     * Regions of an image to sample from.
      *
-     * @param candidates {@code [N, 4]} corners; the objects come first if they are copied
-     * @param gtInds {@code [N]} what they learn, as of an {@link dev.saccade.heads.box.Assignment}
-     * @param drawn [S] which of them
+     * @param boxes {@code [N, 4]} float32 corners
+     * @param exists {@code [N]} boolean: false for fillers, which are not trained
      */
-    record OfImage(NDArray candidates, NDArray gtInds, Positions drawn) {}
+    record Candidates(NDArray boxes, NDArray exists) {
+
+        /** Returns the proposals of each image. */
+        static List<Candidates> of(Detections proposals) {
+            NDArray exists = proposals.exists();
+            return IntStream.range(0, Math.toIntExact(exists.getShape().get(0)))
+                    .mapToObj(n -> new Candidates(proposals.boxes().get(n), exists.get(n)))
+                    .toList();
+        }
+    }
+
+    /**
+     * Regions sampled from one image.
+     *
+     * @param candidates {@code [N, 4]} corners; the objects come first if they are added
+     * @param gtInds {@code [N]} targets, as of an {@link Assignment}
+     * @param sampled [S] positions of the samples
+     */
+    private record OfImage(NDArray candidates, NDArray gtInds, Positions sampled) {}
+
+    private static final Script WITHOUT_FILLERS =
+            Script.compile(
+                    "(gt_inds: Tensor, exists: Tensor) -> Tensor",
+                    "return torch.where(exists, gt_inds, -1)");
 
     /** A unit box, so that no fillers have sizes from which infinite numbers come. */
     private static final String UNIT =
@@ -115,7 +147,7 @@ record RoiSamples(
                             return (torch.cat(regions), torch.cat(images), torch.index_select(shown, 0, gt), torch.cat(counted), torch.cat(original), gt, slots, torch.gt(torch.index_select(gt, 0, slots), 0))
                             """);
 
-    private static final ScriptTemplate LEARNED =
+    private static final ScriptTemplate POSITIVES =
             ScriptTemplate.of(
                     "(boxes: List[Tensor], slots: List[Tensor], found: List[Tensor],"
                             + " objects: List[Tensor]) -> Tuple[Tensor, Tensor, Tensor, Tensor,"
@@ -136,37 +168,71 @@ record RoiSamples(
                             """);
 
     /**
-     * Joins what was drawn of the images of a batch.
+     * Samples the regions that a head of a stage is trained on.
      *
+     * @param head the box head, or the mask head if it samples its own regions
+     * @param candidates of each image
      * @param objects of each image
-     * @param stage what they were drawn by
      * @param background the label C
      */
-    static RoiSamples join(
+    static RoiSamples sample(
+            RoiStage.Config stage,
+            Module head,
+            List<Candidates> candidates,
+            List<GtInstances> objects,
+            int background) {
+        List<OfImage> images = new ArrayList<>();
+        for (int n = 0; n < candidates.size(); n++) {
+            SplittableRandom random = SampleRandom.of(n, head.path());
+            images.add(sample(stage, candidates.get(n), objects.get(n), random));
+        }
+        return join(images, objects, stage, background);
+    }
+
+    private static OfImage sample(
+            RoiStage.Config stage,
+            Candidates candidates,
+            GtInstances objects,
+            SplittableRandom random) {
+        NDArray boxes = candidates.boxes();
+        Assignment found = Assignment.by(stage.assigner(), new Priors(boxes), objects);
+        NDArray gtInds = WITHOUT_FILLERS.run(found.gtInds(), candidates.exists());
+        Assignment assignment = new Assignment(gtInds, found.maxOverlaps());
+        if (stage.sampler().addGtAsProposals() && objects.size() > 0) {
+            boxes = objects.boxes().concat(boxes);
+            assignment = assignment.withObjects(objects);
+        }
+        SamplingResult result = SamplingResult.by(stage.sampler(), assignment, random);
+        return new OfImage(boxes, assignment.gtInds(), result.positions(stage.sampler().num()));
+    }
+
+    private static RoiSamples join(
             List<OfImage> images,
             List<GtInstances> objects,
             RoiStage.Config stage,
             int background) {
         List<NDArray> corners = objects.stream().map(GtInstances::boxes).toList();
+        Map<String, ?> constants =
+                Map.of(
+                        "add_gt", stage.sampler().addGtAsProposals(),
+                        "num_pos", stage.sampler().numPos(),
+                        "background", background);
         NDList joined =
-                JOINED.with(
-                                Map.of(
-                                        "add_gt", stage.sampler().addGtAsProposals(),
-                                        "num_pos", stage.sampler().numPos(),
-                                        "background", background))
+                JOINED.with(constants)
                         .runLists(
                                 List.of(
                                         images.stream().map(OfImage::candidates).toList(),
                                         images.stream().map(OfImage::gtInds).toList(),
-                                        images.stream().map(of -> of.drawn().indices()).toList(),
-                                        images.stream().map(of -> of.drawn().weights()).toList(),
+                                        images.stream().map(of -> of.sampled().indices()).toList(),
+                                        images.stream().map(of -> of.sampled().weights()).toList(),
                                         corners,
                                         objects.stream().map(GtInstances::labels).toList()));
         NDArray boxes = joined.get(0);
         NDArray labels = joined.get(2);
         Positions positive = Positions.where(joined.get(7));
-        NDList learned =
-                LEARNED.with(Map.of("background", background))
+        NDList p =
+                POSITIVES
+                        .with(Map.of("background", background))
                         .runLists(
                                 List.of(
                                         List.of(boxes),
@@ -178,13 +244,18 @@ record RoiSamples(
                 labels,
                 joined.get(3),
                 joined.get(4),
-                images.stream().map(of -> Math.toIntExact(of.drawn().size())).toList(),
-                new Learned(
-                        learned.get(0),
-                        learned.get(1),
-                        learned.get(2),
-                        learned.get(3),
-                        learned.get(4),
-                        learned.get(5)));
+                images.stream().mapToInt(of -> Math.toIntExact(of.sampled().size())).toArray(),
+                new Positives(p.get(0), p.get(1), p.get(2), p.get(3), p.get(4), p.get(5)));
+    }
+
+    /**
+     * Returns the same regions with refined boxes, of each image, to sample the next stage from.
+     */
+    List<Candidates> refined(NDArray boxes) {
+        NDList ofImages = Priors.split(boxes, 0, counts);
+        NDList exist = Priors.split(original, 0, counts);
+        return IntStream.range(0, counts.length)
+                .mapToObj(n -> new Candidates(ofImages.get(n), exist.get(n)))
+                .toList();
     }
 }

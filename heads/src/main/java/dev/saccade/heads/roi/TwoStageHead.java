@@ -8,64 +8,54 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.ClassRows;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.MaskCrop;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.vision.MaskPaste;
 import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.ExportableHead;
 import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
-import dev.saccade.heads.box.Detections;
+import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /**
- * A head that proposes regions and then looks at each of them, in one stage or in several, as
- * mmdetection's {@code StandardRoIHead}, {@code CascadeRoIHead} and {@code
- * HybridTaskCascadeRoIHead}.
+ * A head that proposes regions and classifies them, in one stage or in several, as mmdetection's
+ * {@code StandardRoIHead}, {@code CascadeRoIHead} and {@code HybridTaskCascadeRoIHead}.
  *
- * <p>In inference it goes through {@link #propose}, the stages, a selection, and {@link
- * #drawMasks}; each may be done on several views of an image, and what comes out be merged. What is
- * selected is read once, and the masks once; nothing else is.
+ * <p>{@link TwoStageInference} is the inference path. On a GPU values are copied to the host twice:
+ * the selected objects, and their masks.
  */
-public abstract class TwoStageHead extends DetectionHead {
+public abstract class TwoStageHead extends DetectionHead implements ExportableHead {
 
     private static final int DUMMY_PROPOSALS = 1000;
-
     private static final int DUMMY_MASKS = 100;
 
-    private final Config config;
-    private final int channels;
-    private final int numClasses;
-    private final int testRegions;
-    private final int trainRegions;
-    private final RpnHead rpn;
-    private final List<RoiStage> stages = new ArrayList<>();
-
-    /** What the config of every head of regions says, whatever its stages. */
+    /** The settings of all two-stage heads. */
     public interface Config extends DetectionHead.Config {
 
         /** Class-specific box regression has 4 consecutive rows per class. */
@@ -75,22 +65,22 @@ public abstract class TwoStageHead extends DetectionHead {
                     new ClassRows("{*}.fc_reg.{*}", ClassRows.Order.BY_CLASS));
         }
 
-        /** Returns what proposes regions. */
+        /** Proposes regions. */
         RpnHead.Config rpnHead();
 
-        /** Returns what pools them for the box heads. */
+        /** Pools regions for the box heads. */
         RoiExtractor bboxRoiExtractor();
 
-        /** Returns what pools them for the mask heads. */
+        /** Pools regions for the mask heads. */
         RoiExtractor maskRoiExtractor();
 
-        /** Returns what draws the masks, in every stage; nothing for a detector of boxes. */
+        /** Predicts masks in every stage; empty for a detector of boxes. */
         Optional<MaskHead.Config> maskHead();
 
-        /** Returns how objects are selected. */
+        /** Selects objects. */
         MulticlassNms nms();
 
-        /** Returns which pixels are in a mask: those of at least this probability. */
+        /** Minimum probability of the pixels of a mask. */
         double maskThrBinary();
 
         @Override
@@ -111,6 +101,14 @@ public abstract class TwoStageHead extends DetectionHead {
         }
     }
 
+    private final Config config;
+    private final int channels;
+    private final int numClasses;
+    private final int testRegions;
+    private final int trainRegions;
+    private final RpnHead rpn;
+    private final List<RoiStage> stages = new ArrayList<>();
+
     TwoStageHead(Config config, List<FeatureInfo> features, int numClasses) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         config.bboxRoiExtractor().checkFits(features);
@@ -124,28 +122,27 @@ public abstract class TwoStageHead extends DetectionHead {
     }
 
     /**
-     * Adds a stage behind those that are there.
+     * Adds a stage.
      *
-     * @param place what the names of its heads end with, such as {@code .0}; nothing for the only
-     *     stage
-     * @param prefix what the names of its losses start with
-     * @param residual whether its mask head takes in the features of the one before
+     * @param suffix of the names of its heads, such as {@code .0}; empty for the only stage
+     * @param prefix of the names of its losses
+     * @param residual whether its mask head takes the features of the previous mask head
      */
-    final void addStage(String place, String prefix, RoiStage.Config stage, boolean residual) {
-        checkHold(stage);
+    final void addStage(String suffix, String prefix, RoiStage.Config stage, boolean residual) {
+        checkMemory(stage);
         int size = config.bboxRoiExtractor().outputSize();
         BoxHead box = new BoxHead(stage.bboxHead(), channels, size, numClasses);
         Optional<MaskHead> mask =
                 config.maskHead().map(head -> new MaskHead(head, channels, numClasses, residual));
-        add("roi_head.bbox_head" + place, box);
-        mask.ifPresent(head -> add("roi_head.mask_head" + place, head));
+        add("roi_head.bbox_head" + suffix, box);
+        mask.ifPresent(head -> add("roi_head.mask_head" + suffix, head));
         stages.add(new RoiStage(stage, stages.size(), prefix, box, mask));
     }
 
     /**
      * Adds the stages of a cascade.
      *
-     * @param maskInfoFlow whether mask heads take in the features of those before
+     * @param maskInfoFlow whether mask heads take the features of the previous one
      */
     final void addStages(List<RoiStage.Config> cascade, boolean maskInfoFlow) {
         for (int s = 0; s < cascade.size(); s++) {
@@ -153,30 +150,24 @@ public abstract class TwoStageHead extends DetectionHead {
         }
     }
 
-    /** Refuses regions that would fill the memory when they are pooled for a stage. */
-    private void checkHold(RoiStage.Config stage) {
-        config.bboxRoiExtractor()
-                .checkHolds(
-                        "bbox_roi_extractor",
-                        mostRegions(stage),
-                        Math.max(channels, stage.bboxHead().convOutChannels()));
-        config.maskHead()
-                .ifPresent(
-                        head -> {
-                            int drawn = numClasses * MaskHead.UPSAMPLING * MaskHead.UPSAMPLING;
-                            int most = Math.max(drawn, Math.max(channels, head.convOutChannels()));
-                            int objects =
-                                    (int)
-                                            Math.min(
-                                                    config.nms().maxPerImg(),
-                                                    (long) testRegions * numClasses);
-                            config.maskRoiExtractor()
-                                    .checkHolds("mask_roi_extractor", objects, most);
-                        });
+    /** Rejects sizes at which the pooled regions of a stage do not fit into memory. */
+    private void checkMemory(RoiStage.Config stage) {
+        int boxChannels = Math.max(channels, stage.bboxHead().convOutChannels());
+        config.bboxRoiExtractor().checkHolds("bbox_roi_extractor", maxRegions(stage), boxChannels);
+        if (config.maskHead().isPresent()) {
+            int masks = numClasses * MaskHead.UPSAMPLING * MaskHead.UPSAMPLING;
+            int convs = config.maskHead().get().convOutChannels();
+            long objects = Math.min(config.nms().maxPerImg(), (long) testRegions * numClasses);
+            config.maskRoiExtractor()
+                    .checkHolds(
+                            "mask_roi_extractor",
+                            (int) objects,
+                            Math.max(masks, Math.max(channels, convs)));
+        }
     }
 
-    /** Returns the most regions of an image that a stage looks at. */
-    final int mostRegions(RoiStage.Config stage) {
+    /** Returns the maximum number of regions per image of a stage. */
+    final int maxRegions(RoiStage.Config stage) {
         return Math.max(testRegions, Math.min(trainRegions, stage.sampler().num()));
     }
 
@@ -185,19 +176,232 @@ public abstract class TwoStageHead extends DetectionHead {
         return channels;
     }
 
-    /** Returns what proposes regions. */
+    /** Returns the region proposal network. */
     public RpnHead rpn() {
         return rpn;
     }
 
-    /** Returns what looks at the regions, one behind the other. */
     List<RoiStage> stages() {
-        return Collections.unmodifiableList(stages);
+        return stages;
     }
 
-    /** Returns the number of classes, without background. */
+    RoiStage lastStage() {
+        return stages.get(stages.size() - 1);
+    }
+
     int numClasses() {
         return numClasses;
+    }
+
+    Config config() {
+        return config;
+    }
+
+    boolean hasMasks() {
+        return config.hasMasks();
+    }
+
+    /** Returns whether the masks of all stages are averaged, instead of using the last stage. */
+    boolean averagesMasks() {
+        return true;
+    }
+
+    /**
+     * Returns whether the mask head of a stage is trained on regions refined by its box head,
+     * instead of on the regions of the box head.
+     */
+    boolean isInterleaved() {
+        return false;
+    }
+
+    /** Returns the levels that regions are pooled from: those of the neck, and maybe more. */
+    FeaturePyramid roiFeatures(FeaturePyramid features) {
+        return features;
+    }
+
+    /** Pools regions for the box heads. */
+    NDArray poolForBoxes(FeaturePyramid features, Rois rois) {
+        return config.bboxRoiExtractor().pool(features, rois);
+    }
+
+    /** Pools regions for the mask heads. */
+    NDArray poolForMasks(FeaturePyramid features, Rois rois) {
+        return config.maskRoiExtractor().pool(features, rois);
+    }
+
+    /**
+     * Returns the output of the box head of a stage; pooled features are freed.
+     *
+     * @param weights {@code [R]} 0 for fillers, if there may be any
+     */
+    BoxHead.Output forward(
+            RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
+        return Scope.call(
+                () -> stage.box().forward(poolForBoxes(features, rois), weights),
+                BoxHead.Output::list);
+    }
+
+    /**
+     * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}; the features of the stages
+     * before are computed as well, if it takes them.
+     *
+     * @param weights {@code [R]} 0 for fillers, if there may be any
+     */
+    private NDArray maskLogits(
+            RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
+        return Scope.array(
+                () -> {
+                    NDArray pooled = poolForMasks(features, rois);
+                    MaskHead head = stage.mask().orElseThrow();
+                    Optional<NDArray> x = Optional.empty();
+                    for (int s = head.isResidual() ? 0 : stage.index(); s <= stage.index(); s++) {
+                        MaskHead each = stages.get(s).mask().orElseThrow();
+                        x = Optional.of(each.features(pooled, x, weights));
+                    }
+                    return head.logits(x.orElseThrow());
+                });
+    }
+
+    /**
+     * Returns mask probabilities inside the boxes, {@code [R, 2S, 2S]}.
+     *
+     * @param labels {@code [R]} integers
+     */
+    NDArray maskProbabilities(FeaturePyramid features, Rois rois, NDArray labels) {
+        if (!averagesMasks()) {
+            NDArray logits = maskLogits(lastStage(), features, rois, Optional.empty());
+            return lastStage().mask().orElseThrow().probabilities(logits, labels);
+        }
+        return averagedMasks(features, rois, labels);
+    }
+
+    private NDArray averagedMasks(FeaturePyramid features, Rois rois, NDArray labels) {
+        return Scope.array(
+                () -> {
+                    NDArray pooled = poolForMasks(features, rois);
+                    NDArray sum = Tensors.of(pooled.getManager(), 0);
+                    Optional<NDArray> x = Optional.empty();
+                    for (RoiStage stage : stages) {
+                        MaskHead head = stage.mask().orElseThrow();
+                        NDArray y = head.features(pooled, x, Optional.empty());
+                        sum = sum.add(head.probabilities(head.logits(y), labels));
+                        x = Optional.of(y);
+                    }
+                    return sum.div(Tensors.of(pooled.getManager(), stages.size()));
+                });
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @return the losses of mmdetection: {@code loss_rpn_cls} and {@code loss_rpn_bbox}; {@code
+     *     loss_cls}, {@code loss_bbox} and, with masks, {@code loss_mask} of every stage, with the
+     *     prefix {@code s0.}, {@code s1.} and so on in a cascade. The metric {@code acc} is the RoI
+     *     classification accuracy in percent.
+     */
+    @Override
+    public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
+        return losses(features, features, images, targets);
+    }
+
+    /**
+     * Returns the losses; a stage of a cascade is trained on the regions refined by the one before.
+     *
+     * @param roiFeatures see {@link #roiFeatures}
+     */
+    final Losses losses(
+            FeaturePyramid features,
+            FeaturePyramid roiFeatures,
+            List<ImageInfo> images,
+            List<Instances> targets) {
+        NDManager manager = features.get(0).getManager();
+        List<GtInstances> objects = GtInstances.of(manager, targets);
+        ImageFrames frames = ImageFrames.of(manager, images);
+        List<NDList> maps = rpn.apply(features);
+        Map<String, NDArray> terms = new LinkedHashMap<>(rpn.losses(maps, images, objects).terms());
+        Map<String, NDArray> metrics = new LinkedHashMap<>();
+        List<RoiSamples.Candidates> candidates =
+                RoiSamples.Candidates.of(rpn.trainProposals(maps, frames));
+        List<Rle> masks =
+                targets.stream().flatMap(each -> each.withArea().masks().stream()).toList();
+        Optional<MaskCrop> crop =
+                hasMasks()
+                        ? Optional.of(MaskCrop.beside(features.get(0), masks))
+                        : Optional.empty();
+        for (RoiStage stage : stages) {
+            RoiSamples samples =
+                    RoiSamples.sample(stage.config(), stage.box(), candidates, objects, numClasses);
+            BoxHead.Output output =
+                    forward(stage, roiFeatures, samples.rois(), fillers(samples.weights()));
+            if (stage != lastStage() || isInterleaved()) {
+                candidates = refined(stage, output, samples, frames);
+            }
+            Losses losses = Autocast.off(() -> stage.box().losses(output, samples));
+            Map<String, NDArray> ofStage = new LinkedHashMap<>(losses.terms());
+            if (crop.isPresent()) {
+                RoiSamples drawn =
+                        isInterleaved()
+                                ? RoiSamples.sample(
+                                        stage.config(),
+                                        stage.mask().orElseThrow(),
+                                        candidates,
+                                        objects,
+                                        numClasses)
+                                : samples;
+                ofStage.put("loss_mask", maskLoss(stage, roiFeatures, drawn, crop.get()));
+            }
+            NDArray weight = Tensors.of(manager, (float) stage.config().lossWeight());
+            ofStage.forEach((term, loss) -> terms.put(stage.prefix() + term, loss.mul(weight)));
+            losses.metrics().forEach((name, x) -> metrics.put(stage.prefix() + name, x));
+        }
+        return new Losses(terms, metrics);
+    }
+
+    /** Returns the weights of regions, if there may be fillers among them. */
+    private static Optional<NDArray> fillers(NDArray weights) {
+        return DynamicShapes.areFreeFor(weights) ? Optional.empty() : Optional.of(weights);
+    }
+
+    private NDArray maskLoss(
+            RoiStage stage, FeaturePyramid features, RoiSamples samples, MaskCrop masks) {
+        RoiSamples.Positives positives = samples.positives();
+        Rois rois = samples.rois().select(positives.positions());
+        NDArray logits = maskLogits(stage, features, rois, fillers(positives.weights()));
+        return Autocast.off(() -> stage.mask().orElseThrow().loss(logits, positives, masks));
+    }
+
+    private static List<RoiSamples.Candidates> refined(
+            RoiStage stage, BoxHead.Output output, RoiSamples samples, ImageFrames frames) {
+        Rois rois = samples.rois();
+        NDArray boxes =
+                NoGrad.call(() -> stage.box().refine(output, rois.boxes(), samples.labels()));
+        return samples.refined(frames.clip(boxes, rois.images()));
+    }
+
+    @Override
+    public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
+        return TwoStageInference.of(this, features, images).predict();
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>As in mmdetection, the views share their proposals, and boxes, scores and masks are means
+     * over the views.
+     */
+    @Override
+    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+        return TwoStageInference.ofViews(this, views, images).predict().get(0);
+    }
+
+    @Override
+    public NDList predictArrays(FeaturePyramid features, NDArray sizes) {
+        return TwoStageInference.ofSizes(this, features, sizes).predictArrays();
+    }
+
+    @Override
+    public List<Instances> toInstances(NDList arrays, List<ImageInfo> images) {
+        return TwoStageInference.toInstances(this, arrays, images);
     }
 
     @Override
@@ -213,18 +417,14 @@ public abstract class TwoStageHead extends DetectionHead {
      */
     @Override
     public void forwardDummy(FeaturePyramid features) {
-        Scope.run(
-                () -> {
-                    super.forwardDummy(features);
-                    RoiFeatures seen = look(features);
-                    Rois proposals = dummyRois(features, DUMMY_PROPOSALS);
-                    stages.forEach(stage -> forward(stage, seen, proposals, Optional.empty()));
-                    if (hasMasks()) {
-                        Rois objects = dummyRois(features, DUMMY_MASKS);
-                        MaskBranch everyMask = new MaskBranch(masks().heads(), true);
-                        everyMask.probabilities(poolForMasks(seen, objects), objects.images());
-                    }
-                });
+        super.forwardDummy(features);
+        FeaturePyramid roiFeatures = roiFeatures(features);
+        Rois proposals = dummyRois(features, DUMMY_PROPOSALS);
+        stages.forEach(stage -> forward(stage, roiFeatures, proposals, Optional.empty()));
+        if (hasMasks()) {
+            Rois objects = dummyRois(features, DUMMY_MASKS);
+            averagedMasks(roiFeatures, objects, objects.images());
+        }
     }
 
     @Override
@@ -236,166 +436,7 @@ public abstract class TwoStageHead extends DetectionHead {
 
     private static Rois dummyRois(FeaturePyramid features, int count) {
         NDManager manager = features.get(0).getManager();
-        return new Rois(
-                manager.zeros(new Shape(count, 4)),
-                manager.zeros(new Shape(count), DataType.INT64));
-    }
-
-    /**
-     * {@inheritDoc}
-     *
-     * @return the losses of mmdetection: {@code loss_rpn_cls} and {@code loss_rpn_bbox}; {@code
-     *     loss_cls}, {@code loss_bbox} and, with masks, {@code loss_mask} of every stage, behind
-     *     {@code s0.}, {@code s1.} and so on in a cascade. The figure {@code acc} is the share of
-     *     regions told rightly, in percent.
-     */
-    @Override
-    public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
-        return new TwoStageTraining(this, new RoiFeatures(features), images).losses(targets);
-    }
-
-    /**
-     * Returns the scores and bbox deltas of regions.
-     *
-     * @param weights 0 for fillers, if there may be any
-     */
-    BoxHead.Output forward(
-            RoiStage stage, RoiFeatures features, Rois rois, Optional<NDArray> weights) {
-        NDList output =
-                Scope.list(
-                        () -> {
-                            NDArray pooled = poolForBoxes(features, rois);
-                            return stage.box().forward(pooled, weights).list();
-                        });
-        return new BoxHead.Output(output.get(0), output.get(1));
-    }
-
-    @Override
-    public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        return NoGrad.call(
-                () ->
-                        Scope.call(
-                                () ->
-                                        new TwoStageInference(this, look(features), images)
-                                                .predict()));
-    }
-
-    @Override
-    public NDList detect(FeaturePyramid features, NDArray sizes) {
-        ImageFrames frames = ImageFrames.ofSizes(sizes);
-        return new TwoStageInference(this, look(features), List.of(), frames).detect();
-    }
-
-    @Override
-    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
-        List<Instances> found = Detections.of(detected).toInstances(images);
-        return hasMasks()
-                ? TwoStageInference.outlined(this, found, images, drawn(detected.get(4), found))
-                : found;
-    }
-
-    /** Reads the masks of as many objects as there are in each image. */
-    private static List<float[]> drawn(NDArray masks, List<Instances> found) {
-        float[] all = Tensors.readFloats(masks);
-        int each = all.length / found.size();
-        int numbers = Math.toIntExact(masks.getShape().get(2) * masks.getShape().get(3));
-        List<float[]> byImage = new ArrayList<>();
-        for (int n = 0; n < found.size(); n++) {
-            int to = n * each + found.get(n).size() * numbers;
-            byImage.add(Arrays.copyOfRange(all, n * each, to));
-        }
-        return byImage;
-    }
-
-    /**
-     * {@inheritDoc}
-     *
-     * <p>As in mmdetection, the views share their proposals, and boxes, scores and masks are means
-     * over the views.
-     */
-    @Override
-    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
-        return new TwoStageViews(this, views, images).predict();
-    }
-
-    /** Returns the best of scored boxes. */
-    Detections select(ScoredBoxes scored) {
-        return config.nms().apply(scored).detections();
-    }
-
-    /** Returns masks from their probabilities inside of boxes on an image. */
-    List<Rle> paste(float[] masks, Boxes boxes, Size image) {
-        return IntStream.range(0, boxes.size())
-                .mapToObj(i -> new MaskPaste(masks, boxes, i, maskSize(), image))
-                .map(paste -> paste.atLeast((float) config.maskThrBinary()))
-                .collect(ImmutableList.toImmutableList());
-    }
-
-    /** Returns whether masks are drawn. */
-    boolean hasMasks() {
-        return stages.get(0).mask().isPresent();
-    }
-
-    /**
-     * Returns the regions of each image that may show an object, best first, in the coordinates of
-     * the network input.
-     */
-    public Detections propose(FeaturePyramid features, List<ImageInfo> images) {
-        return rpn.propose(features, images);
-    }
-
-    /** Returns what regions are pooled from, in inference. */
-    RoiFeatures look(FeaturePyramid features) {
-        return new RoiFeatures(features);
-    }
-
-    /** Returns the features of regions that are to be classified. */
-    NDArray poolForBoxes(RoiFeatures features, Rois rois) {
-        return config.bboxRoiExtractor().pool(features.pyramid(), rois);
-    }
-
-    /** Returns the features of regions whose masks are to be drawn. */
-    NDArray poolForMasks(RoiFeatures features, Rois rois) {
-        return config.maskRoiExtractor().pool(features.pyramid(), rois);
-    }
-
-    /** Returns what draws masks; there are such heads. */
-    MaskBranch masks() {
-        return new MaskBranch(
-                stages.stream().map(stage -> stage.mask().orElseThrow()).toList(), averagesMasks());
-    }
-
-    /** Returns whether the masks of all stages are averaged, instead of the last one's drawn. */
-    boolean averagesMasks() {
-        return true;
-    }
-
-    /**
-     * Returns whether the mask head of a stage is trained on regions that its box head has refined,
-     * instead of on those of the box head.
-     */
-    boolean isInterleaved() {
-        return false;
-    }
-
-    /**
-     * Returns the probabilities of the masks of objects, {@code [D * S * S]} of each image, inside
-     * their boxes.
-     *
-     * @param objects of each image, in the coordinates of the original image
-     */
-    public List<float[]> drawMasks(
-            FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
-        return NoGrad.call(
-                () ->
-                        Scope.call(
-                                () ->
-                                        new TwoStageInference(this, look(features), images)
-                                                .drawMasks(objects)));
-    }
-
-    /** Returns the height and width of what is drawn of a mask. */
-    int maskSize() {
-        return MaskHead.UPSAMPLING * config.maskRoiExtractor().outputSize();
+        Shape shape = new Shape(count);
+        return new Rois(manager.zeros(new Shape(count, 4)), manager.zeros(shape, DataType.INT64));
     }
 }

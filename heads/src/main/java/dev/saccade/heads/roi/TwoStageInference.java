@@ -1,22 +1,30 @@
 package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.ops.MaskPaste;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.box.Positions;
@@ -27,19 +35,23 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
- * What a {@link TwoStageHead} finds in a batch: it scores what it proposes, in all its stages, and
- * draws the masks of what is selected. Arrays are left to the scope of the caller, who records no
- * gradients.
+ * The inference of a {@link TwoStageHead}: proposals, scores and boxes of all stages, selection,
+ * masks. Several views of an image share their proposals, and what each view predicts is averaged,
+ * as in mmdetection's {@code aug_test}.
  *
- * @param head what looks at the images
- * @param features of the batch
- * @param images what was done to each image of the batch
- * @param frames the same where the features are
+ * @param views one batch, or several batches of one image
  */
-record TwoStageInference(
-        TwoStageHead head, RoiFeatures features, List<ImageInfo> images, ImageFrames frames) {
+record TwoStageInference(TwoStageHead head, List<View> views) {
+
+    /** A batch, the levels its regions are pooled from, and the coordinates of its images. */
+    private record View(
+            FeaturePyramid features,
+            FeaturePyramid roiFeatures,
+            List<ImageInfo> images,
+            ImageFrames frames) {}
 
     /** Corners of some of the regions of a batch, and their images. */
     private static final Script REGIONS =
@@ -81,7 +93,7 @@ record TwoStageInference(
                     """);
 
     /** Whether regions end at the top. */
-    private static final Script AT_TOP =
+    private static final Script ENDS_AT_TOP =
             Script.compile(
                     "(regions: Tensor, there: Tensor) -> Tensor",
                     """
@@ -90,7 +102,7 @@ record TwoStageInference(
                     """);
 
     /** All classes alike for some regions, which stay where they are. */
-    private static final ScriptTemplate UNDECIDED =
+    private static final ScriptTemplate UNCHANGED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, regions: Tensor, indices: Tensor,"
                             + " weights: Tensor) -> Tuple[Tensor, Tensor]",
@@ -107,205 +119,231 @@ record TwoStageInference(
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
                     """);
 
-    /** Boxes, images and labels of all objects of a batch, and of what lies behind them. */
-    private static final Script OBJECTS =
-            Script.compile(
-                    "(boxes: Tensor, labels: Tensor) -> Tuple[Tensor, Tensor, Tensor]",
-                    """
-                    m = torch.size(labels, 1)
-                    label = torch.flatten(labels)
-                    every = torch.arange(torch.size(label, 0), dtype=4, device=label.device)
-                    image = torch.floor_divide(every, m)
-                    return (torch.reshape(boxes, [-1, 4]), image, label)
-                    """);
+    static TwoStageInference of(
+            TwoStageHead head, FeaturePyramid features, List<ImageInfo> images) {
+        ImageFrames frames = ImageFrames.of(features.get(0).getManager(), images);
+        return new TwoStageInference(head, List.of(view(head, features, images, frames)));
+    }
 
-    private static final Script OF_IMAGES =
-            Script.compile(
-                    "(masks: Tensor, labels: Tensor) -> Tensor",
-                    """
-                    size = torch.size(masks, 1)
-                    return torch.reshape(masks, [-1, torch.size(labels, 1), size, size])
-                    """);
+    static TwoStageInference ofViews(
+            TwoStageHead head, List<FeaturePyramid> views, List<ImageInfo> images) {
+        List<View> all = new ArrayList<>();
+        for (int v = 0; v < views.size(); v++) {
+            all.addAll(of(head, views.get(v), List.of(images.get(v))).views);
+        }
+        return new TwoStageInference(head, all);
+    }
 
-    private static final Script MIRRORED =
-            Script.compile(
-                    "(masks: Tensor, flipped: Tensor) -> Tensor",
-                    """
-                    mirror = torch.reshape(torch.gt(flipped, 0), [-1, 1, 1])
-                    return torch.where(mirror, torch.flip(masks, [2]), masks)
-                    """);
+    static TwoStageInference ofSizes(TwoStageHead head, FeaturePyramid features, NDArray sizes) {
+        ImageFrames frames = ImageFrames.ofSizes(sizes);
+        return new TwoStageInference(head, List.of(view(head, features, List.of(), frames)));
+    }
 
-    TwoStageInference(TwoStageHead head, RoiFeatures features, List<ImageInfo> images) {
-        this(
-                head,
-                features,
-                images,
-                ImageFrames.of(features.pyramid().get(0).getManager(), images));
+    private static View view(
+            TwoStageHead head,
+            FeaturePyramid features,
+            List<ImageInfo> images,
+            ImageFrames frames) {
+        return new View(features, head.roiFeatures(features), images, frames);
     }
 
     /** Returns the objects of each image, in the coordinates of the original image. */
     List<Instances> predict() {
-        ScoredBoxes decided = decided(head.propose(features.pyramid(), images));
-        List<Instances> found = head.select(toOriginal(decided)).toInstances();
-        if (!head.hasMasks()) {
-            return found;
-        }
-        return outlined(head, found, images, drawMasks(found));
+        List<Instances> found = detect().toInstances();
+        return head.hasMasks() ? withMasks(found) : found;
     }
 
-    /**
-     * Returns objects with their masks.
-     *
-     * @param objects of each image, in the coordinates of the original image
-     * @param masks of each image: the probabilities inside of the boxes
-     */
-    static List<Instances> outlined(
-            TwoStageHead head,
-            List<Instances> objects,
-            List<ImageInfo> images,
-            List<float[]> masks) {
-        ImmutableList.Builder<Instances> outlined = ImmutableList.builder();
-        for (int n = 0; n < images.size(); n++) {
-            ImageInfo image = images.get(n);
-            // To the input and back, for the rounding of the original.
-            Boxes boxes = image.toOriginal(image.fromOriginal(objects.get(n).boxes()));
-            List<Rle> drawn = head.paste(masks.get(n), boxes, image.original());
-            outlined.add(objects.get(n).withMasks(drawn));
-        }
-        return outlined.build();
-    }
-
-    /** See {@link TwoStageHead#detect}. */
-    NDList detect() {
-        ScoredBoxes decided = decided(head.rpn().propose(features.pyramid(), frames));
-        Detections found = head.select(decided);
+    /** See {@link TwoStageHead#predictArrays}. */
+    NDList predictArrays() {
+        Detections found = detect();
         NDList arrays = found.list();
         if (head.hasMasks()) {
-            NDList objects = OBJECTS.runAll(found.boxes(), found.labels());
-            Rois rois = new Rois(objects.get(0), objects.get(1));
-            NDArray pooled = head.poolForMasks(features, rois);
-            NDArray masks = head.masks().probabilities(pooled, objects.get(2));
-            arrays.add(OF_IMAGES.run(masks, found.labels()));
+            long images = found.counts().size();
+            NDArray labels = found.labels().flatten();
+            NDArray image =
+                    labels.getManager()
+                            .arange(0, (int) images, 1, DataType.INT64)
+                            .repeat(found.most());
+            Rois rois = new Rois(found.boxes().reshape(-1, 4), image);
+            NDArray masks = head.maskProbabilities(views.get(0).roiFeatures, rois, labels);
+            int side = maskSize(head);
+            arrays.add(masks.reshape(images, -1, side, side));
         }
         return arrays;
     }
 
-    private ScoredBoxes decided(Detections proposals) {
-        ScoredBoxes scored = score(proposals);
-        return head.stages().size() == 1 ? undecided(scored, proposals) : scored;
+    /** See {@link TwoStageHead#toInstances}. */
+    static List<Instances> toInstances(TwoStageHead head, NDList arrays, List<ImageInfo> images) {
+        List<Instances> found = Detections.of(arrays).toInstances(images);
+        if (!head.hasMasks()) {
+            return found;
+        }
+        float[] masks = Tensors.readFloats(arrays.get(4));
+        int perImage = masks.length / images.size();
+        List<Instances> withMasks = new ArrayList<>();
+        for (int n = 0; n < images.size(); n++) {
+            Boxes boxes = rounded(images.get(n), found.get(n).boxes());
+            Size size = images.get(n).original();
+            withMasks.add(withMasks(head, found.get(n), boxes, masks, n * perImage, size));
+        }
+        return withMasks;
+    }
+
+    /** Selects objects in the coordinates of the original images. */
+    private Detections detect() {
+        View first = views.get(0);
+        boolean isSingle = views.size() == 1;
+        Detections proposals =
+                isSingle
+                        ? head.rpn().proposals(first.features, first.frames)
+                        : head.rpn()
+                                .proposals(
+                                        views.stream().map(View::features).toList(),
+                                        views.stream().map(View::frames).toList());
+        List<ScoredBoxes> scored = new ArrayList<>();
+        for (View view : views) {
+            Detections seen = isSingle ? proposals : proposals.mapBoxes(view.frames::fromOriginal);
+            ScoredBoxes boxes =
+                    Scope.call(
+                            () -> score(view, seen), each -> List.of(each.boxes(), each.scores()));
+            if (isSingle && head.stages().size() == 1) {
+                boxes = withoutPadding(boxes, seen);
+            }
+            scored.add(boxes.mapBoxes(view.frames::toOriginal));
+        }
+        return head.config().nms().apply(ScoredBoxes.mean(scored)).detections();
     }
 
     /**
-     * Leaves regions that end at the top of the image where they are, all classes being alike: Mask
-     * R-CNN in mmdetection takes them for fillers of a batch.
+     * Scores and refines proposals in all stages.
+     *
+     * @return every class of every region of each image, in the coordinates of the view; regions
+     *     that do not exist score minus infinity
      */
-    private ScoredBoxes undecided(ScoredBoxes scored, Detections proposals) {
+    private ScoredBoxes score(View view, Detections proposals) {
+        NDArray exists = proposals.exists();
+        Positions found = Positions.where(exists.reshape(-1));
+        NDList regions = REGIONS.runAll(proposals.boxes(), found.indices());
+        Rois rois = new Rois(regions.get(0), regions.get(1));
+        NDArray logits = null;
+        BoxHead.Output output = null;
+        for (RoiStage stage : head.stages()) {
+            output = head.forward(stage, view.roiFeatures, rois, Optional.empty());
+            logits = logits == null ? output.logits() : logits.add(output.logits());
+            if (stage != head.lastStage()) {
+                NDArray refined = stage.box().refine(output, rois.boxes());
+                rois = new Rois(view.frames.clip(refined, rois.images()), rois.images());
+            }
+        }
+        NDArray scores = SOFTMAX.with(Map.of("stages", head.stages().size())).run(logits);
+        NDArray deltas = output.deltas();
+        NDArray boxes =
+                head.lastStage()
+                        .box()
+                        .coder()
+                        .decode(
+                                rois.boxes().expandDims(1),
+                                deltas.reshape(rois.size(), deltas.getShape().get(1) / 4, 4));
+        NDList all = AMONG_ALL.runAll(boxes, scores, found.indices(), found.weights(), exists);
+        return new ScoredBoxes(view.frames.clip(all.get(0)), all.get(1));
+    }
+
+    /**
+     * Leaves regions that end at the top of the image unchanged, with equal scores of all classes:
+     * mmdetection's Mask R-CNN takes them for padding of a batch.
+     */
+    private ScoredBoxes withoutPadding(ScoredBoxes scored, Detections proposals) {
         long boxes = scored.boxes().getShape().get(1) / Math.max(1, scored.size());
-        NDArray there = Candidates.there(proposals);
-        Positions stay = Positions.where(AT_TOP.run(proposals.boxes(), there));
-        NDList decided =
-                UNDECIDED
-                        .with(
-                                Map.of(
-                                        "boxes",
-                                        Math.max(1, boxes),
-                                        "score",
-                                        1f / (head.numClasses() + 1)))
+        Positions stay = Positions.where(ENDS_AT_TOP.run(proposals.boxes(), proposals.exists()));
+        float score = 1f / (head.numClasses() + 1);
+        NDList changed =
+                UNCHANGED
+                        .with(Map.of("boxes", Math.max(1, boxes), "score", score))
                         .runAll(
                                 scored.boxes(),
                                 scored.scores(),
                                 proposals.boxes(),
                                 stay.indices(),
                                 stay.weights());
-        return new ScoredBoxes(decided.get(0), decided.get(1));
+        return new ScoredBoxes(changed.get(0), changed.get(1));
+    }
+
+    private List<Instances> withMasks(List<Instances> found) {
+        boolean isEmpty = found.stream().allMatch(each -> each.size() == 0);
+        float[] masks = isEmpty ? new float[0] : Tensors.readFloats(masks(found));
+        List<ImageInfo> images = views.get(0).images;
+        List<Instances> withMasks = new ArrayList<>();
+        int at = 0;
+        for (int n = 0; n < found.size(); n++) {
+            Boxes boxes = found.get(n).boxes();
+            Boxes place = views.size() == 1 ? rounded(images.get(n), boxes) : boxes;
+            Size size = images.get(n).original();
+            withMasks.add(withMasks(head, found.get(n), place, masks, at, size));
+            at += boxes.size() * maskSize(head) * maskSize(head);
+        }
+        return withMasks;
+    }
+
+    /** Returns boxes with the rounding of a way to the network input and back. */
+    private static Boxes rounded(ImageInfo image, Boxes boxes) {
+        return image.toOriginal(image.fromOriginal(boxes));
+    }
+
+    /** Pastes the masks of objects, which start at a position, at boxes of an image. */
+    private static Instances withMasks(
+            TwoStageHead head,
+            Instances objects,
+            Boxes boxes,
+            float[] masks,
+            int start,
+            Size image) {
+        int side = maskSize(head);
+        float[] own = Arrays.copyOfRange(masks, start, start + boxes.size() * side * side);
+        float threshold = (float) head.config().maskThrBinary();
+        List<Rle> pasted =
+                IntStream.range(0, boxes.size())
+                        .mapToObj(i -> new MaskPaste(own, boxes, i, side, image).atLeast(threshold))
+                        .toList();
+        return objects.withMasks(pasted);
+    }
+
+    private static int maskSize(TwoStageHead head) {
+        return MaskHead.UPSAMPLING * head.config().maskRoiExtractor().outputSize();
     }
 
     /**
-     * Scores and regresses regions.
-     *
-     * @param proposals the regions of each image, in the coordinates of the network input
-     * @return every class of every region of each image, in the same coordinates; those that are
-     *     not there score minus infinity
-     */
-    ScoredBoxes score(Detections proposals) {
-        return Scope.call(
-                () -> scored(proposals), scored -> List.of(scored.boxes(), scored.scores()));
-    }
-
-    private ScoredBoxes scored(Detections proposals) {
-        NDArray there = Candidates.there(proposals);
-        Positions found = Positions.where(there.reshape(-1));
-        NDList regions = REGIONS.runAll(proposals.boxes(), found.indices());
-        Rois rois = new Rois(regions.get(0), regions.get(1));
-        List<RoiStage> stages = head.stages();
-        NDArray logits = null;
-        BoxHead.Output output = null;
-        for (RoiStage stage : stages) {
-            output = head.forward(stage, features, rois, Optional.empty());
-            logits = logits == null ? output.logits() : logits.add(output.logits());
-            if (stage.index() < stages.size() - 1) {
-                NDArray refined = stage.box().refine(output, rois.boxes());
-                rois = new Rois(frames.clip(refined, rois.images()), rois.images());
-            }
-        }
-        NDArray scores = SOFTMAX.with(Map.of("stages", stages.size())).run(logits);
-        NDArray deltas = output.deltas();
-        NDArray boxes =
-                stages.get(stages.size() - 1)
-                        .box()
-                        .coder()
-                        .decode(
-                                rois.boxes().expandDims(1),
-                                deltas.reshape(rois.size(), deltas.getShape().get(1) / 4, 4));
-        NDList all = AMONG_ALL.runAll(boxes, scores, found.indices(), found.weights(), there);
-        return new ScoredBoxes(frames.clip(all.get(0)), all.get(1));
-    }
-
-    /** Returns the same in the coordinates of the original images. */
-    ScoredBoxes toOriginal(ScoredBoxes scored) {
-        return scored.mapBoxes(frames::toOriginal);
-    }
-
-    /** See {@link TwoStageHead#drawMasks}. */
-    List<float[]> drawMasks(List<Instances> objects) {
-        int numbers = head.maskSize() * head.maskSize();
-        boolean none = objects.stream().allMatch(each -> each.size() == 0);
-        float[] drawn = none ? new float[0] : Tensors.readFloats(masks(objects));
-        List<float[]> byImage = new ArrayList<>();
-        int from = 0;
-        for (Instances ofImage : objects) {
-            int to = from + ofImage.size();
-            byImage.add(Arrays.copyOfRange(drawn, from * numbers, to * numbers));
-            from = to;
-        }
-        return byImage;
-    }
-
-    /**
-     * Returns the probabilities of the masks of objects, {@code [D, S, S]}, inside their boxes.
+     * Returns mask probabilities inside the boxes of objects, {@code [D, S, S]}; means over the
+     * views.
      *
      * @param objects of each image, in the coordinates of the original image; at least one
      */
     NDArray masks(List<Instances> objects) {
+        List<NDArray> ofViews = views.stream().map(view -> masks(view, objects)).toList();
+        NDArray sum = ofViews.stream().reduce(NDArray::add).orElseThrow();
+        return views.size() == 1 ? sum : sum.div(Tensors.of(sum.getManager(), views.size()));
+    }
+
+    private NDArray masks(View view, List<Instances> objects) {
         List<Boxes> boxes = new ArrayList<>();
-        int[][] imageOf = new int[images.size()][];
-        for (int n = 0; n < images.size(); n++) {
-            boxes.add(images.get(n).fromOriginal(objects.get(n).boxes()));
+        int[][] imageOf = new int[objects.size()][];
+        for (int n = 0; n < imageOf.length; n++) {
+            boxes.add(view.images.get(n).fromOriginal(objects.get(n).boxes()));
             imageOf[n] = new int[objects.get(n).size()];
             Arrays.fill(imageOf[n], n);
         }
-        int[] all = Ints.concat(imageOf);
-        NDManager manager = features.pyramid().get(0).getManager();
-        Rois rois = Rois.of(manager, Boxes.concat(boxes), all);
+        int[] images = Ints.concat(imageOf);
+        NDManager manager = view.features.get(0).getManager();
+        Rois rois = Rois.of(manager, Boxes.concat(boxes), images);
         int[] labels = objects.stream().flatMapToInt(of -> Arrays.stream(of.labels())).toArray();
-        NDArray shown = Tensors.of(manager, labels, new Shape(labels.length));
+        Shape shape = new Shape(labels.length);
         NDArray masks =
-                Scope.array(
-                        () -> head.masks().probabilities(head.poolForMasks(features, rois), shown));
-        if (images.stream().noneMatch(ImageInfo::flipped)) {
+                head.maskProbabilities(view.roiFeatures, rois, Tensors.of(manager, labels, shape));
+        if (view.images.stream().noneMatch(ImageInfo::flipped)) {
             return masks;
         }
-        int[] flipped = Arrays.stream(all).map(n -> images.get(n).flipped() ? 1 : 0).toArray();
-        return MIRRORED.run(masks, Tensors.of(manager, flipped, new Shape(flipped.length)));
+        int[] flips =
+                Arrays.stream(images).map(n -> view.images.get(n).flipped() ? 1 : 0).toArray();
+        NDArray isFlipped = Tensors.of(manager, flips, shape).toType(DataType.BOOLEAN, false);
+        return NDArrays.where(isFlipped.reshape(-1, 1, 1), masks.flip(2), masks);
     }
 }

@@ -2,7 +2,6 @@ package dev.saccade.heads.segmentation;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
@@ -38,16 +37,11 @@ abstract class DecodeHead extends SegmentationHead {
      */
     @Override
     public final Losses losses(FeaturePyramid features, NDArray labels) {
-        return Scope.losses(
-                () -> {
-                    NDArray logits = logits(features);
-                    NDList sums = Autocast.off(() -> lossDecode.sums(logits, labels, alignCorners));
-                    NDManager manager = labels.getManager();
-                    NDArray avgFactor = lossDecode.avgFactor(labels);
-                    NDArray percent = Tensors.of(manager, 100f / labels.size());
-                    return new Losses(
-                            ImmutableMap.of("loss_seg", sums.get(0).div(avgFactor)),
-                            ImmutableMap.of("acc_seg", sums.get(1).mul(percent)));
-                });
+        NDArray logits = logits(features);
+        NDList sums = Autocast.off(() -> lossDecode.sums(logits, labels, alignCorners));
+        NDArray percent = Tensors.of(labels.getManager(), 100f / labels.size());
+        return new Losses(
+                ImmutableMap.of("loss_seg", sums.get(0).div(lossDecode.avgFactor(labels))),
+                ImmutableMap.of("acc_seg", sums.get(1).mul(percent)));
     }
 }

@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
-import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
@@ -12,7 +12,6 @@ import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,7 +47,6 @@ public final class FcnHead extends DecodeHead {
             @Default("{loss_weight: 0.4}") PixelCrossEntropy lossDecode)
             implements SegmentationHead.Config {
 
-        /** Checks the values. */
         public Config {
             PixelClassifier.checks(channels, dropoutRatio)
                     .within("in_index", inIndex, 0, 15)
@@ -65,11 +63,10 @@ public final class FcnHead extends DecodeHead {
     }
 
     private final Config config;
-    private final List<ConvModule> convs = new ArrayList<>();
+    private final Sequential convs = new Sequential();
     private final Optional<ConvModule> convCat;
     private final PixelClassifier classifier;
 
-    /** Makes a head without weights. */
     public FcnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
@@ -82,32 +79,24 @@ public final class FcnHead extends DecodeHead {
                 "the %s of the level, as num_convs is 0",
                 in);
         for (int i = 0; i < config.numConvs(); i++) {
-            ConvModule conv = config.norm().conv(i == 0 ? in : width, width, config.kernelSize());
-            convs.add(add("convs." + i, conv));
+            convs.append(config.norm().conv(i == 0 ? in : width, width, config.kernelSize()));
         }
+        add("convs", convs);
         convCat =
                 config.concatInput()
-                        ? Optional.of(
-                                add(
-                                        "conv_cat",
-                                        config.norm().conv(in + width, width, config.kernelSize())))
+                        ? Optional.of(config.norm().conv(in + width, width, config.kernelSize()))
                         : Optional.empty();
+        convCat.ifPresent(conv -> add("conv_cat", conv));
         classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio()));
     }
 
     @Override
     public NDArray logits(FeaturePyramid features) {
         NDArray level = features.get(config.inIndex());
-        return Scope.array(
-                () -> {
-                    NDArray x = level;
-                    for (ConvModule conv : convs) {
-                        x = conv.apply(x);
-                    }
-                    if (convCat.isPresent()) {
-                        x = convCat.get().apply(level.concat(x, 1));
-                    }
-                    return classifier.apply(x);
-                });
+        NDArray x = convs.apply(level);
+        if (convCat.isPresent()) {
+            x = convCat.get().apply(level.concat(x, 1));
+        }
+        return classifier.apply(x);
     }
 }

@@ -8,6 +8,7 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
@@ -22,13 +23,15 @@ import dev.saccade.heads.Norm;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * The semantic branch of Hybrid Task Cascade (Chen et al. 2019), as mmdetection's {@code
  * FusedSemanticHead}: all levels of a pyramid, resized to one of them, are added and convolved; of
  * that come scores of every class for every cell, and features that help to tell objects.
  */
-public final class FusedSemanticHead extends Module {
+public final class FusedSemanticHead extends Module
+        implements Function<FeaturePyramid, FusedSemanticHead.Output> {
 
     /**
      * The hyper-parameters of a semantic branch, which takes in every level of the pyramid.
@@ -46,7 +49,6 @@ public final class FusedSemanticHead extends Module {
             @Default("183") int numClasses,
             @Default("{loss_weight: 0.2}") PixelCrossEntropy lossSeg) {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .within("fusion_level", fusionLevel, 0, 15)
@@ -88,7 +90,7 @@ public final class FusedSemanticHead extends Module {
 
     private final Config config;
     private final List<ConvModule> laterals = new ArrayList<>();
-    private final List<ConvModule> convs = new ArrayList<>();
+    private final Sequential convs = new Sequential();
     private final ConvModule embedding;
     private final Conv2d classifier;
 
@@ -112,44 +114,33 @@ public final class FusedSemanticHead extends Module {
             laterals.add(add("lateral_convs." + level, Norm.NONE.conv(in, in, 1)));
         }
         for (int i = 0; i < config.numConvs(); i++) {
-            convs.add(add("convs." + i, Norm.NONE.conv(in, width)));
+            convs.append(Norm.NONE.conv(in, width));
             in = width;
         }
+        add("convs", convs);
         embedding = add("conv_embedding", Norm.NONE.conv(in, width, 1));
         Geometry scores = new Geometry(in, config.numClasses(), 1);
         classifier = add("conv_logits", new Conv2d(scores, WeightInit.kaimingNormal()));
     }
 
-    /** Returns scores and features. */
-    public Output forward(FeaturePyramid features) {
-        NDList output =
-                Scope.list(
-                        () -> {
-                            NDArray x = fused(features);
-                            for (ConvModule conv : convs) {
-                                x = conv.apply(x);
-                            }
-                            return new NDList(
-                                    Tensors.toFloat32(classifier.apply(x)), embedding.apply(x));
-                        });
-        return new Output(output.get(0), output.get(1));
+    /** Returns scores and features, and frees all other arrays. */
+    @Override
+    public Output apply(FeaturePyramid features) {
+        return Scope.call(() -> forward(features), Output::list);
     }
 
-    private NDArray fused(FeaturePyramid features) {
-        return Scope.array(
-                () -> {
-                    int fusionLevel = config.fusionLevel();
-                    NDArray target = features.get(fusionLevel);
-                    NDArray sum = laterals.get(fusionLevel).apply(target);
-                    for (int level = 0; level < laterals.size(); level++) {
-                        if (level != fusionLevel) {
-                            NDArray resized =
-                                    Interpolation.toSizeOf(target, features.get(level), true);
-                            sum = sum.add(laterals.get(level).apply(resized));
-                        }
-                    }
-                    return sum;
-                });
+    private Output forward(FeaturePyramid features) {
+        int fusionLevel = config.fusionLevel();
+        NDArray target = features.get(fusionLevel);
+        NDArray sum = laterals.get(fusionLevel).apply(target);
+        for (int level = 0; level < laterals.size(); level++) {
+            if (level != fusionLevel) {
+                NDArray resized = Interpolation.toSizeOf(target, features.get(level), true);
+                sum = sum.add(laterals.get(level).apply(resized));
+            }
+        }
+        NDArray x = convs.apply(sum);
+        return new Output(Tensors.toFloat32(classifier.apply(x)), embedding.apply(x));
     }
 
     /**
@@ -157,21 +148,18 @@ public final class FusedSemanticHead extends Module {
      * included.
      *
      * @param logits {@code [N, K, h, w]}
-     * @param labels {@code [N, H, W]} int64, in [0, K) or {@link LabelMap#IGNORE}; those of the
-     *     first pixels of the cells count
+     * @param labels {@code [N, H, W]} int64, in [0, K) or {@link LabelMap#IGNORE}; each cell has
+     *     the label of its first pixel
      */
     public NDArray loss(NDArray logits, NDArray labels) {
-        return Scope.array(
-                () -> {
-                    NDArray ofCells = LABELS_OF_CELLS.run(labels, logits);
-                    PixelCrossEntropy loss = config.lossSeg();
-                    NDList sums = Autocast.off(() -> loss.sums(logits, ofCells, true));
-                    return sums.get(0).div(loss.avgFactor(ofCells));
-                });
+        NDArray ofCells = LABELS_OF_CELLS.run(labels, logits);
+        PixelCrossEntropy loss = config.lossSeg();
+        NDList sums = Autocast.off(() -> loss.sums(logits, ofCells, true));
+        return sums.get(0).div(loss.avgFactor(ofCells));
     }
 
     @Override
     public NDList call(NDList inputs) {
-        return forward(new FeaturePyramid(inputs)).list();
+        return apply(new FeaturePyramid(inputs)).list();
     }
 }

@@ -29,10 +29,8 @@ final class PixelClassifier extends Layer {
     PixelClassifier(int channels, int numClasses, double dropoutRatio) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         dropout = add("dropout", new Dropout2d(dropoutRatio));
-        convSeg =
-                add(
-                        "conv_seg",
-                        new Conv2d(new Geometry(channels, numClasses, 1), WeightInit.normal(0.01)));
+        Geometry scores = new Geometry(channels, numClasses, 1);
+        convSeg = add("conv_seg", new Conv2d(scores, WeightInit.normal(0.01)));
     }
 
     /**
@@ -41,7 +39,7 @@ final class PixelClassifier extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(() -> Tensors.toFloat32(convSeg.apply(dropout.apply(x))));
+        return Tensors.toFloat32(convSeg.apply(dropout.apply(x)));
     }
 
     /** Starts the checks of a config with those of the values that all segmentation heads have. */
@@ -53,14 +51,14 @@ final class PixelClassifier extends Layer {
 
     /** Returns the chosen levels; fails if one is not there. */
     static List<FeatureInfo> select(List<FeatureInfo> features, List<Integer> inIndex) {
-        inIndex.forEach(
-                level ->
-                        Checks.require(
-                                level < features.size(),
-                                "in_index",
-                                level,
-                                "less than the %s levels",
-                                features.size()));
+        for (int level : inIndex) {
+            Checks.require(
+                    level < features.size(),
+                    "in_index",
+                    level,
+                    "less than the %s levels",
+                    features.size());
+        }
         return inIndex.stream().map(features::get).toList();
     }
 }

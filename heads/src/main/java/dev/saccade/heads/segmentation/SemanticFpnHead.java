@@ -6,9 +6,9 @@ import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.nn.ConvModule;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.vision.Interpolation;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Sequential;
+import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
@@ -46,7 +46,6 @@ public final class SemanticFpnHead extends DecodeHead {
             PixelCrossEntropy lossDecode)
             implements SegmentationHead.Config {
 
-        /** Checks the values. */
         public Config {
             inIndex = ImmutableList.copyOf(inIndex);
             PixelClassifier.checks(channels, dropoutRatio)
@@ -62,16 +61,23 @@ public final class SemanticFpnHead extends DecodeHead {
     }
 
     private final Config config;
-    private final List<ScaleHead> scaleHeads = new ArrayList<>();
+    private final List<Sequential> scaleHeads = new ArrayList<>();
     private final PixelClassifier classifier;
 
-    /**
-     * What makes a level as fine as the finest.
-     *
-     * @param convs its convolutions
-     * @param doubles whether its size is doubled behind each of them
-     */
-    private record ScaleHead(List<ConvModule> convs, boolean doubles) {}
+    /** Doubles height and width. */
+    private static final class Upsample extends Layer {
+
+        private final boolean alignCorners;
+
+        Upsample(boolean alignCorners) {
+            this.alignCorners = alignCorners;
+        }
+
+        @Override
+        protected NDArray forward(NDArray x) {
+            return Interpolation.doubled(x, alignCorners);
+        }
+    }
 
     /**
      * Makes a head without weights.
@@ -82,53 +88,42 @@ public final class SemanticFpnHead extends DecodeHead {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
         List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
-        for (FeatureInfo level : levels) {
-            scaleHeads.add(scaleHead(level, levels.get(0).stride()));
+        for (int i = 0; i < levels.size(); i++) {
+            Sequential head = scaleHead(levels.get(i), levels.get(0).stride());
+            scaleHeads.add(add("scale_heads." + i, head));
         }
         classifier =
                 add("", new PixelClassifier(config.channels(), numClasses, config.dropoutRatio()));
     }
 
-    private ScaleHead scaleHead(FeatureInfo level, int finest) {
+    private Sequential scaleHead(FeatureInfo level, int finest) {
         checkArgument(
                 level.stride() >= finest,
                 "in_index: a level of stride %s behind one of stride %s",
                 level.stride(),
                 finest);
-        boolean doubles = level.stride() != finest;
         int doublings = 31 - Integer.numberOfLeadingZeros(level.stride() / finest);
-        ImmutableList.Builder<ConvModule> convs = ImmutableList.builder();
+        Sequential head = new Sequential();
         for (int k = 0; k < Math.max(1, doublings); k++) {
-            // As in the original, what doubles the size has a number too.
-            String name = "scale_heads." + scaleHeads.size() + "." + (doubles ? 2 * k : k);
             int in = k == 0 ? level.channels() : config.channels();
-            convs.add(add(name, config.norm().conv(in, config.channels())));
+            head.append(config.norm().conv(in, config.channels()));
+            if (level.stride() != finest) {
+                head.append(new Upsample(config.alignCorners()));
+            }
         }
-        return new ScaleHead(convs.build(), doubles);
+        return head;
     }
 
     @Override
     public NDArray logits(FeaturePyramid features) {
-        return Scope.array(
-                () -> {
-                    NDArray sum = scaled(0, features);
-                    for (int i = 1; i < scaleHeads.size(); i++) {
-                        sum = Interpolation.sum(sum, scaled(i, features), config.alignCorners());
-                    }
-                    return classifier.apply(sum);
-                });
+        NDArray sum = scaled(0, features);
+        for (int i = 1; i < scaleHeads.size(); i++) {
+            sum = Interpolation.sum(sum, scaled(i, features), config.alignCorners());
+        }
+        return classifier.apply(sum);
     }
 
     private NDArray scaled(int i, FeaturePyramid features) {
-        ScaleHead head = scaleHeads.get(i);
-        return Scope.array(
-                () -> {
-                    NDArray x = features.get(config.inIndex().get(i));
-                    for (ConvModule conv : head.convs()) {
-                        NDArray y = conv.apply(x);
-                        x = head.doubles() ? Interpolation.doubled(y, config.alignCorners()) : y;
-                    }
-                    return x;
-                });
+        return scaleHeads.get(i).apply(features.get(config.inIndex().get(i)));
     }
 }

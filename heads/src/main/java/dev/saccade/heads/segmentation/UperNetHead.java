@@ -6,6 +6,9 @@ import ai.djl.ndarray.NDList;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -50,7 +53,6 @@ public final class UperNetHead extends DecodeHead {
             PixelCrossEntropy lossDecode)
             implements SegmentationHead.Config {
 
-        /** Checks the values. */
         public Config {
             inIndex = ImmutableList.copyOf(inIndex);
             poolScales = ImmutableList.copyOf(poolScales);
@@ -81,7 +83,6 @@ public final class UperNetHead extends DecodeHead {
     private final ConvModule fpnBottleneck;
     private final PixelClassifier classifier;
 
-    /** Makes a head without weights. */
     public UperNetHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
@@ -108,31 +109,21 @@ public final class UperNetHead extends DecodeHead {
 
     @Override
     public NDArray logits(FeaturePyramid features) {
-        return Scope.array(
-                () -> {
-                    List<NDArray> maps = laterals(features);
-                    for (int i = maps.size() - 1; i > 0; i--) {
-                        NDArray finer = maps.get(i - 1);
-                        maps.set(
-                                i - 1,
-                                Interpolation.sum(finer, maps.get(i), config.alignCorners()));
-                    }
-                    return classifier.apply(
-                            fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i)));
-                });
+        List<NDArray> maps = laterals(features);
+        for (int i = maps.size() - 1; i > 0; i--) {
+            NDArray finer = maps.get(i - 1);
+            maps.set(i - 1, Interpolation.sum(finer, maps.get(i), config.alignCorners()));
+        }
+        return classifier.apply(fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i)));
     }
 
     /** Returns the output of a level of the pyramid at the size of the finest. */
     private NDArray output(List<NDArray> maps, int i) {
-        return Scope.array(
-                () -> {
-                    boolean coarsest = i == fpnConvs.size();
-                    NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).apply(maps.get(i));
-                    boolean finest = i == 0 && !coarsest;
-                    return finest
-                            ? map
-                            : Interpolation.toSizeOf(maps.get(0), map, config.alignCorners());
-                });
+        boolean coarsest = i == fpnConvs.size();
+        NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).apply(maps.get(i));
+        return i == 0 && !coarsest
+                ? map
+                : Interpolation.toSizeOf(maps.get(0), map, config.alignCorners());
     }
 
     private List<NDArray> laterals(FeaturePyramid features) {
@@ -149,17 +140,12 @@ public final class UperNetHead extends DecodeHead {
     }
 
     private NDArray pooled(NDArray coarsest) {
-        return Scope.array(
-                () -> {
-                    NDList scales = new NDList(coarsest);
-                    for (int i = 0; i < pooledConvs.size(); i++) {
-                        NDArray pool =
-                                POOL.with(Map.of("scale", config.poolScales().get(i)))
-                                        .run(coarsest);
-                        NDArray y = pooledConvs.get(i).apply(pool);
-                        scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
-                    }
-                    return bottleneck.apply(Tensors.concat(scales, 1));
-                });
+        NDList scales = new NDList(coarsest);
+        for (int i = 0; i < pooledConvs.size(); i++) {
+            Script pool = POOL.with(Map.of("scale", config.poolScales().get(i)));
+            NDArray y = pooledConvs.get(i).apply(pool.run(coarsest));
+            scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
+        }
+        return bottleneck.apply(Tensors.concat(scales, 1));
     }
 }

@@ -1,0 +1,33 @@
+package dev.saccade.core.nn;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.ops.Scope;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Layers one after the other, like {@code torch.nn.Sequential}. Each output is freed as soon as the
+ * next layer has run.
+ */
+public final class Sequential extends Layer {
+
+    private final List<Layer> layers = new ArrayList<>();
+
+    /** Appends a layer whose name is its position. */
+    public Sequential append(Layer layer) {
+        return append(Integer.toString(layers.size()), layer);
+    }
+
+    /** Appends a layer. */
+    public Sequential append(String name, Layer layer) {
+        layers.add(add(name, layer));
+        return this;
+    }
+
+    @Override
+    protected NDArray forward(NDArray x) {
+        return Scope.chain(x, layers);
+    }
+}
