@@ -10,6 +10,7 @@ public final class ExampleParts implements PartProvider {
 
     @Override
     public List<Class<? extends PartConfig>> parts() {
-        return List.of(MobileNet.Config.class, CountingError.Config.class);
+        return List.of(
+                MobileNet.Config.class, CenternessHead.Config.class, CountingError.Config.class);
     }
 }

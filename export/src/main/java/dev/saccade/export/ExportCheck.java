@@ -150,7 +150,8 @@ public final class ExportCheck implements AutoCloseable {
                 model.<List<?>>match(
                         detector -> {
                             NDList inputs = new NDList(given(batch), sizes(batch));
-                            return detector.objects(program.run(inputs), batch.images());
+                            return detector.exportableHead()
+                                    .toInstances(program.run(inputs), batch.images());
                         },
                         segmenter -> segmenter.predict(batch, this::logits));
     }

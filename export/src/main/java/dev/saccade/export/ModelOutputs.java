@@ -40,6 +40,6 @@ record ModelOutputs(NDList delivered, NDList maps) {
         FeaturePyramid pyramid = detector.features(images);
         NDList maps = new NDList(pyramid.levels());
         maps.addAll(detector.head().call(maps));
-        return new ModelOutputs(detector.head().detect(pyramid, sizes), maps);
+        return new ModelOutputs(detector.exportableHead().predictArrays(pyramid, sizes), maps);
     }
 }

@@ -5,11 +5,10 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.ExportableHead;
 import dev.saccade.core.structures.ImageBatch;
-import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
@@ -71,16 +70,14 @@ public final class DetectionModel extends Model<Instances> {
      *
      * @param batch normalized images
      * @param targets boxes in the coordinates of the batch, and labels, of each image; masks of its
-     *     padded size if the head learns them
+     *     padded size if the head is trained on them
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
-        return Scope.call(
-                () -> head.losses(features(batch.pixels()), batch.images(), targets),
-                Losses::scalars);
+        return Scope.losses(() -> head.losses(features(batch.pixels()), batch.images(), targets));
     }
 
     /**
-     * Returns the training losses of a batch whose pixels have classes, too, see {@link
+     * Returns the training losses of a batch with label maps, see {@link
      * DetectionHead#losses(dev.saccade.core.structures.FeaturePyramid, List, List, NDArray)}.
      *
      * @param batch normalized images
@@ -88,50 +85,47 @@ public final class DetectionModel extends Model<Instances> {
      * @param labels {@code [N, H, W]} int64, the class of every pixel of the batch
      */
     public Losses losses(ImageBatch batch, List<Instances> targets, NDArray labels) {
-        return Scope.call(
-                () -> head.losses(features(batch.pixels()), batch.images(), targets, labels),
-                Losses::scalars);
+        return Scope.losses(
+                () -> head.losses(features(batch.pixels()), batch.images(), targets, labels));
+    }
+
+    /** Returns the objects of each image, in the coordinates of the original image. */
+    @Override
+    List<Instances> inference(ImageBatch batch) {
+        return head.predict(features(batch.pixels()), batch.images());
     }
 
     /**
-     * Returns the objects of each image, in the coordinates of the original image, without
-     * recording gradients. The detector must be in inference mode.
+     * {@inheritDoc}
+     *
+     * <p>As in mmdetection, a single view has nothing to merge.
+     *
+     * <p>Two-stage heads process every view twice, so the pyramids of all views are held until the
+     * end: with 256 channels from stride 4 on, 85 bytes a pixel, or 92 MB for a view of 800 by
+     * 1344.
      */
     @Override
-    public List<Instances> predict(ImageBatch batch) {
-        return NoGrad.call(() -> head.predict(features(batch.pixels()), batch.images()));
-    }
-
-    /**
-     * Returns the objects of one image, in its own coordinates, from several views of it, without
-     * recording gradients. The detector must be in inference mode.
-     *
-     * <p>As in mmdetection, a single view is that of {@link #predict}, with nothing to merge.
-     *
-     * <p>Heads of several stages look at every view more than once, so the pyramids of all views
-     * are held until the end: with 256 channels from stride 4 on, 85 bytes a pixel, or 92 MB for a
-     * view of 800 by 1344. Besides them, only the pixels of the views stay.
-     *
-     * @param views batches of one, such as scales and mirror images
-     */
-    @Override
-    public Instances predictViews(List<ImageBatch> views) {
+    Instances inferenceOfViews(List<ImageBatch> views) {
         if (views.size() == 1) {
-            return predict(views.get(0)).get(0);
+            return inference(views.get(0)).get(0);
         }
-        return NoGrad.call(
-                () ->
-                        head.predictViews(
-                                views.stream().map(view -> features(view.pixels())).toList(),
-                                views.stream().map(view -> view.images().get(0)).toList()));
+        return head.predictViews(
+                views.stream().map(view -> features(view.pixels())).toList(),
+                views.stream().map(view -> view.images().get(0)).toList());
     }
 
     /**
-     * Returns the objects of each image, in the coordinates of the original image, of what {@link
-     * DetectionHead#detect} has returned, maybe in another program.
+     * Returns the head, if it can be exported.
+     *
+     * @throws SaccadeException of kind user, if it cannot
      */
-    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
-        return Scope.call(() -> head.objects(detected, images));
+    public ExportableHead exportableHead() {
+        if (head instanceof ExportableHead exportable) {
+            return exportable;
+        }
+        throw SaccadeException.user(
+                "%s: cannot be exported, as it does not implement ExportableHead",
+                head.getClass().getSimpleName());
     }
 
     @Override

@@ -22,6 +22,7 @@ import org.opencv.core.Mat;
 import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -51,18 +52,12 @@ public final class Detector extends TrainedModel<Instances> {
         this.scoreThresholds = scoreThresholds;
     }
 
-    private Detector(Detector other, ModelSpec spec) {
-        super(other, spec);
-        this.scoreThresholds = other.scoreThresholds;
-    }
-
-    private Detector(Detector other, TestTimeAugmentation views) {
-        super(other, views);
-        this.scoreThresholds = other.scoreThresholds;
-    }
-
-    private Detector(Detector other, Tiles tiles) {
-        super(other, tiles);
+    private Detector(
+            Detector other,
+            ModelSpec spec,
+            Optional<TestTimeAugmentation> views,
+            Optional<Tiles> tiles) {
+        super(other, spec, views, tiles);
         this.scoreThresholds = other.scoreThresholds;
     }
 
@@ -87,23 +82,23 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withViews(TestTimeAugmentation views) {
-        return new Detector(this, views);
+        return new Detector(this, spec(), Optional.of(views), tiles);
     }
 
     @Override
     public Detector withTiles(Tiles tiles) {
-        return new Detector(this, tiles);
+        return new Detector(this, spec(), views, Optional.of(tiles));
     }
 
     @Override
-    Instances predict(TiledImage photo, ImageViews whole) {
+    Instances predictTiles(TiledImage photo, ImageViews whole) {
         TiledObjects objects = new TiledObjects(photo.size());
         if (!whole.batches().isEmpty()) {
-            objects.add(Tile.all(photo.size()), look(whole));
+            objects.add(Tile.all(photo.size()), predictWhole(whole));
         }
         for (Tile tile : photo.tiles()) {
             try (ImageViews views = photo.read(tile)) {
-                objects.add(tile, look(views));
+                objects.add(tile, predictWhole(views));
             }
         }
         return objects.merged();
@@ -111,7 +106,7 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withPrecision(Precision precision) {
-        return new Detector(this, spec().withPrecision(precision));
+        return new Detector(this, spec().withPrecision(precision), views, tiles);
     }
 
     @Override

@@ -127,28 +127,19 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     public FeaturePyramid features(NDArray pixels) {
         return Scope.call(
                 () -> {
-                    FeaturePyramid maps = maps(pixels);
-                    return neck.map(each -> maps(each, maps)).orElse(maps);
+                    FeaturePyramid maps = backbone.apply(MemoryFormat.channelsLast(pixels));
+                    requireChannels(maps, backbone.features(), "backbone", config.backbone());
+                    if (neck.isEmpty()) {
+                        return maps;
+                    }
+                    FeaturePyramid levels = neck.get().apply(maps);
+                    requireChannels(levels, neck.get().features(), "neck", config.neck().get());
+                    return levels;
                 },
                 FeaturePyramid::levels);
     }
 
-    private FeaturePyramid maps(NDArray pixels) {
-        FeaturePyramid maps =
-                Scope.call(
-                        () -> backbone.apply(MemoryFormat.channelsLast(pixels)),
-                        FeaturePyramid::levels);
-        requireAsSaid(maps, backbone.features(), "backbone", config.backbone());
-        return maps;
-    }
-
-    private FeaturePyramid maps(Neck neck, FeaturePyramid given) {
-        FeaturePyramid maps = neck.apply(given);
-        requireAsSaid(maps, neck.features(), "neck", config.neck().orElseThrow());
-        return maps;
-    }
-
-    private static void requireAsSaid(
+    private static void requireChannels(
             FeaturePyramid maps, List<FeatureInfo> said, String part, PartConfig config) {
         List<Long> got = maps.levels().stream().map(level -> level.getShape().get(1)).toList();
         List<Long> expected = said.stream().map(level -> (long) level.channels()).toList();
@@ -170,18 +161,33 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     public abstract Class<P> predictionType();
 
     /**
-     * Returns what is predicted for each image, without recording gradients. The model must be in
-     * inference mode.
+     * Returns the prediction for each image; records no gradients and frees all arrays. The model
+     * must be in inference mode.
      */
-    public abstract List<P> predict(ImageBatch batch);
+    public final List<P> predict(ImageBatch batch) {
+        return withoutGradients(() -> inference(batch));
+    }
 
     /**
-     * Returns what is predicted for one image from several views of it, without recording
-     * gradients. The model must be in inference mode.
+     * Returns the prediction for one image, merged from several views of it; records no gradients
+     * and frees all arrays. The model must be in inference mode.
      *
-     * @param views batches of one, such as scales and mirror images
+     * @param views batches of one, such as scales and horizontal flips
      */
-    public abstract P predictViews(List<ImageBatch> views);
+    public final P predictViews(List<ImageBatch> views) {
+        return withoutGradients(() -> inferenceOfViews(views));
+    }
+
+    /** Returns a result without arrays. */
+    static <T> T withoutGradients(Supplier<T> inference) {
+        return NoGrad.call(() -> Scope.call(inference));
+    }
+
+    /** Computes the prediction for each image; see {@link #predict}. */
+    abstract List<P> inference(ImageBatch batch);
+
+    /** Merges views; see {@link #predictViews}. */
+    abstract P inferenceOfViews(List<ImageBatch> views);
 
     /**
      * Returns the {@linkplain MultiplyAdds multiply-adds} of one image with {@link #dummyObjects}
@@ -197,7 +203,12 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
             copy.backbone().fuse();
             NDArray pixels = manager.zeros(new Shape(1, 3, size.height(), size.width()));
             return MultiplyAdds.count(
-                    () -> NoGrad.run(() -> Scope.run(() -> copy.forwardDummy(pixels))));
+                    () ->
+                            withoutGradients(
+                                    () -> {
+                                        copy.forwardDummy(pixels);
+                                        return copy;
+                                    }));
         }
     }
 

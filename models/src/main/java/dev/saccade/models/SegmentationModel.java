@@ -27,6 +27,7 @@ import dev.saccade.models.segmentation.ScoreMap;
 import dev.saccade.models.segmentation.ScoreMaps;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -112,63 +113,56 @@ public final class SegmentationModel extends Model<LabelMap> {
      *     LabelMap#IGNORE} as in the padding
      */
     public Losses losses(ImageBatch batch, NDArray labels) {
-        return Scope.call(() -> losses(features(batch.pixels()), labels), Losses::scalars);
+        return Scope.losses(() -> losses(features(batch.pixels()), labels));
     }
 
     private Losses losses(FeaturePyramid pyramid, NDArray labels) {
         ImmutableMap.Builder<String, NDArray> terms = ImmutableMap.builder();
         ImmutableMap.Builder<String, NDArray> metrics = ImmutableMap.builder();
-        Losses decode = decodeHead.losses(pyramid, labels);
-        decode.terms().forEach((name, term) -> terms.put("decode." + name, term));
-        decode.metrics().forEach((name, metric) -> metrics.put("decode." + name, metric));
-        auxiliaryHead.ifPresent(
-                head -> {
-                    Losses aux = head.losses(pyramid, labels);
-                    aux.terms().forEach((name, term) -> terms.put("aux." + name, term));
-                    aux.metrics().forEach((name, metric) -> metrics.put("aux." + name, metric));
+        Map<String, SegmentationHead> heads = new LinkedHashMap<>();
+        heads.put("decode.", decodeHead);
+        auxiliaryHead.ifPresent(head -> heads.put("aux.", head));
+        heads.forEach(
+                (prefix, head) -> {
+                    Losses losses = head.losses(pyramid, labels);
+                    losses.terms().forEach((name, term) -> terms.put(prefix + name, term));
+                    losses.metrics().forEach((name, x) -> metrics.put(prefix + name, x));
                 });
         return new Losses(terms.buildOrThrow(), metrics.buildOrThrow());
     }
 
     /**
-     * Returns the class of every pixel of each image, at its original size, without recording
-     * gradients. The segmenter must be in inference mode.
+     * Returns the class of every pixel of each image, at its original size.
      *
      * <p>As in mmsegmentation, each image goes through the network alone and without its padding,
-     * so what comes of it does not depend on the others of the batch.
+     * so its prediction does not depend on the others of the batch.
      */
     @Override
-    public List<LabelMap> predict(ImageBatch batch) {
-        return predict(batch, this::logitsWithoutGradients);
+    List<LabelMap> inference(ImageBatch batch) {
+        return inference(batch, this::logits);
     }
 
-    private NDArray logitsWithoutGradients(NDArray pixels) {
-        return NoGrad.call(() -> logits(pixels));
-    }
-
-    /**
-     * Returns the class of every pixel of one image, at its original size, from several views of
-     * it, without recording gradients. The segmenter must be in inference mode.
-     *
-     * @param views batches of one, such as scales and mirror images
-     */
     @Override
-    public LabelMap predictViews(List<ImageBatch> views) {
+    LabelMap inferenceOfViews(List<ImageBatch> views) {
         List<ScoreMap> maps = new ArrayList<>();
         for (ImageBatch view : views) {
             checkArgument(view.size() == 1, "views of %s images", view.size());
-            maps.add(scores(view, 0, this::logitsWithoutGradients));
+            maps.add(scores(view, 0, this::logits));
         }
         return labels(maps);
     }
 
     /**
-     * Returns the class of every pixel of each image as {@link #predict} does, but of logits that
+     * Returns the class of every pixel of each image as {@link #predict} does, from logits that
      * another program computes.
      *
      * @param network {@code [1, 3, H, W]} to {@code [1, K, h, w]}
      */
     public List<LabelMap> predict(ImageBatch batch, UnaryOperator<NDArray> network) {
+        return withoutGradients(() -> inference(batch, network));
+    }
+
+    private List<LabelMap> inference(ImageBatch batch, UnaryOperator<NDArray> network) {
         ImmutableList.Builder<LabelMap> labels = ImmutableList.builder();
         for (int n = 0; n < batch.size(); n++) {
             labels.add(labels(List.of(scores(batch, n, network))));
@@ -192,14 +186,14 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /**
-     * Returns the scores of an image at a size; windows are looked at when a part they lie over is
-     * asked for. The segmenter must be in inference mode.
+     * Returns the scores of an image at a size, computed without gradients; windows are computed
+     * when a part under them is read. The segmenter must be in inference mode.
      *
      * @param pixels {@code [1, 3, H, W]}, freed with the scores
      * @param original the size that is wanted
      */
     public ScoreMap scores(NDArray pixels, Size original) {
-        return scores(pixels, original, this::logitsWithoutGradients);
+        return scores(pixels, original, x -> NoGrad.call(() -> logits(x)));
     }
 
     private ScoreMap scores(NDArray pixels, Size original, UnaryOperator<NDArray> network) {

@@ -22,6 +22,7 @@ import org.opencv.core.Mat;
 import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -42,16 +43,12 @@ public final class Segmenter extends TrainedModel<LabelMap> {
         super(manager, model, spec);
     }
 
-    private Segmenter(Segmenter other, ModelSpec spec) {
-        super(other, spec);
-    }
-
-    private Segmenter(Segmenter other, TestTimeAugmentation views) {
-        super(other, views);
-    }
-
-    private Segmenter(Segmenter other, Tiles tiles) {
-        super(other, tiles);
+    private Segmenter(
+            Segmenter other,
+            ModelSpec spec,
+            Optional<TestTimeAugmentation> views,
+            Optional<Tiles> tiles) {
+        super(other, spec, views, tiles);
     }
 
     /**
@@ -75,7 +72,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public Segmenter withViews(TestTimeAugmentation views) {
-        return new Segmenter(this, views);
+        return new Segmenter(this, spec(), Optional.of(views), tiles);
     }
 
     /**
@@ -87,15 +84,15 @@ public final class Segmenter extends TrainedModel<LabelMap> {
      */
     @Override
     public Segmenter withTiles(Tiles tiles) {
-        return new Segmenter(this, tiles.whole(false));
+        return new Segmenter(this, spec(), views, Optional.of(tiles.whole(false)));
     }
 
     @Override
-    LabelMap predict(TiledImage photo, ImageViews none) {
+    LabelMap predictTiles(TiledImage photo, ImageViews none) {
         TiledLabels labels = new TiledLabels(photo.size(), photo.tiles());
         for (Tile tile : photo.tiles()) {
             try (ImageViews views = photo.read(tile)) {
-                labels.add(tile, look(views));
+                labels.add(tile, predictWhole(views));
             }
         }
         return labels.map();
@@ -103,7 +100,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public Segmenter withPrecision(Precision precision) {
-        return new Segmenter(this, spec().withPrecision(precision));
+        return new Segmenter(this, spec().withPrecision(precision), views, tiles);
     }
 
     @Override

@@ -57,8 +57,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     private final Model<P> model;
     private final ReadWriteLock use;
     private final ModelSpec spec;
-    private final Optional<Tiles> tiles;
-    private final Optional<TestTimeAugmentation> views;
+    final Optional<TestTimeAugmentation> views;
+    final Optional<Tiles> tiles;
     private final ViewReader reader;
 
     TrainedModel(NDManager manager, Model<P> model, ModelSpec spec) {
@@ -72,18 +72,12 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /** Shares the weights of another model. */
-    TrainedModel(TrainedModel<P> other, ModelSpec spec) {
-        this(other.manager, other.model, other.use, spec, other.views, other.tiles);
-    }
-
-    /** Shares the weights of another model. */
-    TrainedModel(TrainedModel<P> other, TestTimeAugmentation views) {
-        this(other.manager, other.model, other.use, other.spec, Optional.of(views), other.tiles);
-    }
-
-    /** Shares the weights of another model. */
-    TrainedModel(TrainedModel<P> other, Tiles tiles) {
-        this(other.manager, other.model, other.use, other.spec, other.views, Optional.of(tiles));
+    TrainedModel(
+            TrainedModel<P> other,
+            ModelSpec spec,
+            Optional<TestTimeAugmentation> views,
+            Optional<Tiles> tiles) {
+        this(other.manager, other.model, other.use, spec, views, tiles);
     }
 
     private TrainedModel(
@@ -223,60 +217,64 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Returns what is predicted for a photograph.
+     * Returns the prediction for an image.
      *
-     * @throws SaccadeException of kind user that names it, if it is no usable image
+     * @throws SaccadeException of kind user that names it, if it is not a readable image
      */
-    public final P predict(ImageSource photo) {
-        return read(photo, this::predict);
+    public final P predict(ImageSource image) {
+        return compute(
+                scratch -> {
+                    try (ImageViews views = reader.read(List.of(image))) {
+                        return predict(views);
+                    }
+                },
+                () -> "");
     }
 
-    /** Returns what is predicted for a photograph that the {@link #reader} has prepared. */
-    public final P predict(ImageViews photo) {
-        return photo.tiled().map(tiled -> predict(tiled, photo)).orElseGet(() -> look(photo));
+    /** Returns the prediction for an image that the {@link #reader} has prepared. */
+    public final P predict(ImageViews image) {
+        return image.tiled().isPresent()
+                ? predictTiles(image.tiled().get(), image)
+                : predictWhole(image);
     }
 
     /**
-     * Returns what is predicted for a photograph in tiles.
+     * Returns the prediction for an image in tiles.
      *
-     * @param whole the views of all of it, if there are any
+     * @param whole the views of the whole image, if there are any
      */
-    abstract P predict(TiledImage photo, ImageViews whole);
+    abstract P predictTiles(TiledImage image, ImageViews whole);
 
-    /** Returns what is predicted for a photograph, or a tile, that the network sees whole. */
-    final P look(ImageViews photo) {
-        return within(
-                scratch -> computed(() -> model.predictViews(photo.on(scratch))),
-                () -> views(photo) + memory());
+    /** Returns the prediction for an image, or a tile, that the network processes at once. */
+    final P predictWhole(ImageViews image) {
+        return compute(scratch -> model.predictViews(image.on(scratch)), () -> sizes(image));
     }
 
     /**
-     * Returns what is predicted for each of some photographs of which all views are there. Those of
-     * one view and one padded size go through the network together, which costs less where they are
-     * small; what is predicted then differs from that of each alone by rounding, as sums are in
-     * another order.
+     * Returns the prediction for each image. Images of one view and the same padded size are one
+     * batch, which is faster for small images; rounding then differs, as sums are in another order.
      */
-    public final List<P> predict(List<ImageViews> photos) {
-        boolean severalViews = photos.stream().anyMatch(photo -> photo.batches().size() > 1);
-        long sizes = photos.stream().map(photo -> photo.batches().get(0).size()).distinct().count();
-        if (photos.size() == 1 || severalViews || sizes > 1) {
-            return photos.stream().map(this::predict).toList();
+    public final List<P> predict(List<ImageViews> images) {
+        boolean severalViews = images.stream().anyMatch(image -> image.batches().size() > 1);
+        long sizes = images.stream().map(image -> image.batches().get(0).size()).distinct().count();
+        if (images.size() == 1 || severalViews || sizes > 1) {
+            return images.stream().map(this::predict).toList();
         }
-        return within(
-                scratch -> computed(() -> model.predict(together(photos, scratch))),
-                () -> views(photos.get(0)) + " of " + photos.size() + " photographs" + memory());
+        return compute(
+                scratch -> model.predict(together(images, scratch)),
+                () -> sizes(images.get(0)) + " of " + images.size() + " images");
     }
 
-    private static ImageBatch together(List<ImageViews> photos, NDManager manager) {
-        List<ImageBatch> alone = photos.stream().map(photo -> photo.on(manager).get(0)).toList();
+    private static ImageBatch together(List<ImageViews> images, NDManager manager) {
+        List<ImageBatch> alone = images.stream().map(image -> image.on(manager).get(0)).toList();
         NDArray[] pixels = alone.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
         return new ImageBatch(
                 Tensors.concat(new NDList(pixels), 0),
                 alone.stream().flatMap(batch -> batch.images().stream()).toList());
     }
 
-    private static String views(ImageViews photo) {
-        return photo.batches().stream()
+    private static String sizes(ImageViews image) {
+        return image.batches().stream()
                 .map(view -> view.images().size() + " x " + view.size())
                 .collect(Collectors.joining(" and ", "; the network looked at ", ""));
     }
@@ -291,41 +289,30 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                         .orElse("");
     }
 
-    /** Returns what is computed in the precision of this model. */
-    final <T> T computed(Supplier<T> prediction) {
-        return Autocast.call(spec.precision(), manager.getDevice(), prediction);
-    }
-
-    /** Returns what is made of a photograph. */
-    final <T> T read(ImageSource photo, Function<ImageViews, T> prediction) {
-        return OutOfMemory.IN_PREDICTION.told(
-                () -> {
-                    try (ImageViews views = reader.read(List.of(photo))) {
-                        return prediction.apply(views);
-                    }
-                });
-    }
-
-    /** Returns what is predicted with memory that is given back then, and weights that stay. */
-    final <T> T within(Function<NDManager, T> prediction) {
-        return within(prediction, this::memory);
-    }
-
-    /** As the other, which says what is known of it where memory runs out. */
-    private <T> T within(Function<NDManager, T> prediction, Supplier<String> facts) {
+    /**
+     * Returns a prediction in the precision of this model, and frees its memory; the weights stay
+     * open until then.
+     *
+     * @param details added to the message when memory runs out
+     */
+    final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
         use.readLock().lock();
-        try {
-            checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());
+        try (NDManager scratch = newScratch()) {
             return OutOfMemory.IN_PREDICTION.told(
-                    () -> {
-                        try (NDManager scratch = manager.newSubManager()) {
-                            return prediction.apply(scratch);
-                        }
-                    },
-                    facts);
+                    () ->
+                            Autocast.call(
+                                    spec.precision(),
+                                    manager.getDevice(),
+                                    () -> prediction.apply(scratch)),
+                    () -> details.get() + memory());
         } finally {
             use.readLock().unlock();
         }
+    }
+
+    private NDManager newScratch() {
+        checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());
+        return manager.newSubManager();
     }
 
     @Override

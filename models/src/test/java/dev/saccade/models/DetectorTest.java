@@ -451,11 +451,10 @@ class DetectorTest {
             Shape petabyte = new Shape(1L << 48);
             List<Executable> doors =
                     List.of(
-                            () -> detector.within(scratch -> scratch.zeros(petabyte)),
+                            () -> detector.compute(scratch -> scratch.zeros(petabyte), () -> ""),
                             () ->
-                                    detector.read(
-                                            ImageSource.of(photo),
-                                            views -> new long[Integer.MAX_VALUE]));
+                                    detector.compute(
+                                            scratch -> new long[Integer.MAX_VALUE], () -> ""));
             for (Executable door : doors) {
                 SaccadeException e = assertThrows(SaccadeException.class, door);
                 assertEquals(SaccadeException.Kind.USER, e.kind());

@@ -1,9 +1,6 @@
 package dev.saccade.necks;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
@@ -37,7 +34,6 @@ public final class DyHead extends Neck {
             @Default("true") boolean zeroInitOffset)
             implements Neck.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .within("out_channels", outChannels, DyHeadBlock.GROUPS, 8192)
@@ -57,7 +53,7 @@ public final class DyHead extends Neck {
         }
     }
 
-    private final ImmutableList<FeatureInfo> features;
+    private final List<FeatureInfo> features;
     private final List<DyHeadBlock> blocks = new ArrayList<>();
 
     /**
@@ -82,17 +78,12 @@ public final class DyHead extends Neck {
                             + " {type: dyhead}]}");
         }
         int in = inputs.get(0).channels();
+        int out = config.outChannels();
         for (int i = 0; i < config.numBlocks(); i++) {
-            blocks.add(
-                    add(
-                            "dyhead_blocks." + i,
-                            new DyHeadBlock(in, config.outChannels(), config.zeroInitOffset())));
-            in = config.outChannels();
+            DyHeadBlock block = new DyHeadBlock(i == 0 ? in : out, out, config.zeroInitOffset());
+            blocks.add(add("dyhead_blocks." + i, block));
         }
-        features =
-                inputs.stream()
-                        .map(level -> new FeatureInfo(config.outChannels(), level.stride()))
-                        .collect(ImmutableList.toImmutableList());
+        features = inputs.stream().map(level -> new FeatureInfo(out, level.stride())).toList();
     }
 
     @Override
@@ -102,14 +93,10 @@ public final class DyHead extends Neck {
 
     @Override
     protected FeaturePyramid forward(FeaturePyramid inputs) {
-        return Scope.call(
-                () -> {
-                    FeaturePyramid pyramid = inputs;
-                    for (DyHeadBlock block : blocks) {
-                        pyramid = block.forward(pyramid);
-                    }
-                    return pyramid;
-                },
-                FeaturePyramid::levels);
+        FeaturePyramid pyramid = inputs;
+        for (DyHeadBlock block : blocks) {
+            pyramid = block.apply(pyramid);
+        }
+        return pyramid;
     }
 }

@@ -14,7 +14,6 @@ import dev.saccade.core.ops.DeformConv2d;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.structures.FeaturePyramid;
 
@@ -23,11 +22,11 @@ import java.util.List;
 
 /**
  * A block of DyHead: every level becomes the mean of deformable convolutions of itself and of its
- * neighbors, each weighed by what it shows, and then a dynamic ReLU.
+ * neighbors, each weighted by its content, followed by a dynamic ReLU.
  *
- * <p>Offsets and masks of all three convolutions are made from the level itself. The next coarser
- * level has fewer cells than they are for; as in mmcv, whose released weights learned it so, its
- * convolution takes the first numbers of the offsets of an image, and of its mask, as if they had
+ * <p>Offsets and masks of all three convolutions are computed from the level itself. The next
+ * coarser level has fewer cells; as in mmcv, with which the released weights were trained, its
+ * convolution takes the first values of the offsets of an image, and of its mask, as if they had
  * been laid out for a map of its size.
  */
 final class DyHeadBlock extends Module {
@@ -37,58 +36,9 @@ final class DyHeadBlock extends Module {
     /** Groups of channels that are normalized together. */
     static final int GROUPS = 16;
 
-    private static final Script OFFSET_AND_MASK =
-            Script.compile(
-                    "(both: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    offset = torch.contiguous(torch.slice(both, 1, 0, 18))
-                    return (offset, torch.sigmoid(torch.contiguous(torch.slice(both, 1, 18, 27))))
-                    """);
-
-    /** The numbers that come first, in the shape of another map. */
-    private static final Script FIRST =
-            Script.compile(
-                    "(numbers: Tensor, map: Tensor) -> Tensor",
-                    """
-                    n = torch.size(numbers, 0)
-                    c = torch.size(numbers, 1)
-                    h = torch.size(map, 2)
-                    w = torch.size(map, 3)
-                    first = torch.slice(torch.flatten(numbers, 1), 1, 0, c * h * w)
-                    return torch.reshape(first, [n, c, h, w])
-                    """);
-
-    /** Twice as many rows and columns as another map has: of more the first, zeros behind fewer. */
-    private static final Script FITTED =
-            Script.compile(
-                    "(x: Tensor, like: Tensor) -> Tensor",
-                    """
-                    down = 2 * torch.size(like, 2) - torch.size(x, 2)
-                    across = 2 * torch.size(like, 3) - torch.size(x, 3)
-                    return torch.constant_pad_nd(x, [0, across, 0, down], 0.)
-                    """);
-
-    private static final Script GATED =
-            Script.compile(
-                    "(x: Tensor, logit: Tensor) -> Tensor",
-                    """
-                    gate = torch.div(torch.add(torch.relu(logit), 3.), 6.)
-                    return torch.mul(x, torch.clamp(gate, 0., 1.))
-                    """);
-
-    private static final Script MEAN_OF_MAPS =
-            Script.compile(
-                    "(maps: List[Tensor]) -> Tensor",
-                    """
-                    sum = maps[0]
-                    for i in range(1, torch.len(maps)):
-                      sum = torch.add(sum, maps[i])
-                    return torch.div(sum, torch.len(maps))
-                    """);
-
     /**
      * A modulated deformable 3x3 convolution with group normalization. It computes in float32, as
-     * torchvision's does: in 16 bits cells could not be told from one another.
+     * torchvision's does: 16 bits cannot tell cells apart.
      */
     private static final class SpatialConv extends Module {
 
@@ -103,18 +53,15 @@ final class DyHeadBlock extends Module {
             deformed = new DeformConv2d(stride, 1, 1);
         }
 
-        NDArray forward(NDArray x, NDArray offset, NDArray mask) {
-            return Scope.array(
-                    () ->
-                            Autocast.off(
-                                    () ->
-                                            norm.apply(
-                                                    deformed.run(
-                                                            Tensors.toFloat32(x),
-                                                            Tensors.toFloat32(offset),
-                                                            Tensors.toFloat32(mask),
-                                                            conv.weight(),
-                                                            null))));
+        private NDArray forward(NDArray x, NDArray offset, NDArray mask) {
+            NDArray y =
+                    deformed.run(
+                            Tensors.toFloat32(x),
+                            Tensors.toFloat32(offset),
+                            Tensors.toFloat32(mask),
+                            conv.weight(),
+                            null);
+            return norm.apply(y);
         }
 
         @Override
@@ -131,26 +78,23 @@ final class DyHeadBlock extends Module {
     private final DyRelu taskAttention;
 
     /**
-     * Makes a block.
+     * Creates a block.
      *
-     * @param zeroInitOffset whether no cell is moved at first
+     * @param zeroInitOffset whether the initial offsets are 0
      */
     DyHeadBlock(int in, int out, boolean zeroInitOffset) {
         WeightInit init = WeightInit.normal(0.01);
         high = add("spatial_conv_high", new SpatialConv(in, out, 1));
         mid = add("spatial_conv_mid", new SpatialConv(in, out, 1));
         low = add("spatial_conv_low", new SpatialConv(in, out, 2));
-        offset =
-                add(
-                        "spatial_conv_offset",
-                        new Conv2d(
-                                new Geometry(in, 3 * KERNEL * KERNEL, KERNEL).padding(1),
-                                zeroInitOffset ? WeightInit.ZEROS : init));
+        Geometry offsets = new Geometry(in, 3 * KERNEL * KERNEL, KERNEL).padding(1);
+        WeightInit offsetInit = zeroInitOffset ? WeightInit.ZEROS : init;
+        offset = add("spatial_conv_offset", new Conv2d(offsets, offsetInit));
         scaleAttention = add("scale_attn_module.1", new Conv2d(new Geometry(out, 1, 1), init));
         taskAttention = add("task_attn_module", new DyRelu(out));
     }
 
-    FeaturePyramid forward(FeaturePyramid inputs) {
+    FeaturePyramid apply(FeaturePyramid inputs) {
         List<NDArray> outputs = new ArrayList<>();
         for (int l = 0; l < inputs.size(); l++) {
             int level = l;
@@ -161,38 +105,60 @@ final class DyHeadBlock extends Module {
 
     private NDArray forward(FeaturePyramid inputs, int level) {
         NDArray x = inputs.get(level);
-        NDList both = OFFSET_AND_MASK.runAll(offset.apply(x));
-        NDArray moves = both.get(0);
-        NDArray mask = both.get(1);
-        List<NDArray> maps = new ArrayList<>();
-        maps.add(gated(mid.forward(x, moves, mask)));
+        NDArray both = offset.apply(x);
+        NDArray moves = Functional.contiguous(Functional.slice(both, 1, 0, 18));
+        NDArray mask = Functional.sigmoid(Functional.contiguous(Functional.slice(both, 1, 18, 27)));
+        NDArray sum = gated(mid, x, moves, mask);
+        int count = 1;
         if (level > 0) {
-            NDArray finer = fitted(inputs.get(level - 1), x);
-            maps.add(gated(low.forward(finer, moves, mask)));
+            sum = sum.add(gated(low, fitted(inputs.get(level - 1), x), moves, mask));
+            count++;
         }
         if (level < inputs.size() - 1) {
             NDArray coarser = inputs.get(level + 1);
-            NDArray y = high.forward(coarser, FIRST.run(moves, coarser), FIRST.run(mask, coarser));
-            maps.add(gated(Interpolation.toSizeOf(x, y, true)));
+            NDArray y = convolved(high, coarser, first(moves, coarser), first(mask, coarser));
+            sum = sum.add(gated(Interpolation.toSizeOf(x, y, true)));
+            count++;
         }
-        return taskAttention.apply(MEAN_OF_MAPS.runLists(List.of(maps)).singletonOrThrow());
+        return taskAttention.apply(Functional.div(sum, count));
     }
 
-    /** Returns a finer map of which a stride of 2 makes one of the size of another. */
+    private static NDArray convolved(SpatialConv conv, NDArray x, NDArray moves, NDArray mask) {
+        return Autocast.off(() -> Scope.array(() -> conv.forward(x, moves, mask)));
+    }
+
+    private NDArray gated(SpatialConv conv, NDArray x, NDArray moves, NDArray mask) {
+        return gated(convolved(conv, x, moves, mask));
+    }
+
+    private NDArray gated(NDArray x) {
+        NDArray logit = scaleAttention.apply(Functional.channelMeans(x));
+        NDArray gate = Functional.div(Functional.add(Functional.relu(logit), 3), 6);
+        return x.mul(Functional.clamp(gate, 0, 1));
+    }
+
+    /** Returns the first values in the shape of another map. */
+    private static NDArray first(NDArray x, NDArray map) {
+        Shape shape = x.getShape();
+        Shape size = map.getShape();
+        long count = shape.get(1) * size.get(2) * size.get(3);
+        return Functional.slice(Functional.flatten(x, 1), 1, 0, count)
+                .reshape(shape.get(0), shape.get(1), size.get(2), size.get(3));
+    }
+
+    /** Crops or pads a finer map to the size of which a stride of 2 makes that of another. */
     private static NDArray fitted(NDArray finer, NDArray like) {
         Shape shape = finer.getShape();
         Shape half = like.getShape();
         boolean fits =
                 (shape.get(2) + 1) / 2 == half.get(2) && (shape.get(3) + 1) / 2 == half.get(3);
-        return fits ? finer : FITTED.run(finer, like);
-    }
-
-    private NDArray gated(NDArray x) {
-        return GATED.run(x, scaleAttention.apply(Functional.channelMeans(x)));
+        long down = 2 * half.get(2) - shape.get(2);
+        long across = 2 * half.get(3) - shape.get(3);
+        return fits ? finer : Functional.pad(finer, List.of(0L, across, 0L, down));
     }
 
     @Override
     public NDList call(NDList inputs) {
-        return new NDList(forward(new FeaturePyramid(inputs)).levels());
+        return new NDList(apply(new FeaturePyramid(inputs)).levels());
     }
 }

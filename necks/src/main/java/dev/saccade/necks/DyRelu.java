@@ -7,7 +7,6 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 
 /**
@@ -42,15 +41,12 @@ final class DyRelu extends Layer {
         WeightInit init = WeightInit.normal(0.01);
         int hidden = channels / RATIO;
         conv1 = add("conv1", ConvModule.relu(new Geometry(channels, hidden, 1), init));
-        conv2 =
-                add(
-                        "conv2",
-                        ConvModule.linear(new Geometry(hidden, EXPANSION * channels, 1), init));
+        Geometry lines = new Geometry(hidden, EXPANSION * channels, 1);
+        conv2 = add("conv2", ConvModule.linear(lines, init));
     }
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.array(
-                () -> LINES.run(x, conv2.apply(conv1.apply(Functional.channelMeans(x)))));
+        return LINES.run(x, conv2.apply(conv1.apply(Functional.channelMeans(x))));
     }
 }

@@ -1,17 +1,14 @@
 package dev.saccade.necks;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Activation;
 
 import com.google.common.collect.Comparators;
-import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
@@ -60,7 +57,6 @@ public final class Fpn extends Neck {
             @Default("false") boolean reluBeforeExtraConvs)
             implements Neck.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .within("out_channels", outChannels, 1, 8192)
@@ -84,33 +80,26 @@ public final class Fpn extends Neck {
                     """);
 
     private final Config config;
-    private final List<FeatureInfo> features;
+    private final List<FeatureInfo> features = new ArrayList<>();
     private final List<ConvModule> laterals = new ArrayList<>();
     private final List<ConvModule> convs = new ArrayList<>();
 
     /**
-     * Makes an FPN without weights.
+     * Creates an FPN without weights.
      *
      * @throws IllegalArgumentException if there are fewer levels than the config needs, or levels
      *     of the same stride
      */
     public Fpn(Config config, List<FeatureInfo> inputs) {
-        Checks.require(
-                config.startLevel() < inputs.size(),
-                "start_level",
-                config.startLevel(),
-                "less than the %s levels of the backbone",
-                inputs.size());
+        int start = config.startLevel();
+        String levels = "less than the %s levels of the backbone";
+        Checks.require(start < inputs.size(), "start_level", start, levels, inputs.size());
         this.config = config;
-        int used = inputs.size() - config.startLevel();
+        int used = inputs.size() - start;
+        int outs = config.numOuts();
         Checks.require(
-                config.numOuts() >= used,
-                "num_outs",
-                config.numOuts(),
-                "at least the %s levels that are used",
-                used);
-        List<Integer> strides =
-                inputs.stream().skip(config.startLevel()).map(FeatureInfo::stride).toList();
+                outs >= used, "num_outs", outs, "at least the %s levels that are used", used);
+        List<Integer> strides = inputs.stream().skip(start).map(FeatureInfo::stride).toList();
         Checks.require(
                 Comparators.isInStrictOrder(strides, Comparator.naturalOrder()),
                 "type",
@@ -119,37 +108,25 @@ public final class Fpn extends Neck {
                         + " out_indices");
         int out = config.outChannels();
         for (int i = 0; i < used; i++) {
-            int in = inputs.get(config.startLevel() + i).channels();
-            laterals.add(add("lateral_convs." + i, conv(in, out, 1, 1)));
+            FeatureInfo input = inputs.get(start + i);
+            laterals.add(add("lateral_convs." + i, conv(input.channels(), out, 1, 1)));
             convs.add(add("fpn_convs." + i, conv(out, out, 3, 1)));
+            features.add(new FeatureInfo(out, input.stride()));
         }
-        if (config.addExtraConvs() != ExtraConvs.NONE) {
-            int in =
-                    config.addExtraConvs() == ExtraConvs.ON_INPUT
-                            ? inputs.get(inputs.size() - 1).channels()
-                            : out;
-            for (int i = used; i < config.numOuts(); i++) {
-                convs.add(add("fpn_convs." + i, conv(i == used ? in : out, out, 3, 2)));
+        FeatureInfo last = inputs.get(inputs.size() - 1);
+        boolean onInput = config.addExtraConvs() == ExtraConvs.ON_INPUT;
+        for (int i = used; i < outs; i++) {
+            features.add(new FeatureInfo(out, features.get(i - 1).stride() * 2));
+            if (config.addExtraConvs() != ExtraConvs.NONE) {
+                int in = onInput && i == used ? last.channels() : out;
+                convs.add(add("fpn_convs." + i, conv(in, out, 3, 2)));
             }
         }
-        this.features = describe(inputs);
     }
 
     private static ConvModule conv(int in, int out, int kernel, int stride) {
-        return ConvModule.linear(
-                new Geometry(in, out, kernel).stride(stride).padding(kernel / 2),
-                WeightInit.xavierUniform());
-    }
-
-    private List<FeatureInfo> describe(List<FeatureInfo> inputs) {
-        ImmutableList.Builder<FeatureInfo> described = ImmutableList.builder();
-        int stride = 0;
-        for (int i = 0; i < config.numOuts(); i++) {
-            int level = config.startLevel() + i;
-            stride = level < inputs.size() ? inputs.get(level).stride() : stride * 2;
-            described.add(new FeatureInfo(config.outChannels(), stride));
-        }
-        return described.build();
+        Geometry geometry = new Geometry(in, out, kernel).stride(stride).padding(kernel / 2);
+        return ConvModule.linear(geometry, WeightInit.xavierUniform());
     }
 
     @Override
@@ -164,46 +141,26 @@ public final class Fpn extends Neck {
             merged.add(laterals.get(i).apply(inputs.get(config.startLevel() + i)));
         }
         for (int i = laterals.size() - 1; i > 0; i--) {
-            ADD_ENLARGED.run(merged.get(i - 1), merged.get(i)).close();
+            ADD_ENLARGED.run(merged.get(i - 1), merged.get(i));
         }
         List<NDArray> outputs = new ArrayList<>();
         for (int i = 0; i < laterals.size(); i++) {
             outputs.add(convs.get(i).apply(merged.get(i)));
         }
-        addExtraLevels(inputs, merged, outputs);
-        merged.forEach(NDArray::close);
-        return new FeaturePyramid(outputs);
-    }
-
-    private void addExtraLevels(
-            FeaturePyramid inputs, List<NDArray> merged, List<NDArray> outputs) {
-        while (outputs.size() < config.numOuts()) {
-            NDArray coarsest = outputs.get(outputs.size() - 1);
-            boolean first = outputs.size() == laterals.size();
-            outputs.add(
-                    switch (config.addExtraConvs()) {
-                        case NONE -> subsample(coarsest);
-                        case ON_INPUT ->
-                                extraConv(
-                                        outputs.size(),
-                                        first ? inputs.get(inputs.size() - 1) : coarsest);
-                        case ON_LATERAL ->
-                                extraConv(
-                                        outputs.size(),
-                                        first ? merged.get(merged.size() - 1) : coarsest);
-                        case ON_OUTPUT -> extraConv(outputs.size(), coarsest);
-                    });
+        NDArray source =
+                switch (config.addExtraConvs()) {
+                    case ON_INPUT -> inputs.get(inputs.size() - 1);
+                    case ON_LATERAL -> merged.get(merged.size() - 1);
+                    case NONE, ON_OUTPUT -> outputs.get(outputs.size() - 1);
+                };
+        for (int i = laterals.size(); i < config.numOuts(); i++) {
+            boolean relu = config.reluBeforeExtraConvs() && i > laterals.size();
+            source =
+                    config.addExtraConvs() == ExtraConvs.NONE
+                            ? source.get(":, :, ::2, ::2")
+                            : convs.get(i).apply(relu ? Functional.relu(source) : source);
+            outputs.add(source);
         }
-    }
-
-    private NDArray extraConv(int level, NDArray source) {
-        boolean relu = config.reluBeforeExtraConvs() && level > laterals.size();
-        return Scope.array(() -> convs.get(level).apply(relu ? Activation.relu(source) : source));
-    }
-
-    /** Every second cell, which is what max pooling of kernel 1 and stride 2 means. */
-    private static NDArray subsample(NDArray x) {
-        return x.getNDArrayInternal()
-                .maxPool(new Shape(1, 1), new Shape(2, 2), new Shape(0, 0), false);
+        return new FeaturePyramid(outputs);
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.necks;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
@@ -76,14 +75,10 @@ public final class SequentialNeck extends Neck {
 
     @Override
     protected FeaturePyramid forward(FeaturePyramid inputs) {
-        return Scope.call(
-                () -> {
-                    FeaturePyramid pyramid = inputs;
-                    for (Neck neck : necks) {
-                        pyramid = neck.apply(pyramid);
-                    }
-                    return pyramid;
-                },
-                FeaturePyramid::levels);
+        FeaturePyramid pyramid = inputs;
+        for (Neck neck : necks) {
+            pyramid = neck.apply(pyramid);
+        }
+        return pyramid;
     }
 }

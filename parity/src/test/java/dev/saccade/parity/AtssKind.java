@@ -1,6 +1,7 @@
 package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -9,7 +10,6 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.anchor.AnchorGrid;
 import dev.saccade.heads.anchor.AnchorTargets;
 import dev.saccade.heads.anchor.AtssHead;
-import dev.saccade.heads.anchor.LevelMaps;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Priors;
@@ -44,10 +44,10 @@ final class AtssKind implements Kind {
         built.checkFits(head);
         FeaturePyramid pyramid = built.compareFeatures();
         AtssHead atss = (AtssHead) built.detector().head();
-        List<LevelMaps> maps = atss.forward(pyramid);
-        built.compareMaps("cls", maps.stream().map(LevelMaps::cls).toList());
-        built.compareMaps("reg", maps.stream().map(LevelMaps::reg).toList());
-        built.compareMaps("ctr", maps.stream().map(map -> map.others().get(0)).toList());
+        List<NDList> maps = atss.apply(pyramid);
+        built.compareMaps("cls", maps.stream().map(map -> map.get(0)).toList());
+        built.compareMaps("reg", maps.stream().map(map -> map.get(1)).toList());
+        built.compareMaps("ctr", maps.stream().map(map -> map.get(2)).toList());
 
         List<Instances> found = built.detector().predict(built.batch());
         List<Instances> targets = new ArrayList<>();
@@ -72,9 +72,11 @@ final class AtssKind implements Kind {
         List<GtInstances> objects = GtInstances.of(recorded.manager(), targets);
         for (int image = 0; image < images.size(); image++) {
             Optional<AnchorGrid.Inside> inside =
-                    grid.inside(images.get(image), config.allowedBorder());
+                    grid.inside(images.get(image), config.settings().anchors().allowedBorder());
             Priors priors = inside.map(AnchorGrid.Inside::priors).orElseGet(grid::priors);
-            Assignment assigned = Assignment.by(config.assigner(), priors, objects.get(image));
+            Assignment assigned =
+                    Assignment.by(
+                            config.settings().anchors().assigner(), priors, objects.get(image));
             int[] all = new int[grid.priors().size()];
             Arrays.fill(all, -1);
             long[] gtInds = assigned.gtInds().toLongArray();

@@ -1,9 +1,10 @@
 package dev.saccade.parity;
 
+import ai.djl.ndarray.NDList;
+
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.heads.anchor.LevelMaps;
 import dev.saccade.heads.anchor.RetinaNetHead;
 
 import java.util.List;
@@ -32,8 +33,8 @@ final class RetinaNetKind implements Kind {
 
     private static void compareMaps(RecordedDetector built) {
         FeaturePyramid pyramid = built.compareFeatures();
-        List<LevelMaps> maps = ((RetinaNetHead) built.detector().head()).forward(pyramid);
-        built.compareMaps("cls", maps.stream().map(LevelMaps::cls).toList());
-        built.compareMaps("reg", maps.stream().map(LevelMaps::reg).toList());
+        List<NDList> maps = ((RetinaNetHead) built.detector().head()).apply(pyramid);
+        built.compareMaps("cls", maps.stream().map(map -> map.get(0)).toList());
+        built.compareMaps("reg", maps.stream().map(map -> map.get(1)).toList());
     }
 }

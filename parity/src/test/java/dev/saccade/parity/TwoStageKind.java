@@ -1,8 +1,10 @@
 package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -10,7 +12,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.anchor.LevelMaps;
+import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.TwoStageHead;
 import dev.saccade.heads.segmentation.FusedSemanticHead;
@@ -40,16 +42,18 @@ final class TwoStageKind implements Kind {
         built.checkFits(model.object("rpn_head"));
         FeaturePyramid pyramid = built.compareFeatures();
         TwoStageHead head = (TwoStageHead) built.detector().head();
-        List<LevelMaps> proposed = head.rpn().forward(pyramid);
-        built.compareMaps("rpn_cls", proposed.stream().map(LevelMaps::cls).toList());
-        built.compareMaps("rpn_reg", proposed.stream().map(LevelMaps::reg).toList());
+        List<NDList> proposed = head.rpn().apply(pyramid);
+        built.compareMaps("rpn_cls", proposed.stream().map(maps -> maps.get(0)).toList());
+        built.compareMaps("rpn_reg", proposed.stream().map(maps -> maps.get(1)).toList());
         List<ImageInfo> images = built.batch().images();
         if (recorded.has("semantic_pred")) {
             FusedSemanticHead.Output semantic = ((HtcHead) head).semantic(pyramid);
             recorded.compare("semantic_pred", semantic.logits(), RecordedDetector.MAPS);
             recorded.compare("semantic_feat", semantic.features(), RecordedDetector.MAPS);
         }
-        List<Instances> proposals = head.propose(pyramid, images).toInstances();
+        ImageFrames frames = ImageFrames.of(recorded.manager(), images);
+        List<Instances> proposals =
+                NoGrad.call(() -> head.rpn().proposals(pyramid, frames)).toInstances();
         List<Instances> found = new ArrayList<>();
         for (Instances objects : built.detector().predict(built.batch())) {
             int image = found.size();
@@ -93,9 +97,14 @@ final class TwoStageKind implements Kind {
     private static void compareProbabilities(
             RecordedDetector built, String name, FeaturePyramid pyramid, List<Instances> found) {
         TwoStageHead head = (TwoStageHead) built.detector().head();
-        List<float[]> drawn = head.drawMasks(pyramid, built.batch().images(), found);
-        for (int image = 0; image < drawn.size(); image++) {
-            built.compareProbabilities(name + built.suffix(image), drawn.get(image));
+        List<ImageInfo> images = built.batch().images();
+        NDArray masks = NoGrad.call(() -> head.maskProbabilities(pyramid, images, found));
+        int end = 0;
+        for (int image = 0; image < found.size(); image++) {
+            int start = end;
+            end += found.get(image).size();
+            float[] ofImage = masks.get(start + ":" + end).toFloatArray();
+            built.compareProbabilities(name + built.suffix(image), ofImage);
         }
     }
 

@@ -2,7 +2,7 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.memory.Scope;
 
 import java.util.ArrayList;
 import java.util.List;

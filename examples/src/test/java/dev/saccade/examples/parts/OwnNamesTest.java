@@ -68,13 +68,13 @@ class OwnNamesTest {
                   - config:11: model.head.sampler.num: got 0, expected at least 1
                   - config:13: model.head.nms.exponent: got 0.0, expected more than 0
                   - config:12: model.head.nms_pre: got 0, expected at least 1
-                  - config:16: data.val.file: missing; it has no default
-                  - config:17: data.train_transforms[0].probability: got 2.0, expected at most 1
-                  - config:19: optimizer.rate: unknown key (known: learning_rate, beta1, beta2, \
+                  - config:18: data.val.file: missing; it has no default
+                  - config:19: data.train_transforms[0].probability: got 2.0, expected at most 1
+                  - config:21: optimizer.rate: unknown key (known: learning_rate, beta1, beta2, \
                 weight_decay)
-                  - config:20: schedule.gamma: got 0.0, expected more than 0
-                  - config:22: evaluation.evaluators[0].min_score: got 2.0, expected at most 1
-                  - config:23: hooks[0].momentum: got 1.0, expected less than 1""",
+                  - config:22: schedule.gamma: got 0.0, expected more than 0
+                  - config:24: evaluation.evaluators[0].min_score: got 2.0, expected at most 1
+                  - config:25: hooks[0].momentum: got 1.0, expected less than 1""",
                 refusal(yaml));
     }
 

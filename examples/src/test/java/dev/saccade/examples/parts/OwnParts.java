@@ -12,7 +12,6 @@ public final class OwnParts implements PartProvider {
     public List<Class<? extends PartConfig>> parts() {
         return List.of(
                 ChannelMapper.Config.class,
-                CenternessHead.Config.class,
                 NearestAssigner.class,
                 CornerCoder.class,
                 FirstSampler.class,

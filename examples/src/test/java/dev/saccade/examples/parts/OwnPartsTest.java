@@ -194,15 +194,20 @@ class OwnPartsTest {
 
     @Test
     void aDenseHeadOfOnesOwnAddsItsBranch() {
-        learnsAndPredicts("type: centerness");
-        Map<String, NDArray> terms = losses(head("type: centerness"), objects()).terms();
+        String yaml =
+                "type: centerness, feat_channels: 8, stacked_convs: 1,"
+                        + " nms: {type: nms, score_thr: 0}";
+        learnsAndPredicts(yaml);
+        Map<String, NDArray> terms = losses(head(yaml), objects()).terms();
         assertEquals(Set.of("loss_cls", "loss_bbox", "loss_centerness"), terms.keySet());
         assertTrue(terms.get("loss_centerness").getFloat() > 0);
-        DetectionHead head = head("type: centerness");
+        DetectionHead head = head(yaml);
         head.train(false);
-        Instances found = head.predict(pyramid(), List.of(ImageInfo.of(SIZE))).get(0);
-        // An untrained head gives one half to each class, and one half to the center.
-        assertEquals(0.25f, found.score(0), 0.05f);
+        List<ImageInfo> images = List.of(ImageInfo.of(SIZE));
+        Instances found = head.predict(pyramid(), images).get(0);
+        // An untrained head predicts 0.01 for each class, and 0.5 for the centerness.
+        assertEquals(0.005f, found.score(0), 0.002f);
         assertFalse(found.boxes().isEmpty());
+        assertEquals(found.boxes(), head.predictViews(List.of(pyramid()), images).boxes());
     }
 }

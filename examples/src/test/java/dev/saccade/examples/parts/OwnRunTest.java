@@ -45,7 +45,7 @@ class OwnRunTest {
     private static final int STEPS_PER_EPOCH = 3;
 
     /** Begins at 0, so that what a step adds to it is not rounded. */
-    private static final String BIAS = "bbox_head.atss_cls.bias";
+    private static final String BIAS = "bbox_head.atss_reg.bias";
 
     @TempDir private static Path data;
     @TempDir private Path folder;

@@ -10,7 +10,6 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;

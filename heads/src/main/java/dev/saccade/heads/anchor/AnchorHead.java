@@ -11,11 +11,11 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.Tracer;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.ExportableHead;
@@ -99,14 +99,6 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
             BoxRegression.check(lossBbox, regDecodedBbox);
         }
     }
-
-    private static final Script SIGMOID =
-            Script.compile("(logits: Tensor) -> Tensor", "return torch.sigmoid(logits)");
-
-    private static final Script SOFTMAX =
-            Script.compile(
-                    "(logits: Tensor) -> Tensor",
-                    "return torch.slice(torch.softmax(logits, 1), 1, 0, -1)");
 
     /**
      * Scores, deltas and corners of the anchors whose best class has the highest scores. Padded
@@ -320,7 +312,9 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     /** Returns class probabilities of the anchors of one level, {@code [N * H * W * A, C]}. */
     protected NDArray scores(NDList maps) {
         NDArray logits = rows(maps.get(0), clsOutChannels());
-        return (settings.lossCls().useSigmoid() ? SIGMOID : SOFTMAX).run(logits);
+        return settings.lossCls().useSigmoid()
+                ? Functional.sigmoid(logits)
+                : Functional.slice(Functional.softmax(logits, 1), 1, 0, -1);
     }
 
     /** Returns how many top-scoring anchors of each level are kept before selection. */

@@ -13,7 +13,7 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.script.Tracer;
 import dev.saccade.core.parts.Default;
@@ -121,9 +121,6 @@ public final class AtssHead extends DenseHead {
                     return (score, delta, torch.reshape(anchor, torch.size(delta)))
                     """);
 
-    private static final Script AT_LEAST_ONE =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.clamp(x, 1)");
-
     private final Config config;
     private final Conv2d centerness;
     private final List<Scale> scales = new ArrayList<>();
@@ -188,7 +185,7 @@ public final class AtssHead extends DenseHead {
             centered.add(each.mul(level.positives().weights()));
         }
         NDArray sum = Tensors.concat(centered, 0).sum();
-        return AT_LEAST_ONE.run(ProcessGroup.current().mean(sum));
+        return Functional.clamp(ProcessGroup.current().mean(sum), 1);
     }
 
     /**

@@ -83,7 +83,7 @@ public final class RpnHead extends AnchorHead {
 
     @Override
     protected NDList forward(NDArray map, int level) {
-        NDArray hidden = Activations.relu(conv.apply(map));
+        NDArray hidden = Functional.reluInPlace(conv.apply(map));
         return new NDList(cls.apply(hidden), reg.apply(hidden));
     }
 

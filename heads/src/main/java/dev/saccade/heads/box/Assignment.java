@@ -1,14 +1,16 @@
 package dev.saccade.heads.box;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.DynamicShapes;
-import dev.saccade.core.ops.script.Script;
 
 /**
  * What every prior of an image should learn.
@@ -17,31 +19,6 @@ import dev.saccade.core.ops.script.Script;
  * @param maxOverlaps {@code [N]} float32: the greatest IoU with an object; 0 without any
  */
 public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
-
-    private static final Script POSITIVES =
-            Script.compile("(gt_inds: Tensor) -> Tensor", "return torch.gt(gt_inds, 0)");
-
-    private static final Script NEGATIVES =
-            Script.compile("(gt_inds: Tensor) -> Tensor", "return torch.eq(gt_inds, 0)");
-
-    private static final Script RANGE =
-            Script.compile(
-                    "(gt_inds: Tensor) -> Tensor",
-                    """
-                    least, most = torch.aminmax(gt_inds)
-                    return torch.stack([least, most])
-                    """);
-
-    private static final Script WITH_OBJECTS =
-            Script.compile(
-                    "(gt_inds: Tensor, overlaps: Tensor, objects: Tensor)"
-                            + " -> Tuple[Tensor, Tensor]",
-                    """
-                    k = torch.size(objects, 0)
-                    own = torch.arange(1, k + 1, dtype=4, device=gt_inds.device)
-                    whole = torch.ones([k], dtype=6, device=gt_inds.device)
-                    return (torch.cat([own, gt_inds]), torch.cat([whole, overlaps]))
-                    """);
 
     /**
      * Returns what an assigner says, see {@link Assigner#assign}. Values are looked at where that
@@ -56,7 +33,9 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         requireShape(assigner, "gtInds", found.gtInds, DataType.INT64, each);
         requireShape(assigner, "maxOverlaps", found.maxOverlaps, DataType.FLOAT32, each);
         if (priors.size() > 0 && DynamicShapes.areFreeFor(found.gtInds)) {
-            long[] range = Tensors.readLongs(RANGE.run(found.gtInds));
+            long[] range =
+                    Tensors.readLongs(
+                            NDArrays.stack(new NDList(found.gtInds.min(), found.gtInds.max())));
             if (range[0] < -1 || range[1] > objects.size()) {
                 throw SaccadeException.user(
                         "assigner %s: gave %d among its gtInds, expected -1 to %d, the number of"
@@ -78,19 +57,22 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
 
     /** Returns whether an object is assigned to each prior, {@code [N]}. */
     public NDArray positives() {
-        return POSITIVES.run(gtInds);
+        return Functional.gt(gtInds, 0);
     }
 
     /** Returns whether each prior is background, {@code [N]}. */
     public NDArray negatives() {
-        return NEGATIVES.run(gtInds);
+        return Functional.eq(gtInds, 0);
     }
 
     /**
      * Returns this assignment with the objects, each assigned to itself, in front of the priors.
      */
     public Assignment withObjects(GtInstances objects) {
-        NDList joined = WITH_OBJECTS.runAll(gtInds, maxOverlaps, objects.boxes());
-        return new Assignment(joined.get(0), joined.get(1));
+        NDManager manager = gtInds.getManager();
+        int k = objects.size();
+        return new Assignment(
+                manager.arange(1, k + 1, 1, DataType.INT64).concat(gtInds),
+                manager.ones(new Shape(k)).concat(maxOverlaps));
     }
 }

@@ -1,119 +1,63 @@
 package dev.saccade.heads.box;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.ImageInfo;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
- * The coordinates of the images of a batch, for boxes where the features are; the same steps as
- * those of {@link ImageInfo}.
+ * The coordinates of the images of a batch, for boxes on the device; the same steps as those of
+ * {@link ImageInfo}.
  *
- * @param numbers {@code [B, 5]} float32: width and height before padding, scale in x and y, and 1
- *     where the image is mirrored
- * @param mirrored whether any image is
- * @param scaled whether the original images may differ from the network inputs
+ * @param limits {@code [B, 4]} float32: width, height, width, height before padding
+ * @param scale {@code [B, 4]} float32: scale of x, y, x, y; empty if the original images are the
+ *     network inputs
+ * @param flipped {@code [B, 1]} float32: 1 for horizontally flipped images; empty if there are none
  */
-public record ImageFrames(NDArray numbers, boolean mirrored, boolean scaled) {
+public record ImageFrames(NDArray limits, Optional<NDArray> scale, Optional<NDArray> flipped) {
 
-    private static final String SIGNATURE = "(boxes: Tensor, numbers: Tensor) -> Tensor";
-
-    private static final Script CLIP =
-            Script.compile(
-                    SIGNATURE,
-                    """
-                    size = torch.unsqueeze(torch.slice(numbers, 1, 0, 2), 1)
-                    return torch.minimum(torch.clamp(boxes, 0), torch.cat([size, size], 2))
-                    """);
-
-    private static final Script CLIP_EACH =
-            Script.compile(
-                    "(boxes: Tensor, numbers: Tensor, images: Tensor) -> Tensor",
-                    """
-                    sizes = torch.slice(numbers, 1, 0, 2)
-                    size = torch.index_select(torch.cat([sizes, sizes], 1), 0, images)
-                    return torch.minimum(torch.clamp(boxes, 0), size)
-                    """);
-
-    /** Every number as a column beside rows of boxes, and the sides of the boxes. */
-    private static final String UNBOUND =
-            """
-            f = torch.unbind(torch.unsqueeze(numbers, 2), 1)
-            b = torch.unbind(boxes, 2)
-            flip = torch.gt(f[4], 0)
-            """;
-
-    private static final Script TO_ORIGINAL =
-            Script.compile(
-                    SIGNATURE,
-                    UNBOUND
-                            + """
-                            x1 = torch.div(torch.where(flip, torch.sub(f[0], b[2]), b[0]), f[2])
-                            x2 = torch.div(torch.where(flip, torch.sub(f[0], b[0]), b[2]), f[2])
-                            y1 = torch.div(b[1], f[3])
-                            y2 = torch.div(b[3], f[3])
-                            return torch.stack([x1, y1, x2, y2], 2)
-                            """);
-
-    private static final Script UNSCALED =
-            Script.compile(
-                    SIGNATURE,
-                    """
-                    scale = torch.unsqueeze(torch.slice(numbers, 1, 2, 4), 1)
-                    return torch.div(boxes, torch.cat([scale, scale], 2))
-                    """);
-
-    private static final Script FROM_ORIGINAL =
-            Script.compile(
-                    SIGNATURE,
-                    UNBOUND
-                            + """
-                            left = torch.mul(b[0], f[2])
-                            right = torch.mul(b[2], f[2])
-                            x1 = torch.where(flip, torch.sub(f[0], right), left)
-                            x2 = torch.where(flip, torch.sub(f[0], left), right)
-                            y1 = torch.mul(b[1], f[3])
-                            y2 = torch.mul(b[3], f[3])
-                            return torch.stack([x1, y1, x2, y2], 2)
-                            """);
-
-    private static final Script OF_SIZES =
-            Script.compile(
-                    "(sizes: Tensor) -> Tensor",
-                    """
-                    mirrored = torch.zeros_like(torch.slice(sizes, 1, 0, 1))
-                    return torch.cat([sizes, torch.ones_like(sizes), mirrored], 1)
-                    """);
+    private static final int COLUMNS = 9;
 
     /**
-     * Returns the frames of images that are neither scaled nor mirrored.
+     * Returns the frames of images that are neither scaled nor flipped.
      *
      * @param sizes {@code [B, 2]} float32: width and height before padding
      */
     public static ImageFrames ofSizes(NDArray sizes) {
-        return new ImageFrames(OF_SIZES.run(sizes), false, false);
+        return new ImageFrames(sizes.concat(sizes, 1), Optional.empty(), Optional.empty());
     }
 
-    /** Brings what is known of the images of a batch to where a manager makes arrays. */
+    /** Copies the sizes and scales of the images of a batch to the device of a manager. */
     public static ImageFrames of(NDManager manager, List<ImageInfo> images) {
-        float[] numbers = new float[5 * images.size()];
-        int at = 0;
-        for (ImageInfo image : images) {
-            numbers[at++] = image.size().width();
-            numbers[at++] = image.size().height();
-            numbers[at++] = image.scaleX();
-            numbers[at++] = image.scaleY();
-            numbers[at++] = image.flipped() ? 1 : 0;
+        float[] numbers = new float[COLUMNS * images.size()];
+        for (int n = 0; n < images.size(); n++) {
+            ImageInfo image = images.get(n);
+            for (int i = 0; i < 2; i++) {
+                int at = COLUMNS * n + 2 * i;
+                numbers[at] = image.size().width();
+                numbers[at + 1] = image.size().height();
+                numbers[at + 4] = image.scaleX();
+                numbers[at + 5] = image.scaleY();
+            }
+            numbers[COLUMNS * n + 8] = image.flipped() ? 1 : 0;
         }
+        NDArray all = Tensors.of(manager, numbers, new Shape(images.size(), COLUMNS));
+        Optional<NDArray> flipped =
+                images.stream().anyMatch(ImageInfo::flipped)
+                        ? Optional.of(Functional.slice(all, 1, 8, 9))
+                        : Optional.empty();
         return new ImageFrames(
-                Tensors.of(manager, numbers, new Shape(images.size(), 5)),
-                images.stream().anyMatch(ImageInfo::flipped),
-                true);
+                Functional.slice(all, 1, 0, 4),
+                Optional.of(Functional.slice(all, 1, 4, 8)),
+                flipped);
     }
 
     /** Returns the frames of several batches of one image. */
@@ -123,31 +67,49 @@ public record ImageFrames(NDArray numbers, boolean mirrored, boolean scaled) {
 
     /** Returns frames whose original images are the network inputs. */
     public ImageFrames withoutScale() {
-        return new ImageFrames(numbers, false, false);
+        return new ImageFrames(limits, Optional.empty(), Optional.empty());
     }
 
-    /** Returns {@code [B, N, 4]} boxes with every corner moved into the image. */
+    /** Clips {@code [B, N, 4]} boxes to their images. */
     public NDArray clip(NDArray boxes) {
-        return CLIP.run(boxes, numbers);
+        return NDArrays.minimum(Functional.clamp(boxes, 0), limits.expandDims(1));
     }
 
     /**
-     * Returns boxes with every corner moved into their images.
+     * Clips boxes to their images.
      *
      * @param boxes {@code [R, 4]}
-     * @param images {@code [R]} integers: position in the batch of the image of each
+     * @param images {@code [R]} int64 positions of their images in the batch
      */
     public NDArray clip(NDArray boxes, NDArray images) {
-        return CLIP_EACH.run(boxes, numbers, images);
+        return NDArrays.minimum(
+                Functional.clamp(boxes, 0), Functional.indexSelect(limits, 0, images));
     }
 
-    /** Returns {@code [B, N, 4]} boxes of the network input in those of the original images. */
+    /** Converts {@code [B, N, 4]} boxes of the network input to the original images. */
     public NDArray toOriginal(NDArray boxes) {
-        return scaled ? (mirrored ? TO_ORIGINAL : UNSCALED).run(boxes, numbers) : boxes;
+        NDArray upright = flip(boxes);
+        return scale.map(each -> upright.div(each.expandDims(1))).orElse(upright);
     }
 
-    /** Returns {@code [B, N, 4]} boxes of the original images in those of the network input. */
+    /** Converts {@code [B, N, 4]} boxes of the original images to the network input. */
     public NDArray fromOriginal(NDArray boxes) {
-        return FROM_ORIGINAL.run(boxes, numbers);
+        return flip(scale.map(each -> boxes.mul(each.expandDims(1))).orElse(boxes));
+    }
+
+    private NDArray flip(NDArray boxes) {
+        if (flipped.isEmpty()) {
+            return boxes;
+        }
+        NDArray width = Functional.slice(limits, 1, 0, 1).expandDims(1);
+        NDList sides = boxes.split(4, 2);
+        NDList mirrored =
+                new NDList(
+                        width.sub(sides.get(2)),
+                        sides.get(1),
+                        width.sub(sides.get(0)),
+                        sides.get(3));
+        NDArray isFlipped = Functional.gt(flipped.get(), 0).expandDims(1);
+        return Functional.where(isFlipped, NDArrays.concat(mirrored, 2), boxes);
     }
 }

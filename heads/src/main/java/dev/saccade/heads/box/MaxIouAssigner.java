@@ -7,13 +7,11 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.vision.MaxIouAssign;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Range;
-
-import java.util.Map;
 
 /**
  * Says for every box, such as an anchor, which ground truth it should learn, by IoU; follows
@@ -46,15 +44,6 @@ public record MaxIouAssigner(
         @Default("true") boolean ignoreWrtCandidates)
         implements Assigner {
 
-    /** Background that overlaps too little is not trained. */
-    private static final ScriptTemplate FAR_APART =
-            ScriptTemplate.of(
-                    "(found: Tensor, overlaps: Tensor) -> Tensor",
-                    """
-                    ignored = torch.logical_and(torch.eq(found, 0), torch.lt(overlaps, {least}))
-                    return torch.masked_fill(found, ignored, -1)
-                    """);
-
     /** Checks the thresholds. */
     public MaxIouAssigner {
         new Checks()
@@ -86,12 +75,13 @@ public record MaxIouAssigner(
                 new MaxIouAssign(
                         posIouThr, negIouThr.high(), minPosIou, matchLowQuality, gtMaxAssignAll);
         NDList found = rule.assign(boxes, objects.boxes(), ignored.hold(boxes, objects.ignored()));
-        NDArray indexes =
-                negIouThr.low() > 0
-                        ? FAR_APART
-                                .with(Map.of("least", (double) (float) negIouThr.low()))
-                                .run(found.get(0), found.get(1))
-                        : found.get(0);
-        return new Assignment(indexes, found.get(1));
+        NDArray gtInds = found.get(0);
+        NDArray overlaps = found.get(1);
+        if (negIouThr.low() > 0) {
+            // Background that overlaps too little is not trained.
+            NDArray isFar = Functional.lt(overlaps, (float) negIouThr.low());
+            gtInds = Functional.maskedFill(gtInds, Functional.eq(gtInds, 0).logicalAnd(isFar), -1);
+        }
+        return new Assignment(gtInds, overlaps);
     }
 }

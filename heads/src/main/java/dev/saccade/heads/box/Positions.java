@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Script;
 
@@ -18,34 +19,12 @@ import dev.saccade.core.ops.script.Script;
  */
 public record Positions(NDArray indices, NDArray weights) {
 
-    private static final Script SELECT =
-            Script.compile(
-                    "(rows: Tensor, indices: Tensor) -> Tensor",
-                    "return torch.index_select(rows, 0, indices)");
-
-    private static final Script EXACT =
-            Script.compile(
-                    "(mask: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    found = torch.squeeze(torch.nonzero(mask), 1)
-                    return (found, torch.ones_like(found, dtype=6))
-                    """);
-
     private static final Script ALL =
             Script.compile(
                     "(mask: Tensor) -> Tuple[Tensor, Tensor]",
                     """
                     every = torch.arange(torch.size(mask, 0), dtype=4, device=mask.device)
                     return (every, torch.to(mask, 6))
-                    """);
-
-    private static final Script EXACT_IN_TURN =
-            Script.compile(
-                    "(first: Tensor, then: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    each = [torch.nonzero(first), torch.nonzero(then)]
-                    found = torch.squeeze(torch.cat(each), 1)
-                    return (found, torch.ones_like(found, dtype=6))
                     """);
 
     /**
@@ -75,7 +54,7 @@ public record Positions(NDArray indices, NDArray weights) {
      * @param mask {@code [N]} boolean
      */
     public static Positions where(NDArray mask) {
-        return of((DynamicShapes.areFreeFor(mask) ? EXACT : ALL).runAll(mask));
+        return DynamicShapes.areFreeFor(mask) ? exactly(mask.nonzero()) : of(ALL.runAll(mask));
     }
 
     /**
@@ -88,10 +67,15 @@ public record Positions(NDArray indices, NDArray weights) {
      */
     public static Positions inTurn(NDArray first, NDArray then, long most) {
         if (DynamicShapes.areFreeFor(first)) {
-            return of(EXACT_IN_TURN.runAll(first, then));
+            return exactly(first.nonzero().concat(then.nonzero(), 0));
         }
         Shape slots = new Shape(Math.min(most, first.size()), 0);
         return of(SLOTS.runAll(first, then, first.getManager().create(slots, DataType.FLOAT32)));
+    }
+
+    private static Positions exactly(NDArray found) {
+        NDArray ones = found.getManager().ones(new Shape(found.size()));
+        return new Positions(found.flatten(), ones);
     }
 
     private static Positions of(NDList found) {
@@ -100,7 +84,7 @@ public record Positions(NDArray indices, NDArray weights) {
 
     /** Returns the rows of an array at these positions, in their order. */
     public NDArray select(NDArray rows) {
-        return SELECT.run(rows, indices);
+        return Functional.indexSelect(rows, 0, indices);
     }
 
     /** Returns P. */

@@ -1,15 +1,15 @@
 package dev.saccade.heads.box;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.DynamicShapes;
-import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
 
-import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -20,28 +20,6 @@ import java.util.SplittableRandom;
  * @param avgFactorWithNeg whether the losses are means over both, or over the positive ones
  */
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
-
-    private static final ScriptTemplate AVG_FACTOR =
-            ScriptTemplate.of(
-                    "(pos: Tensor, neg: Tensor) -> Tensor",
-                    """
-                    factor = torch.clamp(torch.count_nonzero(pos), 1)
-                    if {with_neg}:
-                      whole = torch.add(factor, torch.clamp(torch.count_nonzero(neg), 1))
-                    else:
-                      whole = factor
-                    return torch.to(whole, 6)
-                    """);
-
-    /** How many positive ones have no object, and how many are trained. */
-    private static final Script COUNTS =
-            Script.compile(
-                    "(pos: Tensor, neg: Tensor, gt_inds: Tensor) -> Tensor",
-                    """
-                    without = torch.logical_and(pos, torch.lt(gt_inds, 1))
-                    trained = torch.logical_or(pos, neg)
-                    return torch.stack([torch.count_nonzero(without), torch.count_nonzero(trained)])
-                    """);
 
     /**
      * Returns what a sampler chooses, see {@link Sampler#sample}. Values are looked at where that
@@ -57,7 +35,14 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
         requireMask(sampler, "posMask", chosen.posMask, gtInds);
         requireMask(sampler, "negMask", chosen.negMask, gtInds);
         if (DynamicShapes.areFreeFor(gtInds)) {
-            long[] counts = Tensors.readLongs(COUNTS.run(chosen.posMask, chosen.negMask, gtInds));
+            NDArray unassigned = chosen.posMask.logicalAnd(Functional.lt(gtInds, 1));
+            NDArray trained = chosen.posMask.logicalOr(chosen.negMask);
+            long[] counts =
+                    Tensors.readLongs(
+                            NDArrays.stack(
+                                    new NDList(
+                                            Functional.countNonzero(unassigned),
+                                            Functional.countNonzero(trained))));
             if (counts[0] > 0) {
                 throw SaccadeException.user(
                         "sampler %s: gave %d priors in its posMask that no object is assigned to",
@@ -90,7 +75,13 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
      * counts as one.
      */
     public NDArray avgFactor() {
-        return AVG_FACTOR.with(Map.of("with_neg", avgFactorWithNeg)).run(posMask, negMask);
+        NDArray factor = atLeastOne(posMask);
+        return Functional.to(
+                avgFactorWithNeg ? factor.add(atLeastOne(negMask)) : factor, DataType.FLOAT32);
+    }
+
+    private static NDArray atLeastOne(NDArray mask) {
+        return Functional.clamp(Functional.countNonzero(mask), 1);
     }
 
     /**

@@ -3,9 +3,9 @@ package dev.saccade.heads.box;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.List;
 import java.util.Map;

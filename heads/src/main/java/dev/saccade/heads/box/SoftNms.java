@@ -4,8 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.vision.Nms;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -56,12 +56,6 @@ public record SoftNms(
         NAIVE
     }
 
-    /** Boxes and scores of each image in one row. */
-    private static final Script ROWS =
-            Script.compile(
-                    "(boxes: Tensor, scores: Tensor) -> Tensor",
-                    "return torch.cat([torch.flatten(boxes, 1), torch.flatten(scores, 1)], 1)");
-
     /** Checks the values. */
     public SoftNms {
         new Checks()
@@ -82,7 +76,10 @@ public record SoftNms(
         int classes = (int) shape.get(2);
         int pairs = (int) shape.get(1) * classes;
         int corners = 4 * (int) scored.boxes().getShape().get(1);
-        float[] rows = Tensors.readFloats(ROWS.run(scored.boxes(), scored.scores()));
+        float[] rows =
+                Tensors.readFloats(
+                        Functional.flatten(scored.boxes(), 1)
+                                .concat(Functional.flatten(scored.scores(), 1), 1));
         int[][] kept = new int[images][];
         float[][] scores = new float[images][];
         for (int n = 0; n < images; n++) {

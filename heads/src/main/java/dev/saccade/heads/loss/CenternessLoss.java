@@ -3,6 +3,7 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 
@@ -30,12 +31,6 @@ public record CenternessLoss(@Default("1") double lossWeight) {
                     return torch.sqrt(torch.mul(torch.clamp(across, 0), torch.clamp(down, 0)))
                     """);
 
-    private static final Script SUM =
-            Script.compile(
-                    "(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor",
-                    "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None,"
-                        + " 2)");
-
     /** Checks the weight. */
     public CenternessLoss {
         new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
@@ -62,6 +57,7 @@ public record CenternessLoss(@Default("1") double lossWeight) {
      * @param weights {@code [P]} float32; 0 for one that is not trained
      */
     public NDArray sum(NDArray logits, NDArray targets, NDArray weights) {
-        return WeightedSum.run(SUM, lossWeight, logits, targets, weights);
+        NDArray sum = Functional.binaryCrossEntropyWithLogits(logits, targets, weights);
+        return Functional.mul(sum, (float) lossWeight);
     }
 }

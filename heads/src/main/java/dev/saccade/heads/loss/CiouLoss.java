@@ -32,9 +32,8 @@ public record CiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
                             """
                                     .replace("FACTOR", Double.toString(4 / (Math.PI * Math.PI))));
 
-    /** Checks the weight. */
     public CiouLoss {
-        WeightOnlyBoxLoss.check(lossWeight);
+        OverlapLoss.check(lossWeight);
     }
 
     @Override

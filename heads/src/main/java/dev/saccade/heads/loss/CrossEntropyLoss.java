@@ -3,6 +3,7 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -31,17 +32,6 @@ public record CrossEntropyLoss(
                     return torch.sum(torch.mul(each, weights))
                     """);
 
-    private static final Script SIGMOID =
-            Script.compile(
-                    SIGNATURE,
-                    """
-                    classes = torch.arange(torch.size(logits, 1), dtype=4, device=logits.device)
-                    targets = torch.eq(torch.unsqueeze(labels, 1), classes)
-                    targets = torch.type_as(targets, logits)
-                    weight = torch.expand_as(torch.unsqueeze(weights, 1), logits)
-                    return torch.binary_cross_entropy_with_logits(logits, targets, weight, None, 2)
-                    """);
-
     /** Checks the weight. */
     public CrossEntropyLoss {
         new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
@@ -49,6 +39,18 @@ public record CrossEntropyLoss(
 
     @Override
     public NDArray sum(NDArray logits, NDArray labels, NDArray weights) {
-        return WeightedSum.run(useSigmoid ? SIGMOID : SOFTMAX, lossWeight, logits, labels, weights);
+        NDArray sum =
+                useSigmoid
+                        ? sigmoid(logits, labels, weights)
+                        : SOFTMAX.run(logits, labels, weights);
+        return Functional.mul(sum, (float) lossWeight);
+    }
+
+    private static NDArray sigmoid(NDArray logits, NDArray labels, NDArray weights) {
+        int numClasses = (int) logits.getShape().get(1);
+        NDArray classes = labels.getManager().arange(0, numClasses, 1, labels.getDataType());
+        NDArray targets = Functional.typeAs(labels.expandDims(1).eq(classes), logits);
+        NDArray weight = weights.expandDims(1).broadcast(logits.getShape());
+        return Functional.binaryCrossEntropyWithLogits(logits, targets, weight);
     }
 }

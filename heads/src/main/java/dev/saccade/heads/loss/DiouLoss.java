@@ -23,9 +23,8 @@ public record DiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
                             return torch.sum(torch.mul(loss, weight))
                             """);
 
-    /** Checks the weight. */
     public DiouLoss {
-        WeightOnlyBoxLoss.check(lossWeight);
+        OverlapLoss.check(lossWeight);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
@@ -83,6 +84,6 @@ public record FocalLoss(
         Script script =
                 SCRIPT.with(
                         Map.of("gamma", gamma, "alpha", alpha, "beta", 1 - alpha, "chunk", CHUNK));
-        return WeightedSum.run(script, lossWeight, logits, labels, weights);
+        return Functional.mul(script.run(logits, labels, weights), (float) lossWeight);
     }
 }

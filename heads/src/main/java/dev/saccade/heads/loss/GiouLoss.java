@@ -25,9 +25,8 @@ public record GiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
                             return torch.sum(torch.mul(torch.rsub(giou, 1.), weight))
                             """);
 
-    /** Checks the weight. */
     public GiouLoss {
-        WeightOnlyBoxLoss.check(lossWeight);
+        OverlapLoss.check(lossWeight);
     }
 
     @Override

@@ -1,6 +1,9 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.ops.script.Script;
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
@@ -10,20 +13,14 @@ import dev.saccade.core.parts.Part;
  * @param lossWeight weight of the loss among the others
  */
 @Part("l1")
-public record L1Loss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record L1Loss(@Default("1") double lossWeight) implements BoxLoss {
 
-    private static final Script SCRIPT =
-            Script.compile(
-                    SIGNATURE,
-                    "return torch.sum(torch.mul(torch.abs(torch.sub(pred, target)), weight))");
-
-    /** Checks the weight. */
     public L1Loss {
-        WeightOnlyBoxLoss.check(lossWeight);
+        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     @Override
-    public Script script() {
-        return SCRIPT;
+    public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
+        return Functional.mul(pred.sub(target).abs().mul(weight).sum(), (float) lossWeight);
     }
 }

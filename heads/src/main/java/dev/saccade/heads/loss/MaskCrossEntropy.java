@@ -1,8 +1,10 @@
 package dev.saccade.heads.loss;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.Functional;
 
 /**
  * Binary cross entropy of the cells of masks, as mmdetection's {@code mask_cross_entropy}.
@@ -11,16 +13,21 @@ import dev.saccade.core.ops.script.Script;
  */
 public record MaskCrossEntropy(double lossWeight) {
 
-    private static final Script SCRIPT =
-            Script.compile(
-                    "(logits: Tensor, targets: Tensor, labels: Tensor, weights: Tensor) -> Tensor",
-                    """
-                    boxes = torch.arange(torch.size(logits, 0), dtype=4, device=logits.device)
-                    index = annotate(List[Optional[Tensor]], [boxes, torch.to(labels, 4)])
-                    chosen = torch.index(logits, index)
-                    weight = torch.expand_as(torch.reshape(weights, [-1, 1, 1]), targets)
-                    return torch.binary_cross_entropy_with_logits(chosen, targets, weight, None, 2)
-                    """);
+    /**
+     * Returns the map of the label of each object.
+     *
+     * @param maps {@code [N, C, H, W]}
+     * @param labels {@code [N]} integers
+     * @return {@code [N, H, W]}
+     */
+    public static NDArray ofLabels(NDArray maps, NDArray labels) {
+        Shape shape = maps.getShape();
+        NDArray index =
+                Functional.to(labels, DataType.INT64)
+                        .reshape(-1, 1, 1, 1)
+                        .broadcast(new Shape(shape.get(0), 1, shape.get(2), shape.get(3)));
+        return Functional.gather(maps, 1, index).squeeze(1);
+    }
 
     /**
      * Returns the weighted sum over all cells of the masks of the labeled classes, times the weight
@@ -32,6 +39,11 @@ public record MaskCrossEntropy(double lossWeight) {
      * @param weights {@code [N]} weight of each mask; 0 for one that is not trained
      */
     public NDArray sum(NDArray logits, NDArray targets, NDArray labels, NDArray weights) {
-        return WeightedSum.run(SCRIPT, lossWeight, logits, targets, labels, weights);
+        NDArray sum =
+                Functional.binaryCrossEntropyWithLogits(
+                        ofLabels(logits, labels),
+                        targets,
+                        weights.reshape(-1, 1, 1).broadcast(targets.getShape()));
+        return Functional.mul(sum, (float) lossWeight);
     }
 }

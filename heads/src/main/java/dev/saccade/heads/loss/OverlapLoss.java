@@ -1,7 +1,15 @@
 package dev.saccade.heads.loss;
 
-/** A loss of how far two boxes lie over one another, and what its script begins with. */
-interface OverlapLoss extends WeightOnlyBoxLoss {
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.script.Script;
+
+/** A loss of the overlap of box pairs, and the text that its script begins with. */
+interface OverlapLoss extends BoxLoss {
+
+    String SIGNATURE = "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor";
 
     /** Corners, intersection and areas of box pairs; one weight a box. */
     String OF_BOXES =
@@ -34,6 +42,22 @@ interface OverlapLoss extends WeightOnlyBoxLoss {
             rho2 = torch.div(torch.add(torch.pow(dx, 2), torch.pow(dy, 2)), 4.)
             distance = torch.div(rho2, c2)
             """;
+
+    /** Returns the weight of the loss among the others. */
+    double lossWeight();
+
+    /** Returns the script of the weighted sum. */
+    Script script();
+
+    @Override
+    default NDArray sum(NDArray pred, NDArray target, NDArray weight) {
+        return Functional.mul(script().run(pred, target, weight), (float) lossWeight());
+    }
+
+    /** Checks the weight of a loss. */
+    static void check(double lossWeight) {
+        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+    }
 
     @Override
     default boolean comparesBoxes() {

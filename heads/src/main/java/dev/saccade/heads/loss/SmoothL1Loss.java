@@ -3,12 +3,9 @@ package dev.saccade.heads.loss;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-
-import java.util.Map;
 
 /**
  * The sum of absolute differences, squared where they are small (Fast R-CNN, Girshick 2015).
@@ -20,18 +17,6 @@ import java.util.Map;
 public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossWeight)
         implements BoxLoss {
 
-    private static final ScriptTemplate SCRIPT =
-            ScriptTemplate.of(
-                    "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor",
-                    """
-                    b = {beta}
-                    d = torch.abs(torch.sub(pred, target))
-                    inner = torch.mul(torch.mul(d, d), 0.5 / b)
-                    outer = torch.sub(d, 0.5 * b)
-                    return torch.sum(torch.mul(torch.where(torch.lt(d, b), inner, outer), weight))
-                    """);
-
-    /** Checks the values. */
     public SmoothL1Loss {
         new Checks()
                 .above("beta", beta, 0, 1000)
@@ -41,7 +26,11 @@ public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossW
 
     @Override
     public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
-        Script script = SCRIPT.with(Map.of("beta", (double) (float) beta));
-        return WeightedSum.run(script, lossWeight, pred, target, weight);
+        double b = (float) beta;
+        NDArray d = pred.sub(target).abs();
+        NDArray inner = Functional.mul(d.mul(d), 0.5 / b);
+        NDArray outer = Functional.add(d, -0.5 * b);
+        NDArray loss = Functional.where(Functional.lt(d, b), inner, outer);
+        return Functional.mul(loss.mul(weight).sum(), (float) lossWeight);
     }
 }

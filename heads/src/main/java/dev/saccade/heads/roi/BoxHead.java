@@ -4,7 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Activation;
 
 import com.google.common.collect.ImmutableMap;
 
@@ -13,10 +12,8 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.NoGrad;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Losses;
@@ -80,17 +77,6 @@ public final class BoxHead extends Module {
             BoxRegression.check(lossBbox, regDecodedBbox);
         }
     }
-
-    /** The number of regions, at least 1, and the accuracy of their classes in percent. */
-    private static final Script NUMBER_AND_ACCURACY =
-            Script.compile(
-                    "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    number = torch.clamp(torch.sum(weights), 1)
-                    hits = torch.type_as(torch.eq(torch.argmax(logits, 1), labels), logits)
-                    hits = torch.mul(torch.sum(torch.mul(hits, weights)), 100.)
-                    return (number, torch.div(hits, number))
-                    """);
 
     /** The four numbers of the labels of some regions. */
     private static final Script OF_LABEL =
@@ -188,7 +174,7 @@ public final class BoxHead extends Module {
         }
         x = x.flatten(1, -1);
         for (Linear fc : fcs) {
-            x = Activation.relu(fc.apply(x));
+            x = Functional.relu(fc.apply(x));
         }
         return new Output(Tensors.toFloat32(cls.apply(x)), Tensors.toFloat32(reg.apply(x)));
     }
@@ -205,9 +191,9 @@ public final class BoxHead extends Module {
     Losses losses(Output output, RoiSamples samples) {
         ClassificationLoss lossCls = config.lossCls();
         RoiSamples.Positives positives = samples.positives();
-        NDList metrics =
-                NUMBER_AND_ACCURACY.runAll(output.logits(), samples.labels(), samples.weights());
-        NDArray number = metrics.get(0);
+        NDArray number = Functional.clamp(samples.weights().sum(), 1);
+        NDArray isHit = output.logits().argMax(1).eq(samples.labels());
+        NDArray hits = Functional.mul(samples.weights(), isHit).sum();
         NDArray cls =
                 Losses.requireScalar(
                         "loss_cls " + lossCls.type(),
@@ -220,7 +206,7 @@ public final class BoxHead extends Module {
                         positives.weights());
         return new Losses(
                 ImmutableMap.of("loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
-                ImmutableMap.of("acc", metrics.get(1)));
+                ImmutableMap.of("acc", Functional.mul(hits, 100).div(number)));
     }
 
     /**

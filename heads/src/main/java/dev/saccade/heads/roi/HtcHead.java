@@ -8,8 +8,8 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
@@ -62,19 +62,19 @@ public final class HtcHead extends TwoStageHead {
             RoiExtractor bboxRoiExtractor,
             @Default(
                             "[{bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
-                                + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
-                                + " {type: smooth_l1}}, assigner: {match_low_quality: true}},"
-                                + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs:"
-                                + " 2, bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]},"
-                                + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
-                                + " {type: smooth_l1}}, assigner: {pos_iou_thr: 0.6, neg_iou_thr:"
-                                + " 0.6, min_pos_iou: 0.6, match_low_quality: true}, loss_weight:"
-                                + " 0.5}, {bbox_head: {num_shared_convs: 0, norm: none,"
-                                + " num_shared_fcs: 2, bbox_coder: {stds: [0.033, 0.033, 0.067,"
-                                + " 0.067]}, reg_class_agnostic: true, reg_decoded_bbox: false,"
-                                + " loss_bbox: {type: smooth_l1}}, assigner: {pos_iou_thr: 0.7,"
-                                + " neg_iou_thr: 0.7, min_pos_iou: 0.7, match_low_quality: true},"
-                                + " loss_weight: 0.25}]")
+                                    + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
+                                    + " {type: smooth_l1}}, assigner: {match_low_quality: true}},"
+                                    + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs:"
+                                    + " 2, bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]},"
+                                    + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
+                                    + " {type: smooth_l1}}, assigner: {pos_iou_thr: 0.6, neg_iou_thr:"
+                                    + " 0.6, min_pos_iou: 0.6, match_low_quality: true}, loss_weight:"
+                                    + " 0.5}, {bbox_head: {num_shared_convs: 0, norm: none,"
+                                    + " num_shared_fcs: 2, bbox_coder: {stds: [0.033, 0.033, 0.067,"
+                                    + " 0.067]}, reg_class_agnostic: true, reg_decoded_bbox: false,"
+                                    + " loss_bbox: {type: smooth_l1}}, assigner: {pos_iou_thr: 0.7,"
+                                    + " neg_iou_thr: 0.7, min_pos_iou: 0.7, match_low_quality: true},"
+                                    + " loss_weight: 0.25}]")
                     List<RoiStage.Config> stages,
             @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
             @Default("{}") Optional<MaskHead.Config> maskHead,
@@ -129,14 +129,6 @@ public final class HtcHead extends TwoStageHead {
         /** The mask heads'. */
         MASK
     }
-
-    private static final Script ADD_POOLED =
-            Script.compile(
-                    "(pooled: Tensor, semantic: Tensor) -> Tensor",
-                    """
-                    size = [torch.size(pooled, 2), torch.size(pooled, 3)]
-                    return torch.add(pooled, torch.adaptive_avg_pool2d(semantic, size))
-                    """);
 
     private final Config config;
     private final Optional<FusedSemanticHead> semantic;
@@ -259,7 +251,9 @@ public final class HtcHead extends TwoStageHead {
         }
         NDArray map = features.get(features.size() - 1);
         FeaturePyramid last = new FeaturePyramid(List.of(map));
-        return ADD_POOLED.run(pooled, config.semanticRoiExtractor().pool(last, rois));
+        NDArray pooledSemantic = config.semanticRoiExtractor().pool(last, rois);
+        int size = Math.toIntExact(pooled.getShape().get(2));
+        return pooled.add(Functional.adaptiveAvgPool2d(pooledSemantic, size));
     }
 
     @Override

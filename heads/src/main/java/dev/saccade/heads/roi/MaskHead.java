@@ -9,12 +9,8 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.MaskCrop;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.vision.MaskCrop;
 import dev.saccade.core.parts.Default;
 import dev.saccade.heads.Norm;
@@ -59,25 +55,6 @@ public final class MaskHead extends Layer {
                     .throwIfAny();
         }
     }
-
-    /** The probabilities of the labeled classes, {@code [R, S, S]}. */
-    private static final Script PROBABILITIES =
-            Script.compile(
-                    "(logits: Tensor, labels: Tensor) -> Tensor",
-                    """
-                    size = [-1, 1, torch.size(logits, 2), torch.size(logits, 3)]
-                    index = torch.expand(torch.reshape(torch.to(labels, 4), [-1, 1, 1, 1]), size)
-                    return torch.sigmoid(torch.squeeze(torch.gather(logits, 1, index), 1))
-                    """);
-
-    /** The number of cells of all masks that count, or of one. */
-    private static final Script CELLS =
-            Script.compile(
-                    "(targets: Tensor, weights: Tensor) -> Tensor",
-                    """
-                    cells = torch.size(targets, 1) * torch.size(targets, 2)
-                    return torch.mul(torch.clamp(torch.sum(weights), 1), cells)
-                    """);
 
     private final Config config;
     private final MaskCrossEntropy loss;
@@ -154,7 +131,7 @@ public final class MaskHead extends Layer {
      * @return {@code [R, classes, 2S, 2S]}, float32 in any precision
      */
     NDArray logits(NDArray features) {
-        NDArray up = Activations.relu(upsample.apply(features));
+        NDArray up = Functional.reluInPlace(upsample.apply(features));
         return Tensors.toFloat32(convLogits.apply(up));
     }
 
@@ -168,7 +145,8 @@ public final class MaskHead extends Layer {
         int side = Math.toIntExact(logits.getShape().get(2));
         NDArray targets = masks.crop(positives.objects(), positives.boxes(), side);
         NDArray sum = loss.sum(logits, targets, labels(positives.labels()), positives.weights());
-        return sum.div(CELLS.run(targets, positives.weights()));
+        NDArray number = Functional.clamp(positives.weights().sum(), 1);
+        return sum.div(Functional.mul(number, (double) side * side));
     }
 
     /**
@@ -178,7 +156,7 @@ public final class MaskHead extends Layer {
      * @param labels {@code [R]} integers
      */
     NDArray probabilities(NDArray logits, NDArray labels) {
-        return PROBABILITIES.run(logits, labels(labels));
+        return Functional.sigmoid(MaskCrossEntropy.ofLabels(logits, labels(labels)));
     }
 
     private NDArray labels(NDArray labels) {

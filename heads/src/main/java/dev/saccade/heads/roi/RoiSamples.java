@@ -5,9 +5,9 @@ import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.SampleRandom;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
@@ -84,11 +84,6 @@ record RoiSamples(
      * @param sampled [S] positions of the samples
      */
     private record OfImage(NDArray candidates, NDArray gtInds, Positions sampled) {}
-
-    private static final Script WITHOUT_FILLERS =
-            Script.compile(
-                    "(gt_inds: Tensor, exists: Tensor) -> Tensor",
-                    "return torch.where(exists, gt_inds, -1)");
 
     /** A unit box, so that no fillers have sizes from which infinite numbers come. */
     private static final String UNIT =
@@ -196,7 +191,7 @@ record RoiSamples(
             SplittableRandom random) {
         NDArray boxes = candidates.boxes();
         Assignment found = Assignment.by(stage.assigner(), new Priors(boxes), objects);
-        NDArray gtInds = WITHOUT_FILLERS.run(found.gtInds(), candidates.exists());
+        NDArray gtInds = Functional.where(candidates.exists(), found.gtInds(), -1);
         Assignment assignment = new Assignment(gtInds, found.maxOverlaps());
         if (stage.sampler().addGtAsProposals() && objects.size() > 0) {
             boxes = objects.boxes().concat(boxes);

@@ -13,15 +13,11 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.DynamicShapes;
-import dev.saccade.core.ops.MaskCrop;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.vision.MaskPaste;
+import dev.saccade.core.ops.script.DynamicShapes;
+import dev.saccade.core.ops.vision.MaskCrop;
 import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.ExportableHead;
@@ -189,6 +185,10 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return stages.get(stages.size() - 1);
     }
 
+    boolean isLast(RoiStage stage) {
+        return stage.index() == stages.size() - 1;
+    }
+
     int numClasses() {
         return numClasses;
     }
@@ -292,6 +292,16 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     /**
+     * Returns mask probabilities inside the boxes of objects, {@code [D, S, S]}.
+     *
+     * @param objects of each image, in the coordinates of the original image; at least one
+     */
+    public NDArray maskProbabilities(
+            FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
+        return TwoStageInference.of(this, features, images).masks(objects);
+    }
+
+    /**
      * {@inheritDoc}
      *
      * @return the losses of mmdetection: {@code loss_rpn_cls} and {@code loss_rpn_bbox}; {@code
@@ -333,7 +343,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
                     RoiSamples.sample(stage.config(), stage.box(), candidates, objects, numClasses);
             BoxHead.Output output =
                     forward(stage, roiFeatures, samples.rois(), fillers(samples.weights()));
-            if (stage != lastStage() || isInterleaved()) {
+            if (!isLast(stage) || isInterleaved()) {
                 candidates = refined(stage, output, samples, frames);
             }
             Losses losses = Autocast.off(() -> stage.box().losses(output, samples));

@@ -1,7 +1,6 @@
 package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
@@ -9,15 +8,12 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.primitives.Ints;
 
-import dev.saccade.core.ops.MaskPaste;
-import dev.saccade.core.ops.Rois;
-import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
+import dev.saccade.core.ops.vision.MaskPaste;
 import dev.saccade.core.ops.vision.Rois;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -43,8 +39,9 @@ import java.util.stream.IntStream;
  * as in mmdetection's {@code aug_test}.
  *
  * @param views one batch, or several batches of one image
+ * @param merges whether these are views of one image to merge
  */
-record TwoStageInference(TwoStageHead head, List<View> views) {
+record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
 
     /** A batch, the levels its regions are pooled from, and the coordinates of its images. */
     private record View(
@@ -52,24 +49,6 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
             FeaturePyramid roiFeatures,
             List<ImageInfo> images,
             ImageFrames frames) {}
-
-    /** Corners of some of the regions of a batch, and their images. */
-    private static final Script REGIONS =
-            Script.compile(
-                    "(boxes: Tensor, indices: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    m = torch.size(boxes, 1)
-                    chosen = torch.index_select(torch.reshape(boxes, [-1, 4]), 0, indices)
-                    return (chosen, torch.floor_divide(indices, m))
-                    """);
-
-    private static final ScriptTemplate SOFTMAX =
-            ScriptTemplate.of(
-                    "(logits: Tensor) -> Tensor",
-                    """
-                    mean = torch.div(logits, {stages})
-                    return torch.slice(torch.softmax(mean, 1), 1, 0, -1)
-                    """);
 
     /** Rows of some regions among those of all, which have no area and no score. */
     private static final Script AMONG_ALL =
@@ -90,15 +69,6 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
                       all = torch.contiguous(torch.expand(none, [b * m, torch.size(scores, 1)]))
                       given = torch.index_copy(all, 0, indices, given)
                     return (torch.reshape(corners, [b, m * k, 4]), torch.reshape(given, [b, m, torch.size(scores, 1)]))
-                    """);
-
-    /** Whether regions end at the top. */
-    private static final Script ENDS_AT_TOP =
-            Script.compile(
-                    "(regions: Tensor, there: Tensor) -> Tensor",
-                    """
-                    at_top = torch.eq(torch.select(regions, 2, 3), 0)
-                    return torch.reshape(torch.logical_and(there, at_top), [-1])
                     """);
 
     /** All classes alike for some regions, which stay where they are. */
@@ -122,7 +92,7 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
     static TwoStageInference of(
             TwoStageHead head, FeaturePyramid features, List<ImageInfo> images) {
         ImageFrames frames = ImageFrames.of(features.get(0).getManager(), images);
-        return new TwoStageInference(head, List.of(view(head, features, images, frames)));
+        return new TwoStageInference(head, List.of(view(head, features, images, frames)), false);
     }
 
     static TwoStageInference ofViews(
@@ -131,12 +101,12 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
         for (int v = 0; v < views.size(); v++) {
             all.addAll(of(head, views.get(v), List.of(images.get(v))).views);
         }
-        return new TwoStageInference(head, all);
+        return new TwoStageInference(head, all, true);
     }
 
     static TwoStageInference ofSizes(TwoStageHead head, FeaturePyramid features, NDArray sizes) {
         ImageFrames frames = ImageFrames.ofSizes(sizes);
-        return new TwoStageInference(head, List.of(view(head, features, List.of(), frames)));
+        return new TwoStageInference(head, List.of(view(head, features, List.of(), frames)), false);
     }
 
     private static View view(
@@ -192,21 +162,20 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
     /** Selects objects in the coordinates of the original images. */
     private Detections detect() {
         View first = views.get(0);
-        boolean isSingle = views.size() == 1;
         Detections proposals =
-                isSingle
-                        ? head.rpn().proposals(first.features, first.frames)
-                        : head.rpn()
+                merges
+                        ? head.rpn()
                                 .proposals(
                                         views.stream().map(View::features).toList(),
-                                        views.stream().map(View::frames).toList());
+                                        views.stream().map(View::frames).toList())
+                        : head.rpn().proposals(first.features, first.frames);
         List<ScoredBoxes> scored = new ArrayList<>();
         for (View view : views) {
-            Detections seen = isSingle ? proposals : proposals.mapBoxes(view.frames::fromOriginal);
+            Detections seen = merges ? proposals.mapBoxes(view.frames::fromOriginal) : proposals;
             ScoredBoxes boxes =
                     Scope.call(
                             () -> score(view, seen), each -> List.of(each.boxes(), each.scores()));
-            if (isSingle && head.stages().size() == 1) {
+            if (!merges && head.stages().size() == 1) {
                 boxes = withoutPadding(boxes, seen);
             }
             scored.add(boxes.mapBoxes(view.frames::toOriginal));
@@ -223,19 +192,23 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
     private ScoredBoxes score(View view, Detections proposals) {
         NDArray exists = proposals.exists();
         Positions found = Positions.where(exists.reshape(-1));
-        NDList regions = REGIONS.runAll(proposals.boxes(), found.indices());
-        Rois rois = new Rois(regions.get(0), regions.get(1));
+        NDArray boxesOfAll = proposals.boxes().reshape(-1, 4);
+        Rois rois =
+                new Rois(
+                        found.select(boxesOfAll),
+                        Functional.floorDivide(found.indices(), proposals.most()));
         NDArray logits = null;
         BoxHead.Output output = null;
         for (RoiStage stage : head.stages()) {
             output = head.forward(stage, view.roiFeatures, rois, Optional.empty());
             logits = logits == null ? output.logits() : logits.add(output.logits());
-            if (stage != head.lastStage()) {
+            if (!head.isLast(stage)) {
                 NDArray refined = stage.box().refine(output, rois.boxes());
                 rois = new Rois(view.frames.clip(refined, rois.images()), rois.images());
             }
         }
-        NDArray scores = SOFTMAX.with(Map.of("stages", head.stages().size())).run(logits);
+        NDArray mean = Functional.div(logits, head.stages().size());
+        NDArray scores = Functional.slice(Functional.softmax(mean, 1), 1, 0, -1);
         NDArray deltas = output.deltas();
         NDArray boxes =
                 head.lastStage()
@@ -254,7 +227,8 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
      */
     private ScoredBoxes withoutPadding(ScoredBoxes scored, Detections proposals) {
         long boxes = scored.boxes().getShape().get(1) / Math.max(1, scored.size());
-        Positions stay = Positions.where(ENDS_AT_TOP.run(proposals.boxes(), proposals.exists()));
+        NDArray isAtTop = Functional.eq(proposals.boxes().get("..., 3"), 0);
+        Positions stay = Positions.where(isAtTop.logicalAnd(proposals.exists()).reshape(-1));
         float score = 1f / (head.numClasses() + 1);
         NDList changed =
                 UNCHANGED
@@ -274,9 +248,9 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
         List<ImageInfo> images = views.get(0).images;
         List<Instances> withMasks = new ArrayList<>();
         int at = 0;
-        for (int n = 0; n < found.size(); n++) {
+        for (int n = 0; n < (merges ? 1 : images.size()); n++) {
             Boxes boxes = found.get(n).boxes();
-            Boxes place = views.size() == 1 ? rounded(images.get(n), boxes) : boxes;
+            Boxes place = merges ? boxes : rounded(images.get(n), boxes);
             Size size = images.get(n).original();
             withMasks.add(withMasks(head, found.get(n), place, masks, at, size));
             at += boxes.size() * maskSize(head) * maskSize(head);
@@ -344,6 +318,6 @@ record TwoStageInference(TwoStageHead head, List<View> views) {
         int[] flips =
                 Arrays.stream(images).map(n -> view.images.get(n).flipped() ? 1 : 0).toArray();
         NDArray isFlipped = Tensors.of(manager, flips, shape).toType(DataType.BOOLEAN, false);
-        return NDArrays.where(isFlipped.reshape(-1, 1, 1), masks.flip(2), masks);
+        return Functional.where(isFlipped.reshape(-1, 1, 1), masks.flip(2), masks);
     }
 }

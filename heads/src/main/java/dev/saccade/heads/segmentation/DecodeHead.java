@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Losses;

@@ -2,6 +2,7 @@ package dev.saccade.heads.segmentation;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
@@ -11,9 +12,9 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
@@ -24,6 +25,7 @@ import dev.saccade.heads.Norm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 
 /**
  * The semantic branch of Hybrid Task Cascade (Chen et al. 2019), as mmdetection's {@code
@@ -73,20 +75,6 @@ public final class FusedSemanticHead extends Module
             return new NDList(logits, features);
         }
     }
-
-    /** The label at the first pixel of every cell, PyTorch's nearest neighbor. */
-    private static final Script LABELS_OF_CELLS =
-            Script.compile(
-                    "(labels: Tensor, logits: Tensor) -> Tensor",
-                    """
-                    device = labels.device
-                    h = torch.size(logits, 2)
-                    w = torch.size(logits, 3)
-                    rows = torch.mul(torch.arange(h, dtype=4, device=device), torch.size(labels, 1))
-                    columns = torch.mul(torch.arange(w, dtype=4, device=device), torch.size(labels, 2))
-                    chosen = torch.index_select(labels, 1, torch.floor_divide(rows, h))
-                    return torch.index_select(chosen, 2, torch.floor_divide(columns, w))
-                    """);
 
     private final Config config;
     private final List<ConvModule> laterals = new ArrayList<>();
@@ -152,10 +140,19 @@ public final class FusedSemanticHead extends Module
      *     the label of its first pixel
      */
     public NDArray loss(NDArray logits, NDArray labels) {
-        NDArray ofCells = LABELS_OF_CELLS.run(labels, logits);
+        // The label at the first pixel of every cell, PyTorch's nearest neighbor.
+        NDArray rows = Functional.indexSelect(labels, 1, firstPixels(labels, logits, 0));
+        NDArray ofCells = Functional.indexSelect(rows, 2, firstPixels(labels, logits, 1));
         PixelCrossEntropy loss = config.lossSeg();
         NDList sums = Autocast.off(() -> loss.sums(logits, ofCells, true));
         return sums.get(0).div(loss.avgFactor(ofCells));
+    }
+
+    private static NDArray firstPixels(NDArray labels, NDArray logits, int axis) {
+        long pixels = labels.getShape().get(1 + axis);
+        int cells = (int) logits.getShape().get(2 + axis);
+        long[] first = LongStream.range(0, cells).map(cell -> cell * pixels / cells).toArray();
+        return Tensors.of(labels.getManager(), first, new Shape(cells));
     }
 
     @Override

@@ -11,7 +11,6 @@ import dev.saccade.core.nn.Dropout2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.FeatureInfo;
 
 import java.util.List;

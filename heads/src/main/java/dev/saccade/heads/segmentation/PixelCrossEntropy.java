@@ -11,6 +11,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
@@ -44,11 +45,6 @@ public record PixelCrossEntropy(
 
     /** The loss and the number of pixels that are right. */
     private static final Shape FIGURES = new Shape(2);
-
-    private static final Script TOKENS =
-            Script.compile(
-                    "(image: Tensor) -> Tensor",
-                    "return torch.contiguous(torch.permute(torch.detach(image), [1, 2, 0]))");
 
     /**
      * One band: adds the loss and the number of pixels that are right to {@code sums}, and the
@@ -87,23 +83,6 @@ public record PixelCrossEntropy(
                     return sums
                     """);
 
-    private static final Script VALID =
-            Script.compile(
-                    "(labels: Tensor) -> Tensor",
-                    "return torch.to(torch.clamp(torch.sum(torch.ge(labels, 0)), 1), 6)");
-
-    /** The loss, with a sum that adds 0 to it and has the right gradient; the right pixels. */
-    private static final Script FINISH =
-            Script.compile(
-                    "(logits: Tensor, gradient: Tensor, sums: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    tokens = torch.reshape(torch.permute(logits, [0, 2, 3, 1]), [-1])
-                    surrogate = torch.dot(tokens, torch.reshape(gradient, [-1]))
-                    zero = torch.sub(surrogate, torch.detach(surrogate))
-                    values = torch.to(sums, 6)
-                    return (torch.add(values[0], zero), values[1])
-                    """);
-
     /** Checks the values. */
     public PixelCrossEntropy {
         classWeight = ImmutableList.copyOf(classWeight);
@@ -131,7 +110,9 @@ public record PixelCrossEntropy(
     /** Returns what the sum of the loss is divided by, a scalar of at least 1. */
     NDArray avgFactor(NDArray labels) {
         return avgNonIgnore
-                ? VALID.run(labels)
+                ? Functional.to(
+                        Functional.clamp(Functional.countNonzero(Functional.ge(labels, 0)), 1),
+                        DataType.FLOAT32)
                 : Tensors.of(labels.getManager(), (float) labels.size());
     }
 
@@ -156,8 +137,17 @@ public record PixelCrossEntropy(
                     NDArray gradient = NoGrad.call(() -> gradient(resize, logits, labels, sums));
                     float[] factors = {(float) lossWeight, 1};
                     NDArray scaled = sums.mul(Tensors.of(manager, factors, FIGURES));
-                    return FINISH.runAll(logits, gradient, scaled);
+                    // Adds 0 to the loss, with the right gradient.
+                    NDArray surrogate =
+                            logits.transpose(0, 2, 3, 1).reshape(-1).dot(gradient.reshape(-1));
+                    NDArray zero = surrogate.sub(surrogate.stopGradient());
+                    NDArray values = Functional.to(scaled, DataType.FLOAT32);
+                    return new NDList(values.get(0).add(zero), values.get(1));
                 });
+    }
+
+    private static NDArray tokens(NDArray image) {
+        return Functional.contiguous(image.stopGradient().transpose(1, 2, 0));
     }
 
     private NDArray weights(NDManager manager, long numClasses) {
@@ -173,7 +163,7 @@ public record PixelCrossEntropy(
         for (int n = 0; n < logits.getShape().get(0); n++) {
             NDArray label = labels.get(n);
             NDArray image = logits.get(n);
-            each.add(Scope.array(() -> ofImage(resize, TOKENS.run(image), label, sums)));
+            each.add(Scope.array(() -> ofImage(resize, tokens(image), label, sums)));
         }
         return NDArrays.stack(each);
     }

@@ -8,7 +8,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Sequential;
-import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;

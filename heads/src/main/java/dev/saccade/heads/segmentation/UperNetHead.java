@@ -6,12 +6,8 @@ import ai.djl.ndarray.NDList;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.ConvModule;
-import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.Scope;
-import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
@@ -22,7 +18,6 @@ import dev.saccade.heads.Norm;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The head of UperNet (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pools the coarsest
@@ -69,11 +64,6 @@ public final class UperNetHead extends DecodeHead {
             return new UperNetHead(this, features, numClasses);
         }
     }
-
-    private static final ScriptTemplate POOL =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor",
-                    "return torch.adaptive_avg_pool2d(x, [{scale}, {scale}])");
 
     private final Config config;
     private final List<ConvModule> pooledConvs = new ArrayList<>();
@@ -142,8 +132,8 @@ public final class UperNetHead extends DecodeHead {
     private NDArray pooled(NDArray coarsest) {
         NDList scales = new NDList(coarsest);
         for (int i = 0; i < pooledConvs.size(); i++) {
-            Script pool = POOL.with(Map.of("scale", config.poolScales().get(i)));
-            NDArray y = pooledConvs.get(i).apply(pool.run(coarsest));
+            NDArray pooled = Functional.adaptiveAvgPool2d(coarsest, config.poolScales().get(i));
+            NDArray y = pooledConvs.get(i).apply(pooled);
             scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
         }
         return bottleneck.apply(Tensors.concat(scales, 1));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
@@ -20,6 +21,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Inference;
 import dev.saccade.heads.loss.CenternessLoss;
 
 import org.junit.jupiter.api.AfterEach;
@@ -103,10 +105,10 @@ class AtssHeadTest {
     @ParameterizedTest
     @ValueSource(strings = {"norm_groups=0", "stacked_convs=0", "pred_kernel_size=1"})
     void keepsTheSizeOfItsLevels(String setting) {
-        List<LevelMaps> maps = head(setting).forward(pyramid(1));
-        assertEquals(new Shape(2, 2, 6, 8), maps.get(0).cls().getShape());
-        assertEquals(new Shape(2, 4, 6, 8), maps.get(0).reg().getShape());
-        assertEquals(new Shape(2, 1, 3, 4), maps.get(1).others().get(0).getShape());
+        List<NDList> maps = head(setting).apply(pyramid(1));
+        assertEquals(new Shape(2, 2, 6, 8), maps.get(0).get(0).getShape());
+        assertEquals(new Shape(2, 4, 6, 8), maps.get(0).get(1).getShape());
+        assertEquals(new Shape(2, 1, 3, 4), maps.get(1).get(2).getShape());
     }
 
     @Test
@@ -134,7 +136,8 @@ class AtssHeadTest {
                 .getArray()
                 .set(new float[] {-2});
         head.train(false);
-        Instances found = head.predict(pyramid(0), List.of(image(), image())).get(0);
+        Instances found =
+                Inference.predict(() -> head.predict(pyramid(0), List.of(image(), image()))).get(0);
         assertTrue(found.size() > 0);
         for (int i = 0; i < found.size(); i++) {
             assertEquals(0, found.label(i));
@@ -160,7 +163,9 @@ class AtssHeadTest {
                         size);
         head.train(false);
         ImageInfo narrow = ImageInfo.of(new Size(30, 44));
-        return head.predict(pyramid(0), List.of(narrow, narrow)).get(0).size();
+        return Inference.predict(() -> head.predict(pyramid(0), List.of(narrow, narrow)))
+                .get(0)
+                .size();
     }
 
     private static AtssHead.Config config(String... settings) {
@@ -178,7 +183,9 @@ class AtssHeadTest {
     void findsNothingInFeaturesThatAreNoNumbers() {
         AtssHead head = head();
         head.train(false);
-        for (Instances found : head.predict(pyramid(Float.NaN), List.of(image(), image()))) {
+        for (Instances found :
+                Inference.predict(
+                        () -> head.predict(pyramid(Float.NaN), List.of(image(), image())))) {
             assertEquals(0, found.size());
         }
     }
@@ -189,7 +196,7 @@ class AtssHeadTest {
         head.train(false);
         FeaturePyramid pyramid = pyramid(1);
         int before = manager.getManagedArrays().size();
-        head.predict(pyramid, List.of(image(), image()));
+        Inference.predict(() -> head.predict(pyramid, List.of(image(), image())));
         assertEquals(before, manager.getManagedArrays().size());
     }
 

@@ -22,6 +22,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Inference;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -144,12 +145,15 @@ class HostReadsTest {
         head.initialize(manager, 0);
         head.train(false);
         FeaturePyramid pyramid = pyramid();
-        List<Instances> exact = head.predict(pyramid, images());
+        List<Instances> exact = Inference.predict(() -> head.predict(pyramid, images()));
         HostTransfers transfers =
                 HostTransfers.during(
                         () -> {
                             List<Instances> fixed =
-                                    DynamicShapes.avoidedBy(() -> head.predict(pyramid, images()));
+                                    DynamicShapes.avoidedBy(
+                                            () ->
+                                                    Inference.predict(
+                                                            () -> head.predict(pyramid, images())));
                             assertEquals(exact.toString(), fixed.toString());
                         });
         assertEquals(List.of(1), List.copyOf(transfers.reads().values()));

@@ -17,6 +17,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Inference;
 import dev.saccade.heads.box.GtInstances;
 
 import org.junit.jupiter.api.AfterEach;
@@ -88,7 +89,7 @@ class RetinaNetHeadTest {
         middle.train(false);
         NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
         FeaturePyramid cells = new FeaturePyramid(List.of(cell, cell));
-        Instances found = middle.predict(cells, List.of(image())).get(0);
+        Instances found = Inference.predict(() -> middle.predict(cells, List.of(image()))).get(0);
         assertEquals(Boxes.of(0, 0, 20, 20, 0, 0, 40, 40), found.boxes());
     }
 
@@ -133,7 +134,7 @@ class RetinaNetHeadTest {
     private int trained(double ignoreIofThr, Instances objects) {
         RetinaNetHead careful = head(8, 1, "assigner.ignore_iof_thr=" + ignoreIofThr);
         careful.initialize(manager, 0);
-        AnchorGrid grid = careful.grid(careful.forward(pyramid(1)));
+        AnchorGrid grid = careful.grid(careful.apply(pyramid(1)));
         List<GtInstances> learned = GtInstances.of(manager, List.of(objects));
         return careful.targets(grid, List.of(image()), learned).levels().stream()
                 .mapToInt(level -> (int) level.labelWeights().sum().getFloat())
@@ -158,20 +159,24 @@ class RetinaNetHeadTest {
                         "nms={score_thr: 0.3, max_per_img: 10}");
         RetinaNetHead built = new RetinaNetHead(softmax, FEATURES, 2);
         built.initialize(manager, 0);
-        assertEquals(3, built.forward(pyramid(1)).get(0).cls().getShape().get(1));
+        assertEquals(3, built.apply(pyramid(1)).get(0).get(0).getShape().get(1));
         Instances object = Instances.groundTruth(Boxes.of(3, 3, 40, 44), 1);
         Losses losses =
                 built.losses(pyramid(1), List.of(image(), image()), List.of(object, object));
         losses.terms().values().forEach(term -> assertTrue(Float.isFinite(term.getFloat())));
         built.train(false);
-        Instances found = built.predict(pyramid(0), List.of(image(), image())).get(0);
+        Instances found =
+                Inference.predict(() -> built.predict(pyramid(0), List.of(image(), image())))
+                        .get(0);
         assertEquals(1f / 3, found.score(0), 1e-6f);
     }
 
     @Test
     void findsNothingInFeaturesThatAreNoNumbers() {
         head.train(false);
-        for (Instances found : head.predict(pyramid(Float.NaN), List.of(image(), image()))) {
+        for (Instances found :
+                Inference.predict(
+                        () -> head.predict(pyramid(Float.NaN), List.of(image(), image())))) {
             assertEquals(0, found.size());
         }
     }
@@ -181,7 +186,7 @@ class RetinaNetHeadTest {
         head.train(false);
         FeaturePyramid pyramid = pyramid(1);
         int before = manager.getManagedArrays().size();
-        head.predict(pyramid, List.of(image(), image()));
+        Inference.predict(() -> head.predict(pyramid, List.of(image(), image())));
         assertEquals(before, manager.getManagedArrays().size());
     }
 

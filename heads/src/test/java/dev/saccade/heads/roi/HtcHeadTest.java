@@ -21,6 +21,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.memory.NoGrad;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.vision.Rois;
@@ -34,6 +35,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Inference;
 import dev.saccade.heads.segmentation.FusedSemanticHead;
 
 import org.junit.jupiter.api.AfterEach;
@@ -291,13 +293,19 @@ class HtcHeadTest {
                                         () -> head.losses(pyramid, IMAGES, targets, labels)));
         assertEquals(Map.of(), training.reads());
         head.train(false);
-        List<Instances> exact = head.predict(pyramid, IMAGES);
+        List<Instances> exact = Inference.predict(() -> head.predict(pyramid, IMAGES));
         List<Instances> fixed = new ArrayList<>();
         HostTransfers inference =
                 HostTransfers.during(
                         () ->
                                 DynamicShapes.avoidedBy(
-                                        () -> fixed.addAll(head.predict(pyramid, IMAGES))));
+                                        () ->
+                                                fixed.addAll(
+                                                        Inference.predict(
+                                                                () ->
+                                                                        head.predict(
+                                                                                pyramid,
+                                                                                IMAGES)))));
         assertEquals(2, inference.reads().values().stream().mapToInt(Integer::intValue).sum());
         assertTrue(exact.get(0).size() > 0);
         for (int n = 0; n < exact.size(); n++) {
@@ -309,18 +317,21 @@ class HtcHeadTest {
 
     @Test
     void averagesTheMasksOfAllStagesOrDrawsThoseOfTheLast() {
-        NDArray pooled = manager.randomNormal(new Shape(3, 8, 14, 14));
+        FeaturePyramid pyramid = pyramid(1);
+        Boxes boxes = Boxes.of(3, 3, 40, 44, 0, 0, 9, 9, 5, 0, 30, 20);
+        Rois rois = Rois.of(manager, boxes, 0, 1, 1);
         NDArray shown = manager.create(new long[] {0, 1, 1});
         for (boolean flows : new boolean[] {true, false}) {
             HtcHead head = head("mask_info_flow=" + flows);
-            List<MaskHead> heads =
-                    head.stages().stream().map(stage -> stage.mask().orElseThrow()).toList();
-            MaskBranch last = new MaskBranch(heads, false);
-            MaskBranch all = new MaskBranch(heads, true);
-            float[] first =
-                    heads.get(0).probabilities(heads.get(0).apply(pooled), shown).toFloatArray();
-            float[] second = last.probabilities(pooled, shown).toFloatArray();
-            float[] mean = all.probabilities(pooled, shown).toFloatArray();
+            FeaturePyramid features = head.roiFeatures(pyramid);
+            MaskHead mask = head.stages().get(0).mask().orElseThrow();
+            NDArray logits = mask.apply(head.poolForMasks(features, rois));
+            float[] first = mask.probabilities(logits, shown).toFloatArray();
+            float[] second = head.maskProbabilities(features, rois, shown).toFloatArray();
+            float[] mean =
+                    head("mask_info_flow=" + flows, "average_masks=true")
+                            .maskProbabilities(features, rois, shown)
+                            .toFloatArray();
             assertNotEquals(first[0], second[0]);
             for (int i = 0; i < mean.length; i++) {
                 assertEquals((first[i] + second[i]) / 2, mean[i], 1e-6f);
@@ -334,15 +345,14 @@ class HtcHeadTest {
         Rois rois = Rois.of(manager, Boxes.of(3, 3, 40, 44), new int[] {1});
         for (String wanted : List.of("bbox", "mask")) {
             HtcHead head = head("semantic_fusion=[" + wanted + "]");
-            RoiFeatures fused = head.look(pyramid);
-            RoiFeatures plain = new RoiFeatures(pyramid);
+            FeaturePyramid fused = head.roiFeatures(pyramid);
             HtcHead without = head(WITHOUT_SEMANTIC);
             NoGrad.call(
                     () -> {
                         NDArray boxes = head.poolForBoxes(fused, rois);
                         NDArray masks = head.poolForMasks(fused, rois);
-                        boolean boxesAlike = boxes.allClose(without.poolForBoxes(plain, rois));
-                        boolean masksAlike = masks.allClose(without.poolForMasks(plain, rois));
+                        boolean boxesAlike = boxes.allClose(without.poolForBoxes(pyramid, rois));
+                        boolean masksAlike = masks.allClose(without.poolForMasks(pyramid, rois));
                         assertEquals(wanted.equals("mask"), boxesAlike);
                         assertEquals(wanted.equals("bbox"), masksAlike);
                         return null;
@@ -354,10 +364,12 @@ class HtcHeadTest {
     void findsNothingWhereNothingIs() {
         HtcHead head = head("rpn_head.test_proposals.min_bbox_size=1000");
         head.train(false);
-        head.predict(pyramid(1), IMAGES).forEach(found -> assertEquals(0, found.size()));
+        Inference.predict(() -> head.predict(pyramid(1), IMAGES))
+                .forEach(found -> assertEquals(0, found.size()));
         HtcHead other = head();
         other.train(false);
-        other.predict(pyramid(Float.NaN), IMAGES).forEach(found -> assertEquals(0, found.size()));
+        Inference.predict(() -> other.predict(pyramid(Float.NaN), IMAGES))
+                .forEach(found -> assertEquals(0, found.size()));
     }
 
     @Test
@@ -367,15 +379,15 @@ class HtcHeadTest {
         NDArray labels = labels();
         List<Instances> targets = List.of(object(Boxes.of(3, 3, 40, 44)), Instances.empty());
         int before = manager.getManagedArrays().size();
-        Losses losses = head.losses(pyramid, IMAGES, targets, labels);
+        Losses losses = Scope.losses(() -> head.losses(pyramid, IMAGES, targets, labels));
         new NDList(losses.terms().values()).close();
         new NDList(losses.metrics().values()).close();
         assertEquals(before, manager.getManagedArrays().size());
         head.train(false);
-        head.predict(pyramid, IMAGES);
+        Inference.predict(() -> head.predict(pyramid, IMAGES));
         List<FeaturePyramid> views = List.of(first(pyramid), first(pyramid));
         int withViews = manager.getManagedArrays().size();
-        head.predictViews(views, IMAGES);
+        Inference.predict(() -> head.predictViews(views, IMAGES));
         assertEquals(withViews, manager.getManagedArrays().size());
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
@@ -27,10 +28,9 @@ import dev.saccade.heads.box.Rows;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /** The parts whose results can be told without a network. */
 class RoiPartsTest {
@@ -106,30 +106,20 @@ class RoiPartsTest {
         assertTrue(refusal.getMessage().contains(told), refusal.getMessage());
     }
 
-    private static RoiStage stage(Assigner assigner) {
+    private RoiSamples sample(Assigner assigner, Boxes[] proposals, Instances... objects) {
+        List<RoiSamples.Candidates> candidates = new ArrayList<>();
+        for (Boxes boxes : proposals) {
+            NDArray exists = manager.ones(new Shape(boxes.size()), DataType.BOOLEAN);
+            candidates.add(new RoiSamples.Candidates(Rows.of(manager, boxes), exists));
+        }
         BoxHead.Config box = Configs.of(BoxHead.Config.class);
         RandomSampler sampler = new RandomSampler(100, 0.5, -1, true);
-        return new RoiStage(
+        return RoiSamples.sample(
                 new RoiStage.Config(box, assigner, sampler, 1),
-                0,
-                "",
                 new BoxHead(box, 1, 1, 80),
-                Optional.empty());
-    }
-
-    private RoiSamples sample(Assigner assigner, Boxes[] proposals, Instances... objects) {
-        List<Candidates> candidates =
-                Stream.of(proposals)
-                        .map(
-                                boxes ->
-                                        new Candidates(
-                                                Rows.of(manager, boxes),
-                                                manager.ones(
-                                                        new Shape(boxes.size()), DataType.BOOLEAN)))
-                        .toList();
-        RoiStage stage = stage(assigner);
-        List<GtInstances> found = GtInstances.of(manager, List.of(objects));
-        return stage.sample(stage.box(), candidates, found, 80);
+                candidates,
+                GtInstances.of(manager, List.of(objects)),
+                80);
     }
 
     @Test
@@ -162,9 +152,9 @@ class RoiPartsTest {
         assertArrayEquals(new int[] {1, 1, 1, 1, 1}, Rows.ints(samples.rois().images()));
         assertArrayEquals(new int[] {4, 2, 2, 80, 80}, samples.labels().toIntArray());
         assertArrayEquals(new float[] {1, 1, 1, 1, 1}, samples.weights().toFloatArray());
-        assertEquals(List.of(0, 5), samples.counts());
+        assertArrayEquals(new int[] {0, 5}, samples.counts());
         assertArrayEquals(new int[] {2, 3, 4}, Rows.where(samples.original()));
-        RoiSamples.Learned learned = samples.learned();
+        RoiSamples.Positives learned = samples.positives();
         assertArrayEquals(new int[] {0, 1, 2}, Rows.ints(learned.positions()));
         assertArrayEquals(new int[] {4, 2, 2}, learned.labels().toIntArray());
         assertArrayEquals(new int[] {0, 1, 1}, Rows.ints(learned.objects()));
@@ -187,11 +177,11 @@ class RoiPartsTest {
                                         both,
                                         Instances.empty(),
                                         objects));
-        assertEquals(List.of(1, 5), samples.counts());
+        assertArrayEquals(new int[] {1, 5}, samples.counts());
         float[] weights = samples.weights().toFloatArray();
         assertArrayEquals(new float[] {1, 1, 1, 1, 1, 1}, weights);
         assertArrayEquals(new int[] {80, 4, 2, 2, 2, 80}, samples.labels().toIntArray());
-        RoiSamples.Learned learned = samples.learned();
+        RoiSamples.Positives learned = samples.positives();
         assertArrayEquals(new float[] {0, 1, 1, 1, 1, 0}, learned.weights().toFloatArray());
         assertArrayEquals(new int[] {0, 0, 1, 1, 1, 0}, Rows.ints(learned.objects()));
         assertEquals(
@@ -209,8 +199,8 @@ class RoiPartsTest {
             RoiSamples samples = isFixed ? DynamicShapes.avoidedBy(body) : body.get();
             assertArrayEquals(new float[1], samples.weights().toFloatArray());
             assertEquals(Boxes.of(0, 0, 1, 1), Rows.boxes(samples.rois().boxes()));
-            assertArrayEquals(new float[1], samples.learned().weights().toFloatArray());
-            assertEquals(List.of(0), samples.counts());
+            assertArrayEquals(new float[1], samples.positives().weights().toFloatArray());
+            assertArrayEquals(new int[1], samples.counts());
         }
     }
 }

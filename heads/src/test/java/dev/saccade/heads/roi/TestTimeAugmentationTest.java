@@ -17,6 +17,7 @@ import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Inference;
 import dev.saccade.heads.anchor.RetinaNetHead;
 
 import org.junit.jupiter.api.AfterEach;
@@ -64,8 +65,10 @@ class TestTimeAugmentationTest {
     void twoEqualViewsAreAsGoodAsOne(String type) {
         DetectionHead head = head(type);
         FeaturePyramid view = pyramid();
-        Instances one = head.predictViews(List.of(view), List.of(IMAGE));
-        Instances two = head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE));
+        Instances one = Inference.predict(() -> head.predictViews(List.of(view), List.of(IMAGE)));
+        Instances two =
+                Inference.predict(
+                        () -> head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE)));
         assertTrue(one.size() > 0);
         assertEquals(one.size(), two.size());
         assertArrayEquals(one.boxes().toArray(), two.boxes().toArray(), 1e-3f);
@@ -78,10 +81,13 @@ class TestTimeAugmentationTest {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
         List<ImageInfo> images = List.of(IMAGE, IMAGE.mirrored());
-        Instances found = head.predictViews(views, images);
+        Instances found = Inference.predict(() -> head.predictViews(views, images));
         Instances other =
-                head.predictViews(
-                        List.of(views.get(1), views.get(0)), List.of(images.get(1), images.get(0)));
+                Inference.predict(
+                        () ->
+                                head.predictViews(
+                                        List.of(views.get(1), views.get(0)),
+                                        List.of(images.get(1), images.get(0))));
         assertEquals(found.size(), other.size());
         assertArrayEquals(found.boxes().toArray(), other.boxes().toArray(), 1e-3f);
     }
@@ -92,14 +98,18 @@ class TestTimeAugmentationTest {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
         List<ImageInfo> images = List.of(IMAGE, IMAGE.mirrored());
-        Instances exact = head.predictViews(views, images);
+        Instances exact = Inference.predict(() -> head.predictViews(views, images));
         Instances[] fixed = new Instances[1];
         HostTransfers transfers =
                 HostTransfers.during(
                         () ->
                                 fixed[0] =
                                         DynamicShapes.avoidedBy(
-                                                () -> head.predictViews(views, images)));
+                                                () ->
+                                                        Inference.predict(
+                                                                () ->
+                                                                        head.predictViews(
+                                                                                views, images))));
         assertEquals(2, transfers.reads().values().stream().mapToInt(Integer::intValue).sum());
         assertTrue(exact.size() > 0);
         assertArrayEquals(exact.labels(), fixed[0].labels());
@@ -112,8 +122,9 @@ class TestTimeAugmentationTest {
     void whatIsSeenInAMirrorStandsOnTheOtherSide(String type) {
         TwoStageHead head = (TwoStageHead) head(type);
         FeaturePyramid view = pyramid();
-        Instances found = head.predict(view, List.of(IMAGE)).get(0);
-        Instances mirrored = head.predict(view, List.of(IMAGE.mirrored())).get(0);
+        Instances found = Inference.predict(() -> head.predict(view, List.of(IMAGE))).get(0);
+        Instances mirrored =
+                Inference.predict(() -> head.predict(view, List.of(IMAGE.mirrored()))).get(0);
         assertTrue(found.size() > 0);
         Boxes flipped = mirrored.boxes().flipHorizontal(ORIGINAL.width());
         assertArrayEquals(found.boxes().toArray(), flipped.toArray(), 1e-3f);
@@ -132,12 +143,16 @@ class TestTimeAugmentationTest {
     void viewsOfRetinaNetCompete() {
         DetectionHead head = head("retinanet");
         FeaturePyramid view = pyramid(1e5f);
-        Instances one = head.predict(view, List.of(IMAGE)).get(0);
+        Instances one = Inference.predict(() -> head.predict(view, List.of(IMAGE))).get(0);
         assertTrue(one.size() > 0);
-        Instances same = head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE));
+        Instances same =
+                Inference.predict(
+                        () -> head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE)));
         assertEquals(one.boxes(), same.boxes());
         FeaturePyramid nothing = pyramid(Float.NaN);
-        Instances either = head.predictViews(List.of(nothing, view), List.of(IMAGE, IMAGE));
+        Instances either =
+                Inference.predict(
+                        () -> head.predictViews(List.of(nothing, view), List.of(IMAGE, IMAGE)));
         assertEquals(one.boxes(), either.boxes());
     }
 

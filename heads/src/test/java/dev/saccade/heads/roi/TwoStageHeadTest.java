@@ -16,6 +16,7 @@ import ai.djl.training.GradientCollector;
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.memory.HostTransfers;
+import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.parts.FeatureInfo;
@@ -26,6 +27,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Inference;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.Rows;
 
@@ -200,8 +202,7 @@ class TwoStageHeadTest {
         NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
         assertEquals(
                 Boxes.of(-14, -14, 18, 18, -28, -28, 36, 36),
-                Rows.boxes(
-                        rpn.grid(rpn.forward(new FeaturePyramid(List.of(cell, cell)))).anchors()));
+                Rows.boxes(rpn.grid(rpn.apply(new FeaturePyramid(List.of(cell, cell)))).anchors()));
     }
 
     @Test
@@ -310,10 +311,14 @@ class TwoStageHeadTest {
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
             FeaturePyramid pyramid = pyramid(3);
-            List<Instances> exact = head.predict(pyramid, images);
+            List<Instances> exact = Inference.predict(() -> head.predict(pyramid, images));
             List<Instances> fixed = new ArrayList<>();
             HostTransfers transfers =
-                    readsInFixedShapes(() -> fixed.addAll(head.predict(pyramid, images)));
+                    readsInFixedShapes(
+                            () ->
+                                    fixed.addAll(
+                                            Inference.predict(
+                                                    () -> head.predict(pyramid, images))));
             assertEquals(2, sum(transfers.reads()), transfers.reads().toString());
             assertTrue(exact.get(0).size() > 0);
             for (int n = 0; n < images.size(); n++) {
@@ -381,7 +386,8 @@ class TwoStageHeadTest {
                 ImageInfo.of(original).resized(new Size(47, 64), 64f / 41, 47f / 30).padded(SIZE);
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
-            List<Instances> found = head.predict(pyramid(3), List.of(image, image));
+            List<Instances> found =
+                    Inference.predict(() -> head.predict(pyramid(3), List.of(image, image)));
             assertEquals(2, found.size());
             assertTrue(found.get(0).size() > 0);
             for (Instances objects : found) {
@@ -399,8 +405,9 @@ class TwoStageHeadTest {
         FeaturePyramid second =
                 new FeaturePyramid(both.levels().stream().map(level -> level.get("1:2")).toList());
         ImageInfo image = ImageInfo.of(SIZE);
-        Instances together = head.predict(both, List.of(image, image)).get(1);
-        Instances alone = head.predict(second, List.of(image)).get(0);
+        Instances together =
+                Inference.predict(() -> head.predict(both, List.of(image, image))).get(1);
+        Instances alone = Inference.predict(() -> head.predict(second, List.of(image))).get(0);
         assertEquals(alone.size(), together.size());
         assertEquals(List.copyOf(alone.masks()), List.copyOf(together.masks()));
     }
@@ -408,7 +415,9 @@ class TwoStageHeadTest {
     @Test
     void findsNothingWithoutProposals() {
         TwoStageHead head = maskRcnn("rpn_head.test_proposals.min_bbox_size=1000");
-        Instances found = head.predict(pyramid(1), List.of(ImageInfo.of(SIZE))).get(0);
+        Instances found =
+                Inference.predict(() -> head.predict(pyramid(1), List.of(ImageInfo.of(SIZE))))
+                        .get(0);
         assertEquals(0, found.size());
     }
 
@@ -417,7 +426,8 @@ class TwoStageHeadTest {
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
             List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
-            for (Instances found : head.predict(pyramid(Float.NaN), images)) {
+            for (Instances found :
+                    Inference.predict(() -> head.predict(pyramid(Float.NaN), images))) {
                 assertEquals(0, found.size());
             }
         }
@@ -430,12 +440,12 @@ class TwoStageHeadTest {
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
         Instances target = objects(Boxes.of(3, 3, 40, 44), 1);
         int before = manager.getManagedArrays().size();
-        Losses losses = head.losses(pyramid, images, List.of(target, target));
+        Losses losses = Scope.losses(() -> head.losses(pyramid, images, List.of(target, target)));
         new NDList(losses.terms().values()).close();
         new NDList(losses.metrics().values()).close();
         assertEquals(before, manager.getManagedArrays().size());
         head.train(false);
-        head.predict(pyramid, images);
+        Inference.predict(() -> head.predict(pyramid, images));
         assertEquals(before, manager.getManagedArrays().size());
     }
 

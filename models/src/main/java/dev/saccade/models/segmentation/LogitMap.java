@@ -3,16 +3,11 @@ package dev.saccade.models.segmentation;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.structures.Size;
 
 /** Scores as a network gives them. */
 final class LogitMap implements ScoreMap {
-
-    private static final Script TOKENS =
-            Script.compile(
-                    "(logits: Tensor) -> Tensor",
-                    "return torch.contiguous(torch.permute(torch.squeeze(logits, 0), [1, 2, 0]))");
 
     private final NDArray tokens;
 
@@ -22,8 +17,11 @@ final class LogitMap implements ScoreMap {
      * @param logits {@code [1, K, h, w]}, freed
      */
     LogitMap(NDArray logits) {
-        tokens = TOKENS.run(logits);
-        logits.close();
+        try (logits;
+                NDArray map = logits.squeeze(0);
+                NDArray view = map.transpose(1, 2, 0)) {
+            tokens = Functional.contiguous(view);
+        }
     }
 
     @Override

@@ -3,14 +3,13 @@ package dev.saccade.models.segmentation;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
@@ -31,18 +30,6 @@ public final class MeanOfViews implements AutoCloseable {
 
     /** Rows of a tile. */
     private static final int ROWS = 64;
-
-    private static final Script SOFTMAX =
-            Script.compile("(scores: Tensor) -> Tensor", "return torch.softmax(scores, 2)");
-
-    private static final Script ADD_SOFTMAX =
-            Script.compile(
-                    "(sums: Tensor, scores: Tensor) -> Tensor",
-                    "return torch.add_(sums, torch.softmax(scores, 2))");
-
-    private static final Script DIVIDE =
-            Script.compile(
-                    "(sums: Tensor, count: Tensor) -> Tensor", "return torch.div_(sums, count)");
 
     /** Writes the first of the classes with the highest score, as two bytes, the lower first. */
     private static final Script BEST =
@@ -84,46 +71,39 @@ public final class MeanOfViews implements AutoCloseable {
      * @return {@code [height of the tile, width of the tile, K]}
      */
     public NDArray probabilities(Tile part) {
-        return NoGrad.call(
-                () -> {
-                    NDArray sums;
-                    try (NDArray first = views.get(0).part(part)) {
-                        sums = SOFTMAX.run(first);
-                    }
-                    for (ScoreMap view : views.subList(1, views.size())) {
-                        try (NDArray scores = view.part(part)) {
-                            ADD_SOFTMAX.run(sums, scores).close();
-                        }
-                    }
-                    try (NDArray count = Tensors.of(sums.getManager(), views.size())) {
-                        DIVIDE.run(sums, count).close();
-                    }
-                    return sums;
-                });
+        NDArray sums;
+        try (NDArray first = views.get(0).part(part)) {
+            sums = Functional.softmax(first, 2);
+        }
+        for (ScoreMap view : views.subList(1, views.size())) {
+            try (NDArray scores = view.part(part);
+                    NDArray probabilities = Functional.softmax(scores, 2)) {
+                sums.addi(probabilities);
+            }
+        }
+        try (NDArray count = Tensors.of(sums.getManager(), views.size())) {
+            return sums.divi(count);
+        }
     }
 
     /**
-     * Returns the most probable class of every pixel, the first of them if there are many.
+     * Returns the most probable class of every pixel, the first of several equal ones.
      *
-     * <p>A view that stands alone is not put through softmax, which changes no order.
+     * <p>A single view is not put through softmax, which keeps the order.
      */
     public LabelMap labels() {
-        return NoGrad.call(
-                () -> {
-                    Shape shape = new Shape(size.height(), size.width(), Short.BYTES);
-                    NDManager manager = views.get(0).manager();
-                    int columns = Math.max(1, tile / ROWS / views.get(0).numClasses());
-                    try (NDArray labels = manager.create(shape, DataType.UINT8)) {
-                        for (int top = 0; top < size.height(); top += ROWS) {
-                            int bottom = Math.min(top + ROWS, size.height());
-                            for (int left = 0; left < size.width(); left += columns) {
-                                int right = Math.min(left + columns, size.width());
-                                label(new Tile(top, bottom, left, right), labels);
-                            }
-                        }
-                        return LabelMap.of(size, read(labels));
-                    }
-                });
+        Shape shape = new Shape(size.height(), size.width(), Short.BYTES);
+        int columns = Math.max(1, tile / ROWS / views.get(0).numClasses());
+        try (NDArray labels = views.get(0).manager().create(shape, DataType.UINT8)) {
+            for (int top = 0; top < size.height(); top += ROWS) {
+                int bottom = Math.min(top + ROWS, size.height());
+                for (int left = 0; left < size.width(); left += columns) {
+                    int right = Math.min(left + columns, size.width());
+                    label(new Tile(top, bottom, left, right), labels);
+                }
+            }
+            return LabelMap.of(size, read(labels));
+        }
     }
 
     private void label(Tile part, NDArray labels) {

@@ -6,7 +6,6 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.segmentation.SlidingWindow.Span;
 
@@ -21,15 +20,6 @@ import java.util.function.BiFunction;
  * that were last asked for are held.
  */
 final class SlidingMap implements ScoreMap {
-
-    /** Divides by the number of windows. */
-    private static final Script MEAN =
-            Script.compile(
-                    "(sums: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
-                    """
-                    counts = torch.mul(torch.unsqueeze(rows, 1), columns)
-                    return torch.div_(sums, torch.unsqueeze(counts, 2))
-                    """);
 
     private static final long MOST_WINDOWS = 10_000;
 
@@ -102,10 +92,12 @@ final class SlidingMap implements ScoreMap {
             }
         }
         try (NDArray rows = counts(windowRows, tile.top(), tile.bottom());
-                NDArray columns = counts(windowColumns, tile.left(), tile.right())) {
-            MEAN.run(sums, rows, columns).close();
+                NDArray columns = counts(windowColumns, tile.left(), tile.right());
+                NDArray table = rows.reshape(-1, 1, 1);
+                NDArray line = columns.reshape(-1, 1);
+                NDArray windows = table.mul(line)) {
+            return sums.divi(windows);
         }
-        return sums;
     }
 
     private void add(ScoreMap window, Span rows, Span columns, Tile tile, NDArray sums) {
