@@ -67,6 +67,11 @@ public final class Functional {
         return call("torch.clamp", x, number(x, min), number(x, max));
     }
 
+    /** Returns the smaller of each pair of values; shapes broadcast. */
+    public static NDArray minimum(NDArray x, NDArray y) {
+        return call("torch.minimum", x, y);
+    }
+
     /** Returns where {@code x > value}. */
     public static NDArray gt(NDArray x, double value) {
         return call("torch.gt", x, value);

@@ -31,6 +31,14 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
 
     private static final int COLUMNS = 7;
 
+    private static final Script EXISTS =
+            Script.compile(
+                    "(scores: Tensor, counts: Tensor) -> Tensor",
+                    """
+                    column = torch.arange(torch.size(scores, 1), dtype=4, device=counts.device)
+                    return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
+                    """);
+
     /** Boxes, labels and scores of what stays. */
     private static final Script KEPT =
             Script.compile(
@@ -85,8 +93,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
 
     /** Returns whether there is an object at each position, {@code [B, M]} boolean. */
     public NDArray exists() {
-        NDArray column = counts.getManager().arange(0, most(), 1, DataType.INT64);
-        return column.expandDims(0).lt(counts.expandDims(1));
+        return EXISTS.run(scores, counts);
     }
 
     /** Returns M, the maximum number of objects per image. */

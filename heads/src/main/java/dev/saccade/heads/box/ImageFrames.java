@@ -72,7 +72,7 @@ public record ImageFrames(NDArray limits, Optional<NDArray> scale, Optional<NDAr
 
     /** Clips {@code [B, N, 4]} boxes to their images. */
     public NDArray clip(NDArray boxes) {
-        return NDArrays.minimum(Functional.clamp(boxes, 0), limits.expandDims(1));
+        return Functional.minimum(Functional.clamp(boxes, 0), limits.expandDims(1));
     }
 
     /**
@@ -82,7 +82,7 @@ public record ImageFrames(NDArray limits, Optional<NDArray> scale, Optional<NDAr
      * @param images {@code [R]} int64 positions of their images in the batch
      */
     public NDArray clip(NDArray boxes, NDArray images) {
-        return NDArrays.minimum(
+        return Functional.minimum(
                 Functional.clamp(boxes, 0), Functional.indexSelect(limits, 0, images));
     }
 

@@ -24,8 +24,10 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor) -> Tensor",
                     """
-                    size = torch.sub(torch.slice(boxes, 2, 2, 4), torch.slice(boxes, 2, 0, 2))
-                    large = torch.gt(torch.amin(size, [2], True), {min_size})
+                    b = torch.unbind(boxes, 2)
+                    wide = torch.gt(torch.sub(b[2], b[0]), {min_size})
+                    high = torch.gt(torch.sub(b[3], b[1]), {min_size})
+                    large = torch.unsqueeze(torch.logical_and(wide, high), 2)
                     return torch.where(large, scores, torch.log(torch.zeros_like(scores)))
                     """);
 

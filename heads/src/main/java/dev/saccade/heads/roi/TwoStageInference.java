@@ -89,6 +89,16 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
                     """);
 
+    /** The position in the batch of the image of each object. */
+    private static final Script IMAGES =
+            Script.compile(
+                    "(labels: Tensor) -> Tensor",
+                    """
+                    m = torch.size(labels, 1)
+                    every = torch.arange(torch.size(labels, 0) * m, dtype=4, device=labels.device)
+                    return torch.floor_divide(every, m)
+                    """);
+
     static TwoStageInference of(
             TwoStageHead head, FeaturePyramid features, List<ImageInfo> images) {
         ImageFrames frames = ImageFrames.of(features.get(0).getManager(), images);
@@ -130,11 +140,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         if (head.hasMasks()) {
             long images = found.counts().size();
             NDArray labels = found.labels().flatten();
-            NDArray image =
-                    labels.getManager()
-                            .arange(0, (int) images, 1, DataType.INT64)
-                            .repeat(found.most());
-            Rois rois = new Rois(found.boxes().reshape(-1, 4), image);
+            Rois rois = new Rois(found.boxes().reshape(-1, 4), IMAGES.run(found.labels()));
             NDArray masks = head.maskProbabilities(views.get(0).roiFeatures, rois, labels);
             int side = maskSize(head);
             arrays.add(masks.reshape(images, -1, side, side));
