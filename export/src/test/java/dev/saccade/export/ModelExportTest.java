@@ -164,7 +164,7 @@ class ModelExportTest {
                 "{type: dwnet, embed_dim: 12, depths: [1, 1, 1, 1], dynamic: true}",
                 "{type: dwconv_swin, embed_dim: 12, depths: [1, 1, 1, 1]}",
                 "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1,"
-                    + " 1, 1]}"
+                        + " 1, 1]}"
             })
     void everyBackboneWithDetector(String backbone) {
         assertLeaves(backbone, TinyModel.FPN, TinyModel.RETINANET);

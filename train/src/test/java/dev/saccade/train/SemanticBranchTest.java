@@ -133,7 +133,7 @@ class SemanticBranchTest {
                 RunConfig.parse(
                         CONFIG.replace(
                                 "semantic_head: {num_convs: 1, conv_out_channels: 8, num_classes:"
-                                    + " 4}",
+                                        + " 4}",
                                 "semantic_head: null"));
         Training.of(alone, new Scenes(photos, 4)).start(folder.resolve("run"));
     }

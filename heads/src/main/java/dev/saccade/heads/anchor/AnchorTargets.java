@@ -86,7 +86,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
     private static final Script SPREAD =
             Script.compile(
                     "(gt_inds: Tensor, pos: Tensor, neg: Tensor, positions: Tensor, anchors:"
-                        + " Tensor) -> Tuple[Tensor, Tensor, Tensor]",
+                            + " Tensor) -> Tuple[Tensor, Tensor, Tensor]",
                     """
                     n = torch.size(anchors, 0)
                     outside = torch.full([n], -1, dtype=4, device=anchors.device)
