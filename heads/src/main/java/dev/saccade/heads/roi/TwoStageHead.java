@@ -167,12 +167,10 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return Math.max(testRegions, Math.min(trainRegions, stage.sampler().num()));
     }
 
-    /** Returns the number of channels of a pooled region. */
     final int channels() {
         return channels;
     }
 
-    /** Returns the region proposal network. */
     public RpnHead rpn() {
         return rpn;
     }
@@ -197,8 +195,9 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return config;
     }
 
-    boolean hasMasks() {
-        return config.hasMasks();
+    /** Returns the mask heads of all stages. */
+    RoiMasks masks() {
+        return new RoiMasks(this);
     }
 
     /** Returns whether the masks of all stages are averaged, instead of using the last stage. */
@@ -239,56 +238,6 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return Scope.call(
                 () -> stage.box().forward(poolForBoxes(features, rois), weights),
                 BoxHead.Output::list);
-    }
-
-    /**
-     * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}; the features of the stages
-     * before are computed as well, if it takes them.
-     *
-     * @param weights {@code [R]} 0 for fillers, if there may be any
-     */
-    private NDArray maskLogits(
-            RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
-        return Scope.array(
-                () -> {
-                    NDArray pooled = poolForMasks(features, rois);
-                    MaskHead head = stage.mask().orElseThrow();
-                    Optional<NDArray> x = Optional.empty();
-                    for (int s = head.isResidual() ? 0 : stage.index(); s <= stage.index(); s++) {
-                        MaskHead each = stages.get(s).mask().orElseThrow();
-                        x = Optional.of(each.features(pooled, x, weights));
-                    }
-                    return head.logits(x.orElseThrow());
-                });
-    }
-
-    /**
-     * Returns mask probabilities inside the boxes, {@code [R, 2S, 2S]}.
-     *
-     * @param labels {@code [R]} integers
-     */
-    NDArray maskProbabilities(FeaturePyramid features, Rois rois, NDArray labels) {
-        if (!averagesMasks()) {
-            NDArray logits = maskLogits(lastStage(), features, rois, Optional.empty());
-            return lastStage().mask().orElseThrow().probabilities(logits, labels);
-        }
-        return averagedMasks(features, rois, labels);
-    }
-
-    private NDArray averagedMasks(FeaturePyramid features, Rois rois, NDArray labels) {
-        return Scope.array(
-                () -> {
-                    NDArray pooled = poolForMasks(features, rois);
-                    NDArray sum = Tensors.of(pooled.getManager(), 0);
-                    Optional<NDArray> x = Optional.empty();
-                    for (RoiStage stage : stages) {
-                        MaskHead head = stage.mask().orElseThrow();
-                        NDArray y = head.features(pooled, x, Optional.empty());
-                        sum = sum.add(head.probabilities(head.logits(y), labels));
-                        x = Optional.of(y);
-                    }
-                    return sum.div(Tensors.of(pooled.getManager(), stages.size()));
-                });
     }
 
     /**
@@ -335,7 +284,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         List<Rle> masks =
                 targets.stream().flatMap(each -> each.withArea().masks().stream()).toList();
         Optional<MaskCrop> crop =
-                hasMasks()
+                config.hasMasks()
                         ? Optional.of(MaskCrop.beside(features.get(0), masks))
                         : Optional.empty();
         for (RoiStage stage : stages) {
@@ -358,7 +307,14 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
                                         objects,
                                         numClasses)
                                 : samples;
-                ofStage.put("loss_mask", maskLoss(stage, roiFeatures, drawn, crop.get()));
+                RoiSamples.Positives positives = drawn.positives();
+                Optional<NDArray> weights = fillers(positives.weights());
+                Rois rois = drawn.rois().select(positives.positions());
+                NDArray logits = masks().logits(stage, roiFeatures, rois, weights);
+                MaskHead head = stage.mask().orElseThrow();
+                MaskCrop targetMasks = crop.get();
+                ofStage.put(
+                        "loss_mask", Autocast.off(() -> head.loss(logits, positives, targetMasks)));
             }
             NDArray weight = Tensors.of(manager, (float) stage.config().lossWeight());
             ofStage.forEach((term, loss) -> terms.put(stage.prefix() + term, loss.mul(weight)));
@@ -370,14 +326,6 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /** Returns the weights of regions, if there may be fillers among them. */
     private static Optional<NDArray> fillers(NDArray weights) {
         return DynamicShapes.areFreeFor(weights) ? Optional.empty() : Optional.of(weights);
-    }
-
-    private NDArray maskLoss(
-            RoiStage stage, FeaturePyramid features, RoiSamples samples, MaskCrop masks) {
-        RoiSamples.Positives positives = samples.positives();
-        Rois rois = samples.rois().select(positives.positions());
-        NDArray logits = maskLogits(stage, features, rois, fillers(positives.weights()));
-        return Autocast.off(() -> stage.mask().orElseThrow().loss(logits, positives, masks));
     }
 
     private static List<RoiSamples.Candidates> refined(
@@ -431,22 +379,22 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         FeaturePyramid roiFeatures = roiFeatures(features);
         Rois proposals = dummyRois(features, DUMMY_PROPOSALS);
         stages.forEach(stage -> forward(stage, roiFeatures, proposals, Optional.empty()));
-        if (hasMasks()) {
+        if (config.hasMasks()) {
             Rois objects = dummyRois(features, DUMMY_MASKS);
-            averagedMasks(roiFeatures, objects, objects.images());
+            masks().averaged(roiFeatures, objects, objects.images());
         }
     }
 
     @Override
     public Map<String, Integer> dummyObjects() {
-        return hasMasks()
+        return config.hasMasks()
                 ? ImmutableMap.of("proposals", DUMMY_PROPOSALS, "masks", DUMMY_MASKS)
                 : ImmutableMap.of("proposals", DUMMY_PROPOSALS);
     }
 
     private static Rois dummyRois(FeaturePyramid features, int count) {
         NDManager manager = features.get(0).getManager();
-        Shape shape = new Shape(count);
-        return new Rois(manager.zeros(new Shape(count, 4)), manager.zeros(shape, DataType.INT64));
+        NDArray images = manager.zeros(new Shape(count), DataType.INT64);
+        return new Rois(manager.zeros(new Shape(count, 4)), images);
     }
 }

@@ -130,18 +130,18 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     /** Returns the objects of each image, in the coordinates of the original image. */
     List<Instances> predict() {
         List<Instances> found = detect().toInstances();
-        return head.hasMasks() ? withMasks(found) : found;
+        return head.config().hasMasks() ? withMasks(found) : found;
     }
 
     /** See {@link TwoStageHead#predictArrays}. */
     NDList predictArrays() {
         Detections found = detect();
         NDList arrays = found.list();
-        if (head.hasMasks()) {
+        if (head.config().hasMasks()) {
             long images = found.counts().size();
             NDArray labels = found.labels().flatten();
             Rois rois = new Rois(found.boxes().reshape(-1, 4), IMAGES.run(found.labels()));
-            NDArray masks = head.maskProbabilities(views.get(0).roiFeatures, rois, labels);
+            NDArray masks = head.masks().probabilities(views.get(0).roiFeatures, rois, labels);
             int side = maskSize(head);
             arrays.add(masks.reshape(images, -1, side, side));
         }
@@ -151,7 +151,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     /** See {@link TwoStageHead#toInstances}. */
     static List<Instances> toInstances(TwoStageHead head, NDList arrays, List<ImageInfo> images) {
         List<Instances> found = Detections.of(arrays).toInstances(images);
-        if (!head.hasMasks()) {
+        if (!head.config().hasMasks()) {
             return found;
         }
         float[] masks = Tensors.readFloats(arrays.get(4));
@@ -317,7 +317,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         int[] labels = objects.stream().flatMapToInt(of -> Arrays.stream(of.labels())).toArray();
         Shape shape = new Shape(labels.length);
         NDArray masks =
-                head.maskProbabilities(view.roiFeatures, rois, Tensors.of(manager, labels, shape));
+                head.masks()
+                        .probabilities(view.roiFeatures, rois, Tensors.of(manager, labels, shape));
         if (view.images.stream().noneMatch(ImageInfo::flipped)) {
             return masks;
         }

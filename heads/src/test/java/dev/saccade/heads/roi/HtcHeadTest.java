@@ -327,10 +327,11 @@ class HtcHeadTest {
             MaskHead mask = head.stages().get(0).mask().orElseThrow();
             NDArray logits = mask.apply(head.poolForMasks(features, rois));
             float[] first = mask.probabilities(logits, shown).toFloatArray();
-            float[] second = head.maskProbabilities(features, rois, shown).toFloatArray();
+            float[] second = head.masks().probabilities(features, rois, shown).toFloatArray();
             float[] mean =
                     head("mask_info_flow=" + flows, "average_masks=true")
-                            .maskProbabilities(features, rois, shown)
+                            .masks()
+                            .probabilities(features, rois, shown)
                             .toFloatArray();
             assertNotEquals(first[0], second[0]);
             for (int i = 0; i < mean.length; i++) {
