@@ -75,7 +75,7 @@ class ExportCommandTest {
         Ended other = saccade(with(sized, "640x480", "--out", out));
         assertEquals(2, other.code());
         assertTrue(
-                other.err().matches("(?s).*--size: got 640x480, but the photographs .*are \\d+x.*"),
+                other.err().matches("(?s).*size: got 640x480, but the images .*are \\d+x.*"),
                 other.err());
         assertFalse(Files.exists(out), "what was not compared is gone");
         Ended madeUp = saccade(with(sized, "64x96", "--out", out, "--photos", 0));

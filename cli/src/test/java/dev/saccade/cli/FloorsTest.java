@@ -277,7 +277,7 @@ class FloorsTest {
                     .and()
                     .doNotHaveSimpleName("WeightMatch")
                     .and()
-                    .resideOutsideOfPackage("dev.saccade.export..")
+                    .resideOutsideOfPackages("dev.saccade.export..", "dev.saccade.testsupport..")
                     .should()
                     .callMethod(Device.class, "cpu");
 

@@ -84,7 +84,7 @@ class ResultsEvaluationTest {
                 saccade("eval", "--results", results, "--annotations", annotations, "--json");
         assertEquals(42 / 101.0, ap(official), 1e-9, "200 of 480 are counted");
         assertTrue(official.err().contains("240 objects of one class"), official.err());
-        assertTrue(official.err().contains("--max-dets 1,10,240"), official.err());
+        assertTrue(official.err().contains("max_dets=[1,10,240]"), official.err());
 
         Ended all =
                 saccade(

@@ -63,7 +63,8 @@ public final class OutputFolder implements AutoCloseable {
             for (Path input : inputs) {
                 if (Files.isDirectory(input) && folder.target.startsWith(input.toRealPath())) {
                     throw SaccadeException.user(
-                            "--out %s: is in the input folder %s; choose another", out, input);
+                            "%s: is in the input folder %s; choose another output folder",
+                            out, input);
                 }
             }
             checkFree(folder.target, overwrite);
@@ -83,7 +84,7 @@ public final class OutputFolder implements AutoCloseable {
                     && Files.exists(input)
                     && input.toRealPath().startsWith(out.toRealPath())) {
                 throw SaccadeException.user(
-                        "%s: is in the output folder %s; choose another with --out",
+                        "%s: is in the output folder %s; choose another output folder",
                         input.toString().isEmpty() ? "working directory" : input, out);
             }
         } catch (IOException e) {
@@ -95,7 +96,7 @@ public final class OutputFolder implements AutoCloseable {
         boolean isThere = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
         if (isThere && !overwrite && !isEmptyFolder(path)) {
             throw SaccadeException.user(
-                    "%s: is not an empty folder; choose another with --out, or add --overwrite to"
+                    "%s: is not an empty folder; choose another output folder, or overwrite to"
                             + " replace it",
                     path);
         }

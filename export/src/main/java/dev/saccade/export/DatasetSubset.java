@@ -66,8 +66,8 @@ final class DatasetSubset implements Dataset {
         }
         if (taken.isEmpty()) {
             throw SaccadeException.user(
-                    "--size: got %s, but the photographs of the run are %s after its transforms;"
-                            + " take one of these, or compare without photographs, with --photos 0",
+                    "size: got %s, but the images of the run are %s after its transforms;"
+                            + " take one of these, or compare without images",
                     size.get().height() + "x" + size.get().width(), String.join(", ", sizes));
         }
         return new DatasetSubset(dataset, taken);

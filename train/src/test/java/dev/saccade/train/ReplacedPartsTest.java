@@ -8,6 +8,7 @@ import com.google.common.base.CaseFormat;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +59,11 @@ class ReplacedPartsTest {
                         Configs.known(kind.asSubclass(PartConfig.class)).keySet());
             } else if (kind.isRecord()) {
                 component.getAccessor().setAccessible(true);
-                collect(path + "." + name, (Record) component.getAccessor().invoke(config), types);
+                boolean isUnwrapped = component.isAnnotationPresent(Unwrapped.class);
+                collect(
+                        isUnwrapped ? path : path + "." + name,
+                        (Record) component.getAccessor().invoke(config),
+                        types);
             }
         }
     }

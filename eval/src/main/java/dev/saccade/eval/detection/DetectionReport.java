@@ -112,8 +112,8 @@ public final class DetectionReport {
                 : Optional.of(
                         Text.format(
                                 "an image has %d objects of one class, but AP counts %d detections"
-                                        + " per image and class; raise the limit with --max-dets"
-                                        + " 1,10,%d",
+                                        + " per image and class; raise the limit with"
+                                        + " max_dets=[1,10,%d]",
                                 objects, evaluated, objects));
     }
 }

@@ -109,12 +109,12 @@ final class LabelMapResults implements Dataset {
         if (reduceZeroLabel.isEmpty() && all.get(0)) {
             notes.add(
                     reduced
-                            ? "0 means no class, as no result has it; see --no-reduce-zero-label"
-                            : "0 is a class, as results have it; see --reduce-zero-label");
+                            ? "0 means no class, as no result has it (reduce_zero_label: true)"
+                            : "0 is a class, as results have it (reduce_zero_label: false)");
         }
         List<String> classes =
                 names(annotations).orElseGet(() -> numbered(all.length() - 1, reduced));
-        LabelCode code = new LabelCode(classes.size(), reduced, IGNORED, "see --reduce-zero-label");
+        LabelCode code = new LabelCode(classes.size(), reduced, IGNORED, "see reduce_zero_label");
         return new LabelMapResults(code, classes, labeled.values(), found.values(), notes);
     }
 

@@ -60,7 +60,7 @@ public record ResultsEvaluation(
         }
         if (Files.isDirectory(results) != Files.isDirectory(annotations)) {
             throw SaccadeException.user(
-                    "--results %s and --annotations %s: got a file and a folder; expected two JSON"
+                    "results %s and annotations %s: got a file and a folder; expected two JSON"
                             + " files, or two folders of label maps",
                     results, annotations);
         }

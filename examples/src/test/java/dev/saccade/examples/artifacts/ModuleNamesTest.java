@@ -26,7 +26,7 @@ class ModuleNamesTest {
         for (String module : Pom.of(HOME).texts("/project/modules/module")) {
             if (!module.equals("bom")) {
                 assertEquals(
-                        "dev.saccade." + module,
+                        "dev.saccade." + module.replace("-", ""),
                         Pom.of(HOME.resolve(module)).text("/project/properties/module.name"));
             }
         }
@@ -48,7 +48,7 @@ class ModuleNamesTest {
             jars++;
             Set<ModuleReference> found = ModuleFinder.of(jar).findAll();
             ModuleDescriptor descriptor = found.iterator().next().descriptor();
-            assertEquals("dev.saccade." + module, descriptor.name());
+            assertEquals("dev.saccade." + module.replace("-", ""), descriptor.name());
             for (String each : descriptor.packages()) {
                 String other = owners.putIfAbsent(each, module);
                 if (other != null) {

@@ -24,7 +24,9 @@ public final class MemoryFormat {
 
     /** Returns zeros of the shape and in the memory format of {@code x}. */
     public static NDArray zerosLike(NDArray x) {
-        return Script.call("torch.zeros_like", x.stopGradient());
+        try (NDArray detached = x.stopGradient()) {
+            return Script.call("torch.zeros_like", detached);
+        }
     }
 
     /**
