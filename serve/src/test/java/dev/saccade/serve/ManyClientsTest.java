@@ -193,13 +193,17 @@ class ManyClientsTest {
         PredictionServer server = PredictionServer.of(detector).maxBatch(1).start();
         JsonNode expected = Client.seen(new Client(server).predict(photo));
         AtomicInteger answered = new AtomicInteger();
+        AtomicBoolean closing = new AtomicBoolean();
         List<Future<Integer>> clients = new ArrayList<>();
         for (int i = 0; i < 16; i++) {
-            clients.add(threads.submit(() -> askUntilRefused(server, photo, expected, answered)));
+            clients.add(
+                    threads.submit(
+                            () -> askUntilClosed(server, photo, expected, answered, closing)));
         }
         while (answered.get() < 50) {
             Thread.sleep(10);
         }
+        closing.set(true);
         server.close();
         for (Future<Integer> client : clients) {
             int last = client.get();
@@ -207,9 +211,16 @@ class ManyClientsTest {
         }
     }
 
-    /** Returns the status of the first answer that is none, or 0 where there is no server. */
-    private static int askUntilRefused(
-            PredictionServer server, byte[] photo, JsonNode expected, AtomicInteger answered)
+    /**
+     * Returns the status of the first rejected request after closing began, or 0 without a server;
+     * repeats requests that a busy server rejects before.
+     */
+    private static int askUntilClosed(
+            PredictionServer server,
+            byte[] photo,
+            JsonNode expected,
+            AtomicInteger answered,
+            AtomicBoolean closing)
             throws Exception {
         Client client = new Client(server);
         while (true) {
@@ -218,6 +229,10 @@ class ManyClientsTest {
                 answer = client.predict(photo);
             } catch (IOException e) {
                 return 0;
+            }
+            if (answer.statusCode() == 503 && !closing.get()) {
+                Thread.sleep(10);
+                continue;
             }
             if (answer.statusCode() != 200) {
                 return answer.statusCode();
