@@ -9,7 +9,6 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
@@ -122,7 +121,7 @@ public final class MobileNet extends Backbone {
 
         @Override
         protected NDArray forward(NDArray x) {
-            return Scope.array(() -> Functional.reluInPlace(norm.apply(conv.apply(x))));
+            return Functional.reluInPlace(norm.apply(conv.apply(x)));
         }
     }
 }

@@ -6,7 +6,6 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
@@ -62,7 +61,7 @@ public final class ChannelMapper extends Neck {
         for (int i = 0; i < convs.size(); i++) {
             Conv2d conv = convs.get(i);
             NDArray input = inputs.get(i);
-            outputs.add(Scope.array(() -> Swish.activate(conv.apply(input), beta)));
+            outputs.add(Swish.activate(conv.apply(input), beta));
         }
         return new FeaturePyramid(outputs);
     }
