@@ -52,11 +52,6 @@ public final class Functional {
         return call("torch.div", x, value);
     }
 
-    /** Returns the integer quotient, rounded down. */
-    public static NDArray floorDivide(NDArray x, long value) {
-        return call("torch.floor_divide", x, value);
-    }
-
     /** Returns {@code max(x, min)}. */
     public static NDArray clamp(NDArray x, double min) {
         return call("torch.clamp", x, number(x, min));

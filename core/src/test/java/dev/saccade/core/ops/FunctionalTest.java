@@ -64,7 +64,6 @@ class FunctionalTest {
         expected.put(Functional.mul(x, 2), new float[] {-2, 1, 4});
         expected.put(Functional.mul(x, labels), new float[] {-2, 0, -2});
         expected.put(Functional.div(x, 2), new float[] {-0.5f, 0.25f, 1});
-        expected.put(Functional.floorDivide(labels, 2), new float[] {1, 0, -1});
         expected.put(Functional.clamp(x, 0), new float[] {0, 0.5f, 2});
         expected.put(Functional.clamp(labels, 0, 1), new float[] {1, 0, 0});
         expected.put(Functional.ge(x, 2), new float[] {0, 0, 1});

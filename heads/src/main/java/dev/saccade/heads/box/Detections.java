@@ -39,6 +39,12 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
                     """);
 
+    /** The number of objects is read in the script, since it differs from image to image. */
+    private static final Script IMAGES =
+            Script.compile(
+                    "(indices: Tensor, scores: Tensor) -> Tensor",
+                    "return torch.floor_divide(indices, torch.size(scores, 1))");
+
     /** Boxes, labels and scores of what stays. */
     private static final Script KEPT =
             Script.compile(
@@ -94,6 +100,11 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
     /** Returns whether there is an object at each position, {@code [B, M]} boolean. */
     public NDArray exists() {
         return EXISTS.run(scores, counts);
+    }
+
+    /** Returns the image of each position in the {@code B * M} objects. */
+    public NDArray imagesOf(NDArray indices) {
+        return IMAGES.run(indices, scores);
     }
 
     /** Returns M, the maximum number of objects per image. */

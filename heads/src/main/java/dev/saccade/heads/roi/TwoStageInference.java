@@ -199,10 +199,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         NDArray exists = proposals.exists();
         Positions found = Positions.where(exists.reshape(-1));
         NDArray boxesOfAll = proposals.boxes().reshape(-1, 4);
-        Rois rois =
-                new Rois(
-                        found.select(boxesOfAll),
-                        Functional.floorDivide(found.indices(), proposals.most()));
+        Rois rois = new Rois(found.select(boxesOfAll), proposals.imagesOf(found.indices()));
         NDArray logits = null;
         BoxHead.Output output = null;
         for (RoiStage stage : head.stages()) {

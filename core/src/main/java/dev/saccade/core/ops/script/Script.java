@@ -144,7 +144,8 @@ public final class Script {
      *
      * @param operator its name in TorchScript, such as {@code torch.softmax}
      * @param arguments arrays, and hyper-parameters: numbers, truth values, lists of numbers and
-     *     null for {@code None}. A script is compiled and kept for each combination of these
+     *     null for {@code None}. A script is compiled and kept for each combination of these, so
+     *     sizes that differ from image to image belong in a script that reads them
      */
     public static NDArray call(String operator, Object... arguments) {
         NDArray[] inputs =
