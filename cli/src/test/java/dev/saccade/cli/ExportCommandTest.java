@@ -46,7 +46,7 @@ class ExportCommandTest {
         assertTrue(Files.size(out.resolve(name)) > 100_000);
         assertTrue(told.out().contains(name + ": "), told.out());
         assertTrue(told.out().contains(runtime), told.out());
-        assertTrue(told.out().contains("4 photographs of the run: largest deviation "));
+        assertTrue(told.out().contains("4 images of the run: largest deviation "));
         String[] ap =
                 told.out().replaceAll("(?s).*\nAP +(\\S+) +(\\S+)\n.*", "$1 $2").split(" ", -1);
         assertEquals(ap[0], ap[1], told.out());
@@ -81,7 +81,7 @@ class ExportCommandTest {
         Ended madeUp = saccade(with(sized, "64x96", "--out", out, "--photos", 0));
         assertEquals(0, madeUp.code(), madeUp.err());
         assertTrue(madeUp.out().contains("images of 64x96"), madeUp.out());
-        assertTrue(madeUp.out().contains("1 made-up image: largest"), madeUp.out());
+        assertTrue(madeUp.out().contains("1 random image: largest"), madeUp.out());
     }
 
     private static Object[] with(List<Object> first, Object... rest) {

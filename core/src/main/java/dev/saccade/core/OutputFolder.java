@@ -124,6 +124,11 @@ public final class OutputFolder implements AutoCloseable {
         return folder;
     }
 
+    /** Returns the path of a file until the folder is {@linkplain #finish() finished}. */
+    public Path resolve(String name) {
+        return work.resolve(name);
+    }
+
     /** Writes a new file, completely or not at all. */
     public void write(String name, byte[] content) {
         try (OutputStream file = create(name)) {

@@ -15,8 +15,6 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -29,49 +27,27 @@ public final class ExportCheck implements AutoCloseable {
 
     private final ModelExport export;
     private final ExportFormat format;
-    private final Path folder;
     private final ExportedProgram program;
     private final ExportedProgram maps;
 
     /**
      * Opens an exported model.
      *
-     * @param file as {@link ModelExport#write} has written it
-     * @param format what it is written in
+     * @param file written by {@link ModelExport#write}
      */
     public ExportCheck(ModelExport export, ExportFormat format, Path file) {
         this.export = export;
         this.format = format;
-        try {
-            folder = Files.createTempDirectory("saccade-export");
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "no folder for files that are needed for a while");
-        }
-        ExportedProgram opened = null;
-        try {
-            opened = format.open(file);
-            export.write(format, export.maps(), temporary());
-            maps = format.open(temporary());
-        } catch (RuntimeException e) {
-            if (opened != null) {
-                opened.close();
-            }
-            deleteTemporary();
-            throw e;
-        }
-        program = opened;
+        maps = export.open(format, export.maps());
+        program = format.open(file);
     }
 
-    private Path temporary() {
-        return folder.resolve("model" + format.suffix());
-    }
-
-    /** Returns what runs the exported model, and its version. */
+    /** Returns the name and version of the runtime. */
     public String runtime() {
         return program.runtime();
     }
 
-    /** Returns the deviation from which an export is faulty, of what computes in a precision. */
+    /** Returns the largest deviation of a correct export in a precision. */
     public static double limit(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 1e-4;
@@ -82,47 +58,45 @@ public final class ExportCheck implements AutoCloseable {
     }
 
     /**
-     * Returns the largest deviation of what is computed before objects are selected, or of logits:
-     * the largest difference of an array over its largest magnitude.
+     * Returns the largest deviation of the maps before selection, or of logits: the largest
+     * difference of an array over its largest magnitude.
      *
      * @param batch images on a CPU
-     * @throws SaccadeException of kind user that names the layer, if it is above a limit
+     * @throws SaccadeException of kind user that names the layer, if the deviation is above a limit
      */
     public double deviation(ImageBatch batch, double limit) {
-        Model<?> model = export.settings().model();
+        ModelExport.Settings settings = export.settings();
         NDArray sizes = sizes(batch);
         NDList inputs = new NDList(given(batch));
-        if (model instanceof DetectionModel) {
+        if (settings.model() instanceof DetectionModel) {
             inputs.add(sizes);
         }
+        String image = batch.images().get(0).file();
         double largest = 0;
         try (NDManager manager = batch.pixels().getManager().newSubManager()) {
             NDList expected =
                     Autocast.call(
-                            export.settings().precision(),
+                            settings.precision(),
                             manager.getDevice(),
-                            () -> ModelOutputs.of(model, batch.pixels(), sizes).maps());
+                            () -> ModelOutputs.of(settings.model(), batch.pixels(), sizes).maps());
             expected.attach(manager);
             NDList got = maps.run(inputs);
             got.attach(manager);
             for (int i = 0; i < expected.size(); i++) {
-                if (hasNaN(expected.get(i))) {
+                if (expected.get(i).isNaN().any().getBoolean()) {
                     throw SaccadeException.user(
-                            "%s: the model computes what is no number (NaN), which nothing can be"
-                                    + " held against",
-                            batch.images().get(0).file());
+                            "%s: the model computes NaN, so the export cannot be compared with it",
+                            image);
                 }
                 largest = Math.max(largest, deviation(expected.get(i), got.get(i)));
             }
         }
         if (largest > limit) {
-            String where =
-                    new LayerSearch(export, format, folder.resolve("part" + format.suffix()))
-                            .first(inputs, limit)
-                            .orElse("none alone");
+            String layer =
+                    new LayerSearch(export, format).first(inputs, limit).orElse("none alone");
             throw SaccadeException.user(
                     "%s: deviates by %.1e from the model, at most %.1e expected; first in layer: %s",
-                    batch.images().get(0).file(), largest, limit, where);
+                    image, largest, limit, layer);
         }
         return largest;
     }
@@ -139,9 +113,9 @@ public final class ExportCheck implements AutoCloseable {
     }
 
     /**
-     * Returns what is predicted for each image where the exported model computes.
+     * Returns the predictions of the exported model for each image.
      *
-     * @param model that it was made of
+     * @param model from which it was exported
      * @param batch images on a CPU
      */
     @SuppressWarnings("unchecked") // what a model of P predicts
@@ -174,32 +148,11 @@ public final class ExportCheck implements AutoCloseable {
     public void close() {
         program.close();
         maps.close();
-        deleteTemporary();
-    }
-
-    private void deleteTemporary() {
-        try {
-            Files.deleteIfExists(temporary());
-            Files.deleteIfExists(folder.resolve("part" + format.suffix()));
-            Files.deleteIfExists(folder);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be deleted", folder);
-        }
-    }
-
-    /** Returns whether any element is NaN. */
-    private static boolean hasNaN(NDArray array) {
-        for (float value : array.toType(DataType.FLOAT32, false).toFloatArray()) {
-            if (Float.isNaN(value)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /**
-     * Returns the largest difference of two elements over the largest magnitude of what is
-     * expected; infinite, if shapes differ, or one has a number where the other has none.
+     * Returns the largest difference of two elements over the largest finite magnitude of expected
+     * elements; infinite if shapes differ, or only one element of a pair is finite.
      */
     static double deviation(NDArray expected, NDArray got) {
         if (!expected.getShape().equals(got.getShape())) {
@@ -210,18 +163,13 @@ public final class ExportCheck implements AutoCloseable {
         double largest = 0;
         double apart = 0;
         for (int i = 0; i < ours.length; i++) {
-            if (Float.compare(ours[i], theirs[i]) == 0) {
-                // Both may be infinite.
-                continue;
-            }
             double difference = Math.abs((double) ours[i] - theirs[i]);
-            if (!Double.isFinite(difference)) {
+            if (Double.isFinite(difference)) {
+                apart = Math.max(apart, difference);
+                largest = Math.max(largest, Math.abs(ours[i]));
+            } else if (Float.compare(ours[i], theirs[i]) != 0) {
                 return Double.POSITIVE_INFINITY;
             }
-            apart = Math.max(apart, difference);
-        }
-        for (float value : ours) {
-            largest = Float.isFinite(value) ? Math.max(largest, Math.abs(value)) : largest;
         }
         return apart == 0 ? 0 : apart / largest;
     }

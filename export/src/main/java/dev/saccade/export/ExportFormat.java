@@ -51,7 +51,7 @@ public enum ExportFormat {
                             "def forward(self: __torch__.M, %s) -> Tuple[%s]:%n",
                             parameters, results));
             code.append(new TorchScriptCode(graph, names).body("(", ",)").indent(2));
-            Detecting.functions(graph).forEach(code::append);
+            code.append(TorchScriptCode.functions(graph));
             TorchScriptFile.write(file, code.toString(), attributes);
         }
 

@@ -1,57 +1,52 @@
 package dev.saccade.export;
 
+import com.google.common.collect.ImmutableList;
+
 import dev.saccade.export.Graph.Value;
 
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 
-/** A number that depends on the sizes of tensors, such as the number of windows of a map. */
-public sealed interface Extent {
+/**
+ * A number that depends on the sizes of tensors, such as the number of windows of a map: {@code
+ * floor((factor * product of sizes + summand) / divisor)}.
+ *
+ * @param sizes one or two
+ * @param isRemainder whether the number is the remainder of the division, such as the padding to a
+ *     multiple
+ */
+public record Extent(
+        ImmutableList<SizeOf> sizes, long factor, long summand, long divisor, boolean isRemainder) {
 
     /** The size of a tensor along an axis. */
-    record SizeOf(Value value, int axis) implements Extent {}
+    public record SizeOf(Value value, int axis) {}
 
-    /** {@code factor * extent + summand}. */
-    record Linear(Extent extent, long factor, long summand) implements Extent {}
-
-    /** {@code floor((extent + summand) / divisor)}. */
-    record Quotient(Extent extent, long summand, long divisor) implements Extent {}
-
-    /** {@code (-extent) mod divisor}: the padding to a multiple. */
-    record Lacking(Extent extent, long divisor) implements Extent {}
-
-    /** {@code factor * left * right}. */
-    record Product(Extent left, Extent right, long factor) implements Extent {}
-
-    /** Returns the tensors whose sizes are asked for. */
-    default Stream<Value> values() {
-        if (this instanceof SizeOf size) {
-            return Stream.of(size.value());
-        } else if (this instanceof Linear linear) {
-            return linear.extent().values();
-        } else if (this instanceof Quotient quotient) {
-            return quotient.extent().values();
-        } else if (this instanceof Lacking lacking) {
-            return lacking.extent().values();
-        }
-        Product product = (Product) this;
-        return Stream.concat(product.left().values(), product.right().values());
+    /** Returns {@code factor * size + summand}. */
+    static Extent linear(SizeOf size, long factor, long summand) {
+        return new Extent(ImmutableList.of(size), factor, summand, 1, false);
     }
 
-    /** Returns the same of other tensors. */
-    default Extent map(UnaryOperator<Value> change) {
-        if (this instanceof SizeOf size) {
-            return new SizeOf(change.apply(size.value()), size.axis());
-        } else if (this instanceof Linear linear) {
-            return new Linear(linear.extent().map(change), linear.factor(), linear.summand());
-        } else if (this instanceof Quotient quotient) {
-            return new Quotient(
-                    quotient.extent().map(change), quotient.summand(), quotient.divisor());
-        } else if (this instanceof Lacking lacking) {
-            return new Lacking(lacking.extent().map(change), lacking.divisor());
-        }
-        Product product = (Product) this;
-        return new Product(
-                product.left().map(change), product.right().map(change), product.factor());
+    /** Returns {@code floor((size + summand) / divisor)}. */
+    static Extent quotient(SizeOf size, long summand, long divisor) {
+        return new Extent(ImmutableList.of(size), 1, summand, divisor, false);
+    }
+
+    /** Returns {@code (-size) mod divisor}. */
+    static Extent padding(SizeOf size, long divisor) {
+        return new Extent(ImmutableList.of(size), -1, 0, divisor, true);
+    }
+
+    /** Returns the number for a product of sizes. */
+    long of(long product) {
+        long dividend = factor * product + summand;
+        return isRemainder ? Math.floorMod(dividend, divisor) : Math.floorDiv(dividend, divisor);
+    }
+
+    /** Returns the same number of other tensors. */
+    Extent map(UnaryOperator<Value> change) {
+        ImmutableList<SizeOf> changed =
+                sizes.stream()
+                        .map(size -> new SizeOf(change.apply(size.value), size.axis))
+                        .collect(ImmutableList.toImmutableList());
+        return new Extent(changed, factor, summand, divisor, isRemainder);
     }
 }

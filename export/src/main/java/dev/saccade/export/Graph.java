@@ -2,6 +2,8 @@ package dev.saccade.export;
 
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.collect.BiMap;
+import com.google.common.collect.HashBiMap;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Lists;
@@ -11,11 +13,8 @@ import com.google.common.primitives.Longs;
 
 import dev.saccade.checkpoint.Tensor;
 
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -32,6 +31,12 @@ public record Graph(
         ImmutableMap<Value, Weight> weights,
         ImmutableList<Node> nodes,
         ImmutableList<Value> outputs) {
+
+    /** {@code (boxes, scores, groups, iou, score, most) -> (positions, counts)}. */
+    public static final String NMS = "saccade::nms";
+
+    /** {@code (maps, rois, levels, scales, size, sampling_ratio, aligned) -> pooled}. */
+    public static final String ROI_ALIGN = "saccade::roi_align";
 
     /**
      * A tensor, or a list of tensors.
@@ -92,7 +97,9 @@ public record Graph(
             } else if (this instanceof Items list) {
                 return list.items().stream().flatMap(Argument::values);
             }
-            return this instanceof Size size ? size.extent().values() : Stream.of();
+            return this instanceof Size size
+                    ? size.extent().sizes().stream().map(Extent.SizeOf::value)
+                    : Stream.of();
         }
 
         /** Returns the same with other values in it. */
@@ -134,29 +141,33 @@ public record Graph(
             return results.get(0);
         }
 
-        /** Returns all values that are taken, those whose sizes alone are asked for included. */
+        /** Returns all inputs, including tensors of which only sizes are used. */
         public Stream<Value> taken() {
             return Stream.concat(arguments.stream(), keywords.values().stream())
                     .flatMap(Argument::values);
         }
 
-        /** Returns the value that is given in a place. */
+        /** Returns the tensor at a position. */
         public Value value(int place) {
             return ((Argument.Of) arguments.get(place)).value();
         }
 
-        /** Returns the number, truth value or text that is given in a place; null for none. */
+        /** Returns the number, boolean or text at a position; null for none. */
         public Object literal(int place) {
             return ((Argument.Literal) arguments.get(place)).value();
         }
 
-        /** Returns the same operator that takes other values in place of some. */
+        /** Returns the operator with some inputs replaced. */
         Node replaced(Map<Value, Value> others) {
             UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
-            return map(argument -> argument.map(change));
+            return new Node(
+                    operator,
+                    ImmutableList.copyOf(Lists.transform(arguments, each -> each.map(change))),
+                    ImmutableMap.copyOf(Maps.transformValues(keywords, each -> each.map(change))),
+                    results);
         }
 
-        /** Returns the same operator with other results. */
+        /** Returns the operator with other results. */
         Node giving(ImmutableList<Value> others) {
             return new Node(operator, arguments, keywords, others);
         }
@@ -165,29 +176,19 @@ public record Graph(
         Node as(String other, List<Argument> given) {
             return new Node(other, ImmutableList.copyOf(given), keywords, results);
         }
-
-        /** Returns the same operator with other arguments. */
-        public Node map(UnaryOperator<Argument> change) {
-            return new Node(
-                    operator,
-                    arguments.stream().map(change).collect(ImmutableList.toImmutableList()),
-                    ImmutableMap.copyOf(Maps.transformValues(keywords, change::apply)),
-                    results);
-        }
     }
 
     /**
-     * Returns a name for each weight, of letters, digits and underscores, that no other has: a
-     * kernel that several levels share is there once for each normalization behind it.
+     * Returns a unique name of letters, digits and underscores for each weight. A kernel that
+     * several levels share may occur several times, folded with different normalizations.
      */
     public Map<Value, String> weightNames() {
-        Map<Value, String> names = new LinkedHashMap<>();
-        Set<String> taken = new HashSet<>();
+        BiMap<Value, String> names = HashBiMap.create();
         weights.forEach(
                 (value, weight) -> {
                     String name = weight.name().replaceAll("\\W", "_");
                     String free = name;
-                    for (int k = 2; !taken.add(free); k++) {
+                    for (int k = 2; names.containsValue(free); k++) {
                         free = name + "_" + k;
                     }
                     names.put(value, free);

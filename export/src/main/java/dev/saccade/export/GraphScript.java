@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.DataType;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.export.Graph.Value;
@@ -39,7 +40,7 @@ final class GraphScript {
         for (int i = 0; i < named.size(); i++) {
             names.put(named.get(i), "x[" + i + "]");
         }
-        // What is made anew is made where the first of all lies.
+        // New tensors are created on the device of the first one.
         Graph anywhere =
                 new Graph(
                         ImmutableList.of(named.get(0)),
@@ -53,14 +54,9 @@ final class GraphScript {
 
     /** Returns a new array of the elements of a tensor. */
     private static NDArray array(Tensor tensor, NDManager manager) {
-        return switch (tensor.type()) {
-            case INT64 ->
-                    manager.create(tensor.data().asLongBuffer(), tensor.shape(), DataType.INT64);
-            case INT32 ->
-                    manager.create(tensor.data().asIntBuffer(), tensor.shape(), DataType.INT32);
-            case BOOLEAN -> manager.create(tensor.data(), tensor.shape(), DataType.BOOLEAN);
-            case FLOAT16 -> tensor.array(manager).toType(DataType.FLOAT16, false);
-            default -> tensor.array(manager);
-        };
+        DataType type = DataType.valueOf(tensor.type().name());
+        return type == DataType.FLOAT32
+                ? tensor.array(manager)
+                : Tensors.of(manager, tensor.data(), tensor.shape(), type);
     }
 }

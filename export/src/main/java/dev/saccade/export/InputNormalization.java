@@ -1,15 +1,12 @@
 package dev.saccade.export;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Size;
@@ -21,25 +18,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Normalization as part of a model, which is given RGB pixels of 0 to 255 then; of a detector the
- * padding, too.
+ * Normalization inside the model, which takes RGB pixels of 0 to 255 then; detectors also pad.
  *
- * @param normalize what is done to pixels
- * @param divisor what edges of a detector's images become multiples of
+ * @param divisor padded height and width of a detector's images are multiples of it
  */
-record InputNormalization(Normalize normalize, int divisor) {
+public record InputNormalization(Normalize normalize, int divisor) {
 
-    private static final Script NORMALIZED =
-            Script.compile(
-                    "(x: Tensor, mean: Tensor, std: Tensor) -> Tensor",
-                    "return torch.div(torch.sub(x, mean), std)");
-
-    private static final Script PIXELS =
-            Script.compile(
-                    "(x: Tensor, mean: Tensor, std: Tensor) -> Tensor",
-                    "return torch.add(torch.mul(x, std), mean)");
-
-    /** What lies outside of an image is 0, whatever was given there. */
+    /** Sets pixels outside of each image to 0, whatever the caller padded with. */
     private static final ScriptTemplate PADDED =
             ScriptTemplate.of(
                     "(x: Tensor, sizes: Tensor) -> Tensor",
@@ -58,11 +43,12 @@ record InputNormalization(Normalize normalize, int divisor) {
                     """);
 
     /**
-     * Returns what transforms end with.
+     * Returns the normalization at the end of transforms.
      *
+     * @param transforms those of a model
      * @throws SaccadeException of kind user, if they end with something else
      */
-    static InputNormalization of(List<Transform> transforms) {
+    public static InputNormalization of(List<Transform> transforms) {
         Normalize normalize = null;
         int divisor = 1;
         for (Transform transform : transforms) {
@@ -84,26 +70,14 @@ record InputNormalization(Normalize normalize, int divisor) {
         return new InputNormalization(normalize, divisor);
     }
 
-    /** Returns the transforms that are left to whoever runs the model. */
-    static ImmutableList<Transform> before(List<Transform> transforms) {
-        return transforms.stream()
-                .filter(transform -> !transform.comesLast())
-                .collect(ImmutableList.toImmutableList());
-    }
-
-    private NDArray channels(NDManager manager, List<Double> values) {
-        return Tensors.of(manager, Floats.toArray(values), new Shape(1, 3, 1, 1));
-    }
-
-    private NDArray run(Script script, NDArray images) {
-        NDManager manager = images.getManager();
-        return script.run(
-                images, channels(manager, normalize.mean()), channels(manager, normalize.std()));
+    private static NDArray channels(NDArray beside, List<Double> values) {
+        return Tensors.of(beside.getManager(), Floats.toArray(values), new Shape(1, 3, 1, 1));
     }
 
     /** Returns normalized images of pixels. */
     NDArray normalized(NDArray pixels) {
-        return run(NORMALIZED, pixels);
+        return pixels.sub(channels(pixels, normalize.mean()))
+                .div(channels(pixels, normalize.std()));
     }
 
     /**
@@ -117,7 +91,8 @@ record InputNormalization(Normalize normalize, int divisor) {
 
     /** Returns the pixels of normalized images. */
     NDArray pixels(NDArray images) {
-        return run(PIXELS, images);
+        return images.mul(channels(images, normalize.std()))
+                .add(channels(images, normalize.mean()));
     }
 
     /** Returns the pixels of a batch, without the padding that all images have. */

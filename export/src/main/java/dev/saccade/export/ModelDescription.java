@@ -1,7 +1,7 @@
 package dev.saccade.export;
 
 import com.google.common.base.Ascii;
-import com.google.common.collect.ImmutableList;
+import com.google.common.base.Splitter;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.config.ConfigWriter;
@@ -22,24 +22,20 @@ import java.util.Optional;
 /**
  * Description of an exported model, written as JSON beside it.
  *
- * @param saccade the version that exported it
+ * @param saccade version that exported the model
  * @param task {@code detection} or {@code segmentation}
  * @param format {@code onnx} or {@code torchscript}
- * @param opset the version of ONNX's operators
- * @param precision what it computes in; inputs and outputs are float32
- * @param imageSize height and width of the only images that it takes, with their padding; any if
- *     there are none
- * @param inputs what is given, in order
- * @param outputs what is got, in order
- * @param classes the names of the labels, in order
- * @param transforms what is done to an RGB photograph before, in order; pixels of 0 to 255
+ * @param opset version of ONNX's operators
+ * @param precision of the computation; inputs and outputs are float32
+ * @param imageSize only supported height and width, including padding; any size if empty
+ * @param classes names, in the order of labels
+ * @param transforms transforms of an RGB image of 0 to 255 before it enters the model, in order
  * @param views test-time augmentations by name; the exported model predicts one view, and merging
  *     is left to the caller
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
  * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
  *     scoreThreshold}
- * @param model what the model is made of; thresholds of the selection, such as {@code nms}, are
- *     those of its head
+ * @param model backbone, neck and head, which includes the thresholds of the selection
  */
 public record ModelDescription(
         String saccade,
@@ -60,57 +56,44 @@ public record ModelDescription(
     /**
      * An input or output.
      *
-     * @param name how it is called
-     * @param type of its elements
-     * @param shape sizes along its axes, or what they depend on
-     * @param meaning in a few words
+     * @param type of the elements
+     * @param shape size of each axis; letters are variable
      */
     public record Array(String name, String type, List<String> shape, String meaning) {
 
+        private static final String BOXES =
+                "x1, y1, x2, y2 in pixels of the input image; scale them by the size of the"
+                        + " original image over that of the input";
+
+        private static final String LOGITS =
+                "resize to the input size, then to the original size; the class is the index of"
+                        + " the largest value";
+
         private static Array of(String name, String images) {
             return switch (name) {
-                case "images" -> floats(name, images, "N", "3", "H", "W");
+                case "images" -> array(name, "N 3 H W", images);
                 case "sizes" ->
-                        floats(name, "width and height of each image without padding", "N", "2");
-                case "boxes" ->
-                        floats(
-                                name,
-                                "x1, y1, x2, y2 in pixels of the input image; scale them by the"
-                                        + " size of the original image over that of the input",
-                                "N",
-                                "M",
-                                "4");
-                case "labels" -> new Array(name, "int64", List.of("N", "M"), "class indices");
+                        array(name, "N 2", "width and height of each image without padding");
+                case "boxes" -> array(name, "N M 4", BOXES);
+                case "labels" -> array(name, "N M", "class indices");
                 case "scores" ->
-                        floats(
-                                name,
-                                "in descending order; minus infinity after the last",
-                                "N",
-                                "M");
-                case "counts" ->
-                        new Array(name, "int64", List.of("N"), "number of objects of each image");
-                case "masks" -> floats(name, "probabilities inside the boxes", "N", "M", "S", "S");
-                default ->
-                        floats(
-                                name,
-                                "resize to the input size, then to the original size; the class"
-                                        + " is the index of the largest value",
-                                "N",
-                                "K",
-                                "h",
-                                "w");
+                        array(name, "N M", "in descending order; minus infinity after the last");
+                case "counts" -> array(name, "N", "number of objects of each image");
+                case "masks" -> array(name, "N M S S", "probabilities inside the boxes");
+                default -> array(name, "N K h w", LOGITS);
             };
         }
 
-        private static Array floats(String name, String meaning, String... shape) {
-            return new Array(name, "float32", List.of(shape), meaning);
+        private static Array array(String name, String shape, String meaning) {
+            boolean isInteger = name.equals("labels") || name.equals("counts");
+            List<String> sizes = Splitter.on(' ').splitToList(shape);
+            return new Array(name, isInteger ? "int64" : "float32", sizes, meaning);
         }
     }
 
     /**
      * Describes an exported model.
      *
-     * @param spec what it is fed with
      * @param thresholds recommended minimum scores of detections; none for segmentation
      */
     public static ModelDescription of(
@@ -130,32 +113,30 @@ public record ModelDescription(
                 arrays(export.inputs(), images(export, spec)),
                 arrays(export.outputs(), ""),
                 spec.classes(),
-                normalizes ? InputNormalization.before(spec.transforms()) : spec.transforms(),
+                spec.transforms().stream()
+                        .filter(transform -> !(normalizes && transform.comesLast()))
+                        .toList(),
                 spec.views().views(),
                 thresholds.map(ScoreThresholds::overall),
                 thresholds.map(ScoreThresholds::perClass).orElse(Map.of()),
                 spec.model());
     }
 
-    /** Returns what images are to be like. */
+    /** Describes the images that the model takes. */
     private static String images(ModelExport export, ModelSpec spec) {
-        String pixels =
-                export.settings().normalization().isPresent()
-                        ? "RGB of 0 to 255, after the transforms"
-                        : "RGB, after the transforms";
-        if (!spec.model().head().targets().hasObjects()) {
-            return pixels + ", without padding";
-        }
-        return pixels
-                + (export.settings().size().isPresent()
-                        ? ", padded bottom and right to image_size"
-                        : ", padded bottom and right to one size");
+        ModelExport.Settings settings = export.settings();
+        String pixels = settings.normalization().isPresent() ? "RGB of 0 to 255" : "RGB";
+        String padding =
+                !spec.model().head().targets().hasObjects()
+                        ? "without padding"
+                        : settings.size().isPresent()
+                                ? "padded bottom and right to image_size"
+                                : "padded bottom and right to one size";
+        return pixels + ", after the transforms, " + padding;
     }
 
-    private static ImmutableList<Array> arrays(List<String> names, String images) {
-        return names.stream()
-                .map(name -> Array.of(name, images))
-                .collect(ImmutableList.toImmutableList());
+    private static List<Array> arrays(List<String> names, String images) {
+        return names.stream().map(name -> Array.of(name, images)).toList();
     }
 
     /**

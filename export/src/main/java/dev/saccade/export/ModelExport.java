@@ -14,28 +14,32 @@ import dev.saccade.export.onnx.OnnxWriter;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /**
- * A model as other programs run it: what it computes, recorded and written with the operators of
- * libtorch or ONNX alone.
+ * An exported model: the operators of libtorch that the model runs, recorded and written as
+ * TorchScript or ONNX.
  *
- * <p>It is given {@code images}, {@code [N, 3, H, W]} float32, normalized. A segmenter gives {@code
- * logits}, {@code [N, K, h, w]}. A detector is given {@code sizes} too, {@code [N, 2]} float32:
- * width and height of each image without its padding; it gives {@code boxes}, {@code [N, M, 4]}
- * corners in pixels of the input, {@code labels}, {@code [N, M]} int64, {@code scores}, {@code [N,
- * M]} in descending order, {@code counts}, {@code [N]} int64: how many objects there are of each
- * image, and, if it draws masks, {@code masks}, {@code [N, M, S, S]}: their probabilities inside of
- * the boxes. Selection is in it, as the model has it.
+ * <p>Input {@code images}, {@code [N, 3, H, W]} float32, is normalized. A segmenter returns {@code
+ * logits}, {@code [N, K, h, w]}. A detector also takes {@code sizes}, {@code [N, 2]} float32 width
+ * and height of each image without padding, and returns {@code boxes}, {@code [N, M, 4]} corners in
+ * pixels of the input, {@code labels}, {@code [N, M]} int64, {@code scores}, {@code [N, M]} in
+ * descending order, {@code counts}, {@code [N]} int64 number of objects of each image, and {@code
+ * masks} if the model has them, {@code [N, M, S, S]} probabilities inside the boxes. Objects are
+ * selected inside the model.
  *
- * <p>For images of every size it is recorded at several sizes, see {@link ShapeInference}. Batch
- * normalizations become part of the convolutions before them, and what depends on weights alone is
- * computed beforehand.
+ * <p>For images of any size the model is recorded at several sizes, see {@link ShapeInference}.
+ * Batch normalization is folded into convolutions, and what depends on weights only is computed
+ * beforehand.
  *
  * <pre>{@code
  * try (Detector detector = Detector.load(Path.of("best.safetensors"), Device.cpu())) {
@@ -45,10 +49,10 @@ import java.util.function.IntConsumer;
  */
 public final class ModelExport {
 
-    /** Examples that sizes are concluded from, besides the long ones. */
+    /** Number of recorded sizes, besides the long ones. */
     private static final int EXAMPLES = 9;
 
-    /** Deep maps of other images are so small that several rules hold; long ones cost little. */
+    /** Deep maps of smaller images fit several rules; long images are large and cheap. */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 
@@ -56,29 +60,21 @@ public final class ModelExport {
     private static final int MOST_EDGE = 560;
     private static final int MOST_IMAGES = 3;
 
-    private static final ImmutableList<String> OF_DETECTORS =
+    private static final ImmutableList<String> DETECTOR_OUTPUTS =
             ImmutableList.of("boxes", "labels", "scores", "counts", "masks");
 
     private final Settings settings;
-    private final Graph whole;
-    private final ImmutableList<Value> recorded;
+    private final Graph graph;
     private final ImmutableList<String> inputs;
     private final ImmutableList<String> outputs;
 
-    /**
-     * Takes what was recorded.
-     *
-     * @param whole with the maps behind what is delivered
-     * @param recorded what the operators of a recording give, in the order in which they run
-     */
-    private ModelExport(Settings settings, Graph whole, ImmutableList<Value> recorded) {
+    ModelExport(Settings settings, Graph graph) {
         this.settings = settings;
-        this.whole = whole;
-        this.recorded = recorded;
+        this.graph = graph;
         if (settings.model() instanceof DetectionModel detector) {
-            boolean draws = detector.config().head().targets().hasMasks();
+            boolean hasMasks = detector.config().head().targets().hasMasks();
             inputs = ImmutableList.of("images", "sizes");
-            outputs = OF_DETECTORS.subList(0, draws ? 5 : 4);
+            outputs = DETECTOR_OUTPUTS.subList(0, hasMasks ? 5 : 4);
         } else {
             inputs = ImmutableList.of("images");
             outputs = ImmutableList.of("logits");
@@ -86,91 +82,74 @@ public final class ModelExport {
     }
 
     /**
-     * Returns the settings of an export, to be changed and recorded.
+     * Returns the default settings: float32, images of any size, opset 17.
      *
      * @param model in inference mode, on a CPU
      */
     public static Settings of(Model<?> model) {
-        return new Settings(model);
+        return new Settings(
+                model,
+                Optional.empty(),
+                Precision.FLOAT32,
+                Optional.empty(),
+                OnnxWriter.OPSETS.lowerEndpoint());
     }
 
-    /** How a model is exported. */
-    public static final class Settings {
-
-        private final Model<?> model;
-        private Optional<Size> size = Optional.empty();
-        private Precision precision = Precision.FLOAT32;
-        private Optional<InputNormalization> normalization = Optional.empty();
-        private int opset = OnnxWriter.OPSETS.lowerEndpoint();
-        private Optional<ExportFormat> format = Optional.empty();
-        private IntConsumer progress = recordings -> {};
-
-        private Settings(Model<?> model) {
-            this.model = model;
-        }
-
-        /** Copies others, which may be changed for another export. */
-        private Settings(Settings other) {
-            model = other.model;
-            size = other.size;
-            precision = other.precision;
-            normalization = other.normalization;
-            opset = other.opset;
-            format = other.format;
-            progress = other.progress;
-        }
-
-        /** Sets the only size of images, with their padding; otherwise they are of any size. */
-        public Settings size(Size only) {
-            size = Optional.of(only);
-            return this;
-        }
-
-        /** Sets what is computed in, float32 otherwise; inputs and outputs are float32. */
-        public Settings precision(Precision computed) {
-            precision = computed;
-            return this;
-        }
+    /**
+     * How a model is exported.
+     *
+     * @param model in inference mode, on a CPU
+     * @param size the only size of images, including padding; any size if empty
+     * @param precision of the computation; inputs and outputs are float32
+     * @param normalization included in the model, which takes RGB pixels of 0 to 255 then
+     * @param opset version of ONNX's operators, 17 to 21
+     */
+    public record Settings(
+            Model<?> model,
+            Optional<Size> size,
+            Precision precision,
+            Optional<InputNormalization> normalization,
+            int opset) {
 
         /**
-         * Makes normalization part of the model, which is given RGB pixels of 0 to 255 then; of a
-         * detector the padding to multiples, too.
+         * Checks the opset.
          *
-         * @param transforms those of the model, which end with both
-         * @throws SaccadeException of kind user, if they end with something else
+         * @throws SaccadeException of kind user, if the opset is not supported
          */
-        public Settings normalizing(List<Transform> transforms) {
-            normalization = Optional.of(InputNormalization.of(transforms));
-            return this;
-        }
-
-        /**
-         * Sets the version of ONNX's operators, 17 to 21; 17 otherwise.
-         *
-         * @throws SaccadeException of kind user, if it is none of them
-         */
-        public Settings opset(int version) {
-            if (!OnnxWriter.OPSETS.contains(version)) {
+        public Settings {
+            if (!OnnxWriter.OPSETS.contains(opset)) {
                 throw SaccadeException.user(
                         "opset: got %d, expected %d to %d",
-                        version,
+                        opset,
                         OnnxWriter.OPSETS.lowerEndpoint(),
                         OnnxWriter.OPSETS.upperEndpoint());
             }
-            opset = version;
-            return this;
         }
 
-        /** Says what it will be written in, so that what cannot be written is refused at once. */
-        public Settings format(ExportFormat wanted) {
-            format = Optional.of(wanted);
-            return this;
+        /** Returns the settings for images of one size, including padding. */
+        public Settings size(Size only) {
+            return new Settings(model, Optional.of(only), precision, normalization, opset);
         }
 
-        /** Sets what is told the number of {@link #recordings} that are done, after each. */
-        public Settings progress(IntConsumer told) {
-            progress = told;
-            return this;
+        /** Returns the settings with another precision. */
+        public Settings precision(Precision computed) {
+            return new Settings(model, size, computed, normalization, opset);
+        }
+
+        /**
+         * Returns the settings with normalization, and padding for detectors, inside the model.
+         *
+         * @param transforms those of the model
+         * @throws SaccadeException of kind user, if they do not end with normalization and padding
+         */
+        public Settings normalizing(List<Transform> transforms) {
+            InputNormalization last = InputNormalization.of(transforms);
+            return new Settings(model, size, precision, Optional.of(last), opset);
+        }
+
+        /** Returns the settings with another version of ONNX's operators. */
+        public Settings opset(int version) {
+            return new Settings(model, size, precision, normalization, version);
         }
 
         /** Returns how often the model is recorded. */
@@ -178,27 +157,7 @@ public final class ModelExport {
             return size.isPresent() ? MOST_IMAGES : EXAMPLES + LONG.size();
         }
 
-        Model<?> model() {
-            return model;
-        }
-
-        Optional<Size> size() {
-            return size;
-        }
-
-        Optional<InputNormalization> normalization() {
-            return normalization;
-        }
-
-        Precision precision() {
-            return precision;
-        }
-
-        int opset() {
-            return opset;
-        }
-
-        /** Returns what records the model with the weights that it has now. */
+        /** Returns a recorder of the model with its current weights. */
         ModelRecorder recorder() {
             return new ModelRecorder(model, precision, normalization);
         }
@@ -206,77 +165,74 @@ public final class ModelExport {
         /**
          * Records the model.
          *
-         * @throws SaccadeException of kind user, if there is no library of fused operators, which
-         *     records, or if what the model computes cannot be told for every size, or cannot be
-         *     written in the format
+         * @throws SaccadeException of kind user, if the fused operators, which record, are not
+         *     available, or the operators depend on the size of images
          */
         public ModelExport record() {
-            format.ifPresent(wanted -> wanted.require(model, precision));
+            return record(List.of(), recordings -> {});
+        }
+
+        /**
+         * Records the model.
+         *
+         * @param formats reject a model that they cannot represent after the first recording
+         * @param progress receives the number of finished {@link #recordings} after each
+         * @throws SaccadeException of kind user, as {@link #record()}
+         */
+        public ModelExport record(List<ExportFormat> formats, IntConsumer progress) {
+            formats.forEach(format -> format.require(model, precision));
             ModelRecorder recorder = recorder();
             List<Graph> graphs = new ArrayList<>();
             for (Shape shape : size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize)) {
                 Graph graph = recorder.record(shape);
                 if (graphs.isEmpty()) {
-                    format.ifPresent(wanted -> wanted.require(Simplification.of(graph)));
+                    formats.forEach(format -> format.require(Simplification.of(graph)));
                 }
                 graphs.add(graph);
                 progress.accept(graphs.size());
             }
-            Graph graph = ShapeInference.of(graphs);
-            Graph simple = BatchNormFolding.of(Simplification.of(graph));
-            return new ModelExport(new Settings(this), simple, graph.results());
+            Graph merged = ShapeInference.of(graphs);
+            return new ModelExport(this, BatchNormFolding.of(Simplification.of(merged)));
         }
 
         private static List<Shape> ofOneSize(Size only) {
-            List<Shape> shapes = new ArrayList<>();
-            for (int n = 1; n <= MOST_IMAGES; n++) {
-                shapes.add(new Shape(n, 3, only.height(), only.width()));
-            }
-            return shapes;
+            return LongStream.rangeClosed(1, MOST_IMAGES)
+                    .mapToObj(n -> new Shape(n, 3, only.height(), only.width()))
+                    .toList();
         }
 
         private static List<Shape> ofAnySize() {
             SplittableRandom random = SeededRandom.of(0, 0, 0);
             List<Shape> shapes = new ArrayList<>();
             for (int k = 0; k < EXAMPLES; k++) {
-                // As large as one image is what several make.
+                // A batch of several images is as large as one image.
                 int images = 1 + k % MOST_IMAGES;
                 int most = MOST_EDGE / images;
-                shapes.add(
-                        new Shape(
-                                images,
-                                3,
-                                random.nextInt(LEAST_EDGE, most),
-                                random.nextInt(LEAST_EDGE, most)));
+                int height = random.nextInt(LEAST_EDGE, most);
+                shapes.add(new Shape(images, 3, height, random.nextInt(LEAST_EDGE, most)));
             }
             shapes.addAll(LONG);
             return shapes;
         }
     }
 
-    /** Returns the names of what is given, in order. */
+    /** Returns the names of the inputs, in order. */
     public List<String> inputs() {
         return inputs;
     }
 
-    /** Returns the names of what is got, in order. */
+    /** Returns the names of the outputs, in order. */
     public List<String> outputs() {
         return outputs;
     }
 
-    /** Returns how it was exported. */
     Settings settings() {
         return settings;
     }
 
-    /** Returns what it computes, with the maps behind what is delivered. */
-    Graph whole() {
-        return whole;
-    }
-
-    /** Returns what the operators of a recording give, in the order in which they run. */
-    List<Value> recorded() {
-        return recorded;
+    /** Returns the operators; the last outputs are the maps before selection. */
+    Graph graph() {
+        return graph;
     }
 
     /**
@@ -286,23 +242,32 @@ public final class ModelExport {
      *     has no operator for what the model computes
      */
     public void write(ExportFormat format, Path file) {
-        write(format, whole.outputs().subList(0, outputs.size()), outputs, file);
+        write(format, graph.outputs().subList(0, outputs.size()), outputs, file);
     }
 
-    /** Writes a model that gives other values than those that are delivered. */
-    void write(ExportFormat format, List<Value> values, Path file) {
-        List<String> names = new ArrayList<>();
-        values.forEach(value -> names.add("map_" + names.size()));
-        write(format, values, names, file);
+    /** Opens a model with other outputs. */
+    ExportedProgram open(ExportFormat format, List<Value> values) {
+        List<String> names = IntStream.range(0, values.size()).mapToObj(i -> "map_" + i).toList();
+        try {
+            Path file = Files.createTempFile("saccade", format.suffix());
+            try {
+                write(format, values, names, file);
+                return format.open(file);
+            } finally {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "temporary file: cannot be written: %s", e.getMessage());
+        }
     }
 
     private void write(ExportFormat format, List<Value> values, List<String> names, Path file) {
-        format.write(whole.withOutputs(values), inputs, names, settings.opset, file);
+        format.write(graph.withOutputs(values), inputs, names, settings.opset, file);
     }
 
-    /** Returns the values to be held against {@link ModelOutputs#maps}. */
+    /** Returns the values to compare with {@link ModelOutputs#maps}. */
     List<Value> maps() {
-        List<Value> all = whole.outputs();
+        List<Value> all = graph.outputs();
         return all.size() > outputs.size() ? all.subList(outputs.size(), all.size()) : all;
     }
 }

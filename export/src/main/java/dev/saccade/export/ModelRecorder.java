@@ -39,11 +39,10 @@ final class ModelRecorder {
     /**
      * Prepares to record.
      *
-     * @param model in inference mode, on a CPU
-     * @param precision what it computes in
-     * @param normalization that of its images, if it is part of what is recorded
-     * @throws SaccadeException of kind user, if there is no library of fused operators, which
-     *     records, or the model is on a GPU
+     * @param model in inference mode
+     * @param normalization of images, if it is included in the recording
+     * @throws SaccadeException of kind user, if the library of fused operators, which records, is
+     *     not available, or the model is on a GPU
      */
     ModelRecorder(Model<?> model, Precision precision, Optional<InputNormalization> normalization) {
         require(model);
@@ -64,24 +63,24 @@ final class ModelRecorder {
             Device device = parameter.getArray().getDevice();
             if (device.isGpu()) {
                 throw SaccadeException.user(
-                        "the model is on %s; what is exported is recorded on a CPU, load it with"
+                        "the model is on %s, but models are recorded on a CPU; load it with"
                                 + " Device.cpu()",
                         Devices.name(device));
             }
         }
     }
 
-    /** Returns the graph, whose outputs are those that are delivered, and the maps behind them. */
+    /** Returns the graph, whose outputs are those of the exported model, then the maps. */
     Graph record(Shape shape) {
         List<NDArray> arrays = new ArrayList<>();
         model.namedParameters().values().forEach(each -> arrays.add(each.getArray()));
         try (NDManager manager = arrays.get(0).getManager().newSubManager()) {
             NDArray images = manager.randomUniform(-1, 1, shape);
-            NDArray sizes = sizes(shape, manager);
-            List<NDArray> inputs = new ArrayList<>(List.of(images));
-            if (model instanceof DetectionModel) {
-                inputs.add(sizes);
-            }
+            float[] size = {shape.get(3), shape.get(2)};
+            NDArray sizes = Tensors.of(manager, size, new Shape(1, 2)).repeat(0, shape.get(0));
+            boolean detects = model instanceof DetectionModel;
+            List<NDArray> inputs =
+                    new ArrayList<>(detects ? List.of(images, sizes) : List.of(images));
             inputs.addAll(arrays);
             Supplier<Tracer.Recording> record =
                     () -> Tracer.record(inputs, () -> outputs(images, sizes));
@@ -95,26 +94,15 @@ final class ModelRecorder {
 
     private NDList outputs(NDArray images, NDArray sizes) {
         boolean detects = model instanceof DetectionModel;
-        NDArray seen = images;
-        if (normalization.isPresent()) {
-            InputNormalization first = normalization.get();
-            seen = detects ? first.padded(images, sizes) : first.normalized(images);
-        }
+        NDArray seen =
+                normalization
+                        .map(it -> detects ? it.padded(images, sizes) : it.normalized(images))
+                        .orElse(images);
         ModelOutputs outputs = ModelOutputs.of(model, seen, sizes);
         NDList all = new NDList(outputs.delivered());
         if (detects) {
             all.addAll(outputs.maps());
         }
         return all;
-    }
-
-    private static NDArray sizes(Shape shape, NDManager manager) {
-        int images = Math.toIntExact(shape.get(0));
-        float[] sizes = new float[2 * images];
-        for (int n = 0; n < images; n++) {
-            sizes[2 * n] = shape.get(3);
-            sizes[2 * n + 1] = shape.get(2);
-        }
-        return Tensors.of(manager, sizes, new Shape(images, 2));
     }
 }

@@ -6,9 +6,9 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.base.Ascii;
 
-import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.ProgressBar;
 import dev.saccade.core.SaccadeException;
@@ -17,14 +17,12 @@ import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.models.ModelSpec;
+import dev.saccade.models.Model;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 
@@ -69,76 +67,60 @@ public record ProgramExport(
      * @throws SaccadeException of kind user, if program and model differ too much
      */
     public void write(Path checkpoint, Path folder) {
-        ModelSpec spec =
-                ModelSpec.fromMetadata(
-                        Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
-        Optional<DatasetSubset> part =
-                images.map(all -> DatasetSubset.first(all.dataset, spec, size, all.count, bars));
-        Path target = folder.toAbsolutePath().normalize();
-        Path unfinished = target.resolveSibling(target.getFileName() + ".unfinished");
-        createFolder(unfinished);
-        try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu())) {
+        try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu());
+                OutputFolder target = OutputFolder.create(folder, false, List.of())) {
+            Optional<DatasetSubset> subset =
+                    images.map(
+                            all ->
+                                    DatasetSubset.first(
+                                            all.dataset, model.spec(), size, all.count, bars));
             long start = System.nanoTime();
             ModelExport export = record(model);
-            Path file = unfinished.resolve("model" + format.suffix());
+            String name = "model" + format.suffix();
+            Path file = target.resolve(name);
             export.write(format, file);
-            say(folder, file, (System.nanoTime() - start) / 1e9);
-            ModelDescription.of(
-                            export,
-                            format,
-                            spec,
-                            model.match(
-                                    detector -> Optional.of(detector.scoreThresholds()),
-                                    segmenter -> Optional.empty()))
-                    .write(unfinished.resolve("model.json"));
+            out.println(
+                    Printable.format(
+                            "%s: %.1f MB, %s, images of %s, in %.1f s",
+                            folder.resolve(name),
+                            file.toFile().length() / 1e6,
+                            Ascii.toLowerCase(precision.name()),
+                            size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
+                            (System.nanoTime() - start) / 1e9));
+            Optional<ScoreThresholds> thresholds =
+                    model.match(
+                            detector -> Optional.of(detector.scoreThresholds()),
+                            segmenter -> Optional.empty());
+            ModelDescription.of(export, format, model.spec(), thresholds)
+                    .write(target.resolve("model.json"));
             try (ExportCheck check = new ExportCheck(export, format, file)) {
-                compareOnRandomImages(check, model);
-                if (part.isPresent()) {
-                    new ExportComparison(check, part.get(), workers, bars)
-                            .run(model.withPrecision(precision), out);
-                }
+                compareOnRandomImages(check, model.model());
+                subset.ifPresent(
+                        some ->
+                                new ExportComparison(check, some, workers, bars)
+                                        .run(model.withPrecision(precision), out));
             }
-            Files.move(unfinished, target, StandardCopyOption.REPLACE_EXISTING);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
-        } finally {
-            discard(unfinished);
+            target.finish();
         }
     }
 
     private ModelExport record(TrainedModel<?> model) {
+        ModelExport.Settings defaults = ModelExport.of(model.model());
         ModelExport.Settings settings =
-                ModelExport.of(model.model()).format(format).precision(precision);
-        size.ifPresent(settings::size);
-        opset.ifPresent(settings::opset);
-        if (normalize) {
-            settings.normalizing(model.spec().transforms());
-        }
+                new ModelExport.Settings(
+                        model.model(),
+                        size,
+                        precision,
+                        normalize
+                                ? Optional.of(InputNormalization.of(model.spec().transforms()))
+                                : Optional.empty(),
+                        opset.orElse(defaults.opset()));
         try (ProgressBar progress = bars.open("record", settings.recordings(), " sizes")) {
-            return settings.progress(progress::to).record();
+            return settings.record(List.of(format), progress::to);
         }
     }
 
-    private static void createFolder(Path folder) {
-        try {
-            Files.createDirectories(folder);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be made: %s", folder, e.getMessage());
-        }
-    }
-
-    private void say(Path folder, Path file, double seconds) throws IOException {
-        out.println(
-                Printable.format(
-                        "%s: %.1f MB, %s, images of %s, in %.1f s",
-                        folder.resolve(file.getFileName()),
-                        Files.size(file) / 1e6,
-                        Ascii.toLowerCase(precision.name()),
-                        size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
-                        seconds));
-    }
-
-    private <P> void compareOnRandomImages(ExportCheck check, TrainedModel<P> model) {
+    private void compareOnRandomImages(ExportCheck check, Model<?> model) {
         double limit = ExportCheck.limit(precision);
         double largest = 0;
         List<Size> sizes = size.map(List::of).orElse(SIZES);
@@ -146,11 +128,11 @@ public record ProgramExport(
             for (Size each : sizes) {
                 try (NDManager manager = Libtorch.newManager(Device.cpu())) {
                     Shape shape = new Shape(1, 3, each.height(), each.width());
-                    ImageInfo image = ImageInfo.of(0, "a made-up image", each);
+                    ImageInfo image = ImageInfo.of(0, "random image", each);
                     ImageBatch batch =
                             new ImageBatch(manager.randomUniform(-2, 2, shape), List.of(image));
                     largest = Math.max(largest, check.deviation(batch, limit));
-                    check.predict(model.model(), batch);
+                    check.predict(model, batch);
                 }
                 progress.step();
             }
@@ -158,17 +140,6 @@ public record ProgramExport(
         out.println(
                 Printable.format(
                         "%s, %s: largest deviation %.1e, at most %.0e expected",
-                        check.runtime(), Count.of(sizes.size(), "made-up image"), largest, limit));
-    }
-
-    /** Removes a program that deviates, lest somebody serves it. */
-    private void discard(Path unfinished) {
-        try {
-            Files.deleteIfExists(unfinished.resolve("model" + format.suffix()));
-            Files.deleteIfExists(unfinished.resolve("model.json"));
-            Files.deleteIfExists(unfinished);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be deleted", unfinished);
-        }
+                        check.runtime(), Count.of(sizes.size(), "random image"), largest, limit));
     }
 }

@@ -29,7 +29,10 @@ import java.util.function.Function;
 final class Recordings {
 
     private final NDList constants;
+
+    /** The values by their numbers in the recording; {@link Value#id} is the execution order. */
     private final Map<Integer, Value> values = new HashMap<>();
+
     private final Map<Integer, Value> baked = new HashMap<>();
 
     private Recordings(NDList constants) {
@@ -86,9 +89,12 @@ final class Recordings {
     }
 
     private Value value(JsonNode json) {
-        int id = json.get(0).intValue();
-        Value value = new Value(id, json.path(1).asText(), list(json.path(2), JsonNode::longValue));
-        values.put(id, value);
+        Value value =
+                new Value(
+                        values.size(),
+                        json.path(1).asText(),
+                        list(json.path(2), JsonNode::longValue));
+        values.put(json.get(0).intValue(), value);
         return value;
     }
 

@@ -2,6 +2,7 @@ package dev.saccade.export;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
@@ -13,7 +14,6 @@ import dev.saccade.export.Graph.Weight;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -34,40 +34,36 @@ final class ShapeInference {
     private final List<Graph> graphs;
     private final SymbolicShape shapes;
 
-    /** For each further graph, its values for those of the first. */
-    private final List<Map<Value, Value>> others = new ArrayList<>();
-
-    /** The inputs of the current operator, in each graph. */
-    private final List<List<Value>> near = new ArrayList<>();
+    /** The merged values, which have the same number in each graph. */
+    private final Map<Value, Value> merged = new HashMap<>();
 
     private ShapeInference(List<Graph> graphs) {
         this.graphs = graphs;
         this.shapes = new SymbolicShape(graphs.size());
-        graphs.forEach(graph -> others.add(new HashMap<>()));
     }
 
     /**
-     * Returns the graph.
+     * Merges graphs.
      *
      * @param graphs of the same model, at sizes of which no two have much in common
-     * @throws SaccadeException of kind user, if they are not alike
+     * @throws SaccadeException of kind user, if their operators differ
      */
     static Graph of(List<Graph> graphs) {
-        return graphs.size() == 1 ? graphs.get(0) : new ShapeInference(graphs).general();
+        return new ShapeInference(graphs).merge();
     }
 
-    private Graph general() {
+    private Graph merge() {
         Graph first = graphs.get(0);
         ImmutableList<Value> inputs =
                 indexed(first.inputs(), i -> define(each(graph -> graph.inputs().get(i))));
-        weights();
+        graphs.forEach(this::requireSameWeights);
         ImmutableList<Node> nodes = indexed(first.nodes(), this::node);
         requireAlike(each(graph -> graph.nodes().size()), "the end");
         return new Graph(
                 inputs,
                 first.weights(),
                 nodes,
-                ImmutableList.copyOf(all(first.outputs(), others.get(0)::get)));
+                ImmutableList.copyOf(Lists.transform(first.outputs(), merged::get)));
     }
 
     /** Returns the results of a function of the indices of a list. */
@@ -77,53 +73,45 @@ final class ShapeInference {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    private void weights() {
-        Map<String, Value> names = new LinkedHashMap<>();
-        ImmutableMap<Value, Weight> first = graphs.get(0).weights();
-        first.forEach((value, weight) -> names.put(weight.name(), value));
-        for (int g = 0; g < graphs.size(); g++) {
-            for (Map.Entry<Value, Weight> entry : graphs.get(g).weights().entrySet()) {
-                Weight weight = entry.getValue();
-                Value value = names.get(weight.name());
-                Weight expected = first.get(value);
-                if (expected == null || !expected.tensor().equals(weight.tensor())) {
-                    throw SaccadeException.user(
-                                    "%s: the constant depends on the image size: %s or %s; export"
-                                            + " with a fixed size",
-                                    weight.name(),
-                                    weight.tensor(),
-                                    expected == null ? "none" : expected.tensor())
-                            .withSettings("size");
-                }
-                others.get(g).put(entry.getKey(), value);
-            }
-        }
+    private void requireSameWeights(Graph graph) {
+        graph.weights()
+                .forEach(
+                        (value, weight) -> {
+                            Weight expected = graphs.get(0).weights().get(value);
+                            if (expected == null || !expected.tensor().equals(weight.tensor())) {
+                                throw SaccadeException.user(
+                                                "%s: the constant depends on the image size: %s or"
+                                                        + " %s; export with a fixed size",
+                                                weight.name(),
+                                                weight.tensor(),
+                                                expected == null ? "none" : expected.tensor())
+                                        .withSettings("size");
+                            }
+                        });
     }
 
     private <T> List<T> each(Function<Graph, T> part) {
         return graphs.stream().map(part).toList();
     }
 
-    /** Collects one part of each item. */
+    /** Returns one part of each item. */
     private static <S, T> List<T> all(List<S> items, Function<S, T> part) {
         return items.stream().map(part).toList();
     }
 
-    /** Returns the merged value of one of each graph. */
+    /** Merges a value of each graph. */
     private Value define(List<Value> each) {
-        List<ImmutableList<Long>> sizes = all(each, Value::sizes);
-        ImmutableList<Long> general =
+        Value first = each.get(0);
+        ImmutableList<Long> sizes =
                 indexed(
-                        sizes.get(0),
-                        axis -> {
-                            List<Long> along = all(sizes, of -> of.get(axis));
-                            return isSame(along) ? along.get(0) : -1L;
-                        });
-        Value value = new Value(each.get(0).id(), each.get(0).type(), general);
-        for (int g = 0; g < each.size(); g++) {
-            others.get(g).put(each.get(g), value);
-        }
-        shapes.define(value, sizes);
+                        first.sizes(),
+                        axis ->
+                                isSame(all(each, value -> value.sizes().get(axis)))
+                                        ? first.sizes().get(axis)
+                                        : -1L);
+        Value value = new Value(first.id(), first.type(), sizes);
+        merged.put(value, value);
+        shapes.define(value, all(each, Value::sizes));
         return value;
     }
 
@@ -134,18 +122,20 @@ final class ShapeInference {
         String place = Text.format("operator %d, %s", index, first.operator());
         requireAlike(all(same, Node::operator), place);
         List<List<Value>> taken = all(same, node -> node.taken().toList());
-        near.clear();
-        near.addAll(indexed(taken.get(0), v -> all(taken, values -> values.get(v))));
+        List<List<Value>> near = indexed(taken.get(0), v -> all(taken, values -> values.get(v)));
         ImmutableList<Argument> arguments =
                 indexed(
                         first.arguments(),
                         a -> {
                             List<Argument> given = all(same, node -> node.arguments().get(a));
-                            return isShape(first, a) ? shape(given, place) : argument(given, place);
+                            return isShape(first, a)
+                                    ? shape(given, near, place)
+                                    : argument(given, near, place);
                         });
         ImmutableMap.Builder<String, Argument> keywords = ImmutableMap.builder();
         for (String name : first.keywords().keySet()) {
-            keywords.put(name, argument(all(same, node -> node.keywords().get(name)), place));
+            List<Argument> given = all(same, node -> node.keywords().get(name));
+            keywords.put(name, argument(given, near, place));
         }
         ImmutableList<Value> results =
                 indexed(first.results(), r -> define(all(same, node -> node.results().get(r))));
@@ -158,43 +148,42 @@ final class ShapeInference {
     }
 
     /** Leaves the size open where only one size of a shape differs. */
-    private Argument shape(List<Argument> given, String place) {
-        List<ImmutableList<Argument>> lists = items(given);
-        requireAlike(all(lists, List::size), place);
+    private Argument shape(List<Argument> given, List<List<Value>> near, String place) {
+        List<ImmutableList<Argument>> lists = items(given, place);
         List<Argument> shape = new ArrayList<>(lists.get(0));
         int[] varying =
                 IntStream.range(0, shape.size())
                         .filter(axis -> !isSame(all(lists, list -> list.get(axis))))
                         .toArray();
         if (varying.length != 1 || shape.contains(OPEN)) {
-            return argument(given, place);
+            return argument(given, near, place);
         }
         shape.set(varying[0], OPEN);
         return new Argument.Items(ImmutableList.copyOf(shape));
     }
 
-    private static List<ImmutableList<Argument>> items(List<Argument> given) {
-        return all(given, argument -> ((Argument.Items) argument).items());
+    private List<ImmutableList<Argument>> items(List<Argument> given, String place) {
+        List<ImmutableList<Argument>> lists =
+                all(given, argument -> ((Argument.Items) argument).items());
+        requireAlike(all(lists, List::size), place);
+        return lists;
     }
 
-    private Argument argument(List<Argument> given, String place) {
+    /** Merges an argument of each graph. */
+    private Argument argument(List<Argument> given, List<List<Value>> near, String place) {
         Argument first = given.get(0);
         requireAlike(all(given, Argument::getClass), place);
-        if (first instanceof Argument.Of) {
-            List<Value> values =
-                    indexed(given, g -> others.get(g).get(((Argument.Of) given.get(g)).value()));
-            requireAlike(values, place);
-            return new Argument.Of(values.get(0));
-        } else if (first instanceof Argument.Items) {
-            List<ImmutableList<Argument>> lists = items(given);
-            requireAlike(all(lists, List::size), place);
+        if (first instanceof Argument.Items list) {
+            List<ImmutableList<Argument>> lists = items(given, place);
             return new Argument.Items(
-                    indexed(lists.get(0), i -> argument(all(lists, list -> list.get(i)), place)));
+                    indexed(
+                            list.items(),
+                            i -> argument(all(lists, each -> each.get(i)), near, place)));
+        } else if (isSame(given)) {
+            return first.map(value -> merged.getOrDefault(value, value));
         }
-        List<Object> literals = all(given, argument -> ((Argument.Literal) argument).value());
-        if (isSame(literals)) {
-            return first;
-        }
+        List<Object> literals =
+                all(given, each -> each instanceof Argument.Literal one ? one.value() : each);
         if (!literals.stream().allMatch(Long.class::isInstance)) {
             throw unlike(literals, place);
         }

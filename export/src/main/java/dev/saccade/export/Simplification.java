@@ -1,8 +1,10 @@
 package dev.saccade.export;
 
 import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -11,6 +13,7 @@ import com.google.common.collect.Maps;
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
@@ -22,17 +25,17 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Removes identities and repeated operators, and precomputes values that depend only on weights.
  */
 final class Simplification {
 
-    /** Operators that give what they are given, once there are no gradients. */
+    /** Operators that return their input when there are no gradients. */
     private static final Set<String> IDENTITIES =
             Set.of(
                     "aten::clone",
@@ -45,20 +48,17 @@ final class Simplification {
     private static final Set<String> IN_PLACE =
             Set.of("aten::add", "aten::sub", "aten::mul", "aten::div");
 
-    private static final Set<String> SHORT = Set.of("Half", "BFloat16");
+    /** libtorch's numbers of 16-bit types. */
+    private static final Map<String, Long> SHORT = Map.of("Half", 5L, "BFloat16", 15L);
 
     private Simplification() {}
 
     /** Returns a graph that computes the same. */
     static Graph of(Graph graph) {
-        Graph single = withoutRepetitions(withoutIdentities(withTypes(graph)));
-        return needed(rounded(folded(needed(single))));
+        return needed(folded(needed(withoutRepetitions(withTypes(graph)))));
     }
 
-    /**
-     * Casts what was computed in place, and is recorded as if it were not, to the type of that
-     * place.
-     */
+    /** Casts results of in-place operators, which are recorded as out-of-place, to their type. */
     private static Graph withTypes(Graph graph) {
         List<Node> nodes = new ArrayList<>();
         int next = graph.nextId();
@@ -66,7 +66,7 @@ final class Simplification {
             Value result = node.results().isEmpty() ? null : node.result();
             boolean isWider =
                     IN_PLACE.contains(node.name())
-                            && SHORT.contains(result.type())
+                            && SHORT.containsKey(result.type())
                             && node.taken().anyMatch(value -> value.type().equals("Float"));
             if (!isWider) {
                 nodes.add(node);
@@ -74,63 +74,30 @@ final class Simplification {
             }
             Value wide = new Value(next++, "Float", result.sizes());
             nodes.add(node.giving(ImmutableList.of(wide)));
-            nodes.add(
-                    new Node(
-                            "aten::to.dtype",
-                            ImmutableList.of(
-                                    new Argument.Of(wide),
-                                    new Argument.Literal(result.type().equals("Half") ? 5L : 15L),
-                                    new Argument.Literal(false),
-                                    new Argument.Literal(false),
-                                    new Argument.Literal(null)),
-                            ImmutableMap.of(),
-                            ImmutableList.of(result)));
+            Argument no = new Argument.Literal(false);
+            ImmutableList<Argument> cast =
+                    ImmutableList.of(
+                            new Argument.Of(wide),
+                            new Argument.Literal(SHORT.get(result.type())),
+                            no,
+                            no,
+                            new Argument.Literal(null));
+            nodes.add(new Node("aten::to.dtype", cast, ImmutableMap.of(), node.results()));
         }
         return graph.with(graph.weights(), nodes);
     }
 
-    /** Rounds weights to bfloat16, of which there are no arrays in Java. */
-    private static Graph rounded(Graph graph) {
-        Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
-        List<Node> rest = new ArrayList<>();
-        for (Node node : graph.nodes()) {
-            boolean isCast = node.name().equals("aten::to") && isShort(node);
-            Weight weight = isCast ? weights.get(node.value(0)) : null;
-            if (weight == null) {
-                rest.add(node);
-            } else {
-                Tensor half = weight.tensor().rounded(ElementType.BFLOAT16);
-                weights.put(node.result(), new Weight(weight.name(), half));
-            }
-        }
-        return graph.with(weights, rest);
-    }
-
-    private static boolean isShort(Node node) {
-        return node.results().stream().anyMatch(result -> result.type().equals("BFloat16"));
-    }
-
-    private static Graph withoutIdentities(Graph graph) {
-        Map<Value, Value> same = new HashMap<>();
-        List<Node> kept = new ArrayList<>();
-        for (Node node : graph.nodes()) {
-            Node now = node.replaced(same);
-            if (isIdentity(now)) {
-                same.put(now.result(), now.value(0));
-            } else {
-                kept.add(withoutOrder(convolution(now)));
-            }
-        }
-        return graph.with(graph.weights(), kept).replaced(same);
-    }
-
-    /** Leaves out operators that compute what another one before them does. */
+    /** Removes identities and operators that repeat an earlier one. */
     private static Graph withoutRepetitions(Graph graph) {
         Map<Value, Value> same = new HashMap<>();
         Map<Node, Node> first = new HashMap<>();
         List<Node> kept = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            Node now = node.replaced(same);
+            Node now = withoutOrder(convolution(node.replaced(same)));
+            if (isIdentity(now)) {
+                same.put(now.result(), now.value(0));
+                continue;
+            }
             Node before = first.putIfAbsent(now.giving(ImmutableList.of()), now);
             if (before == null) {
                 kept.add(now);
@@ -149,7 +116,7 @@ final class Simplification {
                         && node.value(0).type().equals(node.result().type()));
     }
 
-    /** Calls a convolution by the name that others know it by. */
+    /** Replaces libtorch's internal convolution by the public operators. */
     private static Node convolution(Node node) {
         if (!node.operator().equals("aten::_convolution")) {
             return node;
@@ -164,9 +131,9 @@ final class Simplification {
         return node.as(isTransposed ? "aten::conv_transpose2d" : "aten::conv2d", arguments);
     }
 
-    /** The order of the candidates is for GPUs; whoever has none sorts them. */
+    /** Removes the order of the candidates, which only the fused operator needs. */
     private static Node withoutOrder(Node node) {
-        if (!node.name().equals(Detecting.NMS)) {
+        if (!node.name().equals(Graph.NMS)) {
             return node;
         }
         List<Argument> given = new ArrayList<>(node.arguments());
@@ -174,7 +141,7 @@ final class Simplification {
         return node.as(node.operator(), given);
     }
 
-    /** Leaves out what no output takes. */
+    /** Removes what no output needs. */
     static Graph needed(Graph graph) {
         Map<Value, Node> makers = new HashMap<>();
         graph.nodes().forEach(node -> node.results().forEach(r -> makers.put(r, node)));
@@ -193,46 +160,51 @@ final class Simplification {
                         .toList());
     }
 
-    /** Computes what depends on weights alone. */
+    /** Computes what depends on weights only. */
     private static Graph folded(Graph graph) {
-        Set<Value> known = new HashSet<>(graph.weights().keySet());
+        Map<Value, String> known =
+                new HashMap<>(Maps.transformValues(graph.weights(), Weight::name));
         List<Node> early = new ArrayList<>();
         List<Node> late = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            if (node.taken().allMatch(known::contains) && !isShort(node)) {
-                known.addAll(node.results());
+            if (node.taken().allMatch(known::containsKey)) {
+                String name = node.taken().findFirst().map(known::get).orElse("constant");
+                node.results().forEach(result -> known.put(result, name));
                 early.add(node);
             } else {
                 late.add(node);
             }
         }
-        Set<Value> made = new LinkedHashSet<>();
-        early.forEach(node -> made.addAll(node.results()));
-        Set<Value> wanted = new LinkedHashSet<>();
-        late.forEach(node -> node.taken().filter(made::contains).forEach(wanted::add));
-        graph.outputs().stream().filter(made::contains).forEach(wanted::add);
+        List<Value> wanted =
+                Stream.concat(late.stream().flatMap(Node::taken), graph.outputs().stream())
+                        .filter(known::containsKey)
+                        .filter(value -> !graph.weights().containsKey(value))
+                        .distinct()
+                        .toList();
         if (wanted.isEmpty()) {
             return graph;
         }
-        Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
-        weights.putAll(computed(graph, early, List.copyOf(wanted)));
-        return graph.with(weights, late);
-    }
-
-    private static Map<Value, Weight> computed(Graph graph, List<Node> nodes, List<Value> wanted) {
         Graph part =
                 new Graph(
                         ImmutableList.of(),
                         graph.weights(),
-                        ImmutableList.copyOf(nodes),
+                        ImmutableList.copyOf(early),
                         ImmutableList.copyOf(wanted));
-        Map<Value, Weight> computed = new LinkedHashMap<>();
+        Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDList results = GraphScript.run(part, List.of(), manager);
             for (int i = 0; i < wanted.size(); i++) {
-                computed.put(wanted.get(i), new Weight("folded_" + i, Tensor.of(results.get(i))));
+                Tensor tensor = tensor(results.get(i), wanted.get(i).type());
+                weights.put(wanted.get(i), new Weight(known.get(wanted.get(i)), tensor));
             }
         }
-        return computed;
+        return graph.with(weights, late);
+    }
+
+    /** Returns a copy of an array; DJL has no arrays of bfloat16. */
+    private static Tensor tensor(NDArray array, String type) {
+        return type.equals("BFloat16")
+                ? Tensor.of(Functional.to(array, DataType.FLOAT32)).rounded(ElementType.BFLOAT16)
+                : Tensor.of(array);
     }
 }

@@ -3,17 +3,14 @@ package dev.saccade.export;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
 
+import dev.saccade.export.Extent.SizeOf;
 import dev.saccade.export.Graph.Value;
 
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiFunction;
-import java.util.function.LongFunction;
-import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /**
  * Infers from examples how numbers depend on the sizes of tensors: the size along an axis, a
@@ -29,7 +26,12 @@ final class SymbolicShape {
     private final int examples;
 
     /** The sizes that differ between examples, by their values in all of them. */
-    private final Map<ImmutableLongArray, Extent> known = new LinkedHashMap<>();
+    private final Map<ImmutableLongArray, SizeOf> known = new LinkedHashMap<>();
+
+    /** Derives a number from a size with a divisor; null if no example can have it. */
+    private interface Rule {
+        Extent of(SizeOf size, ImmutableLongArray sizes, long divisor);
+    }
 
     SymbolicShape(int examples) {
         this.examples = examples;
@@ -40,7 +42,7 @@ final class SymbolicShape {
         for (int axis = 0; axis < sizes.get(0).size(); axis++) {
             ImmutableLongArray each = along(axis, sizes);
             if (each.stream().distinct().count() > 1) {
-                known.putIfAbsent(each, new Extent.SizeOf(value, axis));
+                known.putIfAbsent(each, new SizeOf(value, axis));
             }
         }
     }
@@ -55,10 +57,7 @@ final class SymbolicShape {
      * @param near values whose sizes are tried first, in each example
      */
     Optional<Extent> find(ImmutableLongArray numbers, List<List<Value>> near) {
-        if (known.containsKey(numbers)) {
-            return Optional.of(known.get(numbers));
-        }
-        Map<ImmutableLongArray, Extent> first = new LinkedHashMap<>();
+        Map<ImmutableLongArray, SizeOf> first = new LinkedHashMap<>();
         for (List<Value> value : near) {
             List<ImmutableList<Long>> sizes = value.stream().map(Value::sizes).toList();
             for (int axis = 0; axis < sizes.get(0).size(); axis++) {
@@ -68,124 +67,108 @@ final class SymbolicShape {
                 }
             }
         }
-        return rule(first, numbers).or(() -> rule(known, numbers)).or(() -> product(numbers));
+        return Optional.ofNullable(known.get(numbers))
+                .map(size -> Extent.linear(size, 1, 0))
+                .or(() -> rule(first, numbers))
+                .or(() -> rule(known, numbers))
+                .or(() -> product(numbers));
     }
 
-    private Optional<Extent> rule(
-            Map<ImmutableLongArray, Extent> known, ImmutableLongArray numbers) {
-        long least = 1 + numbers.stream().max().orElse(0);
-        return any(known, (sizes, extent) -> linear(extent, sizes, numbers))
-                .or(() -> any(known, (sizes, extent) -> ratio(extent, sizes, numbers)))
-                .or(() -> quotient(known, numbers, /* isRounded= */ true))
-                .or(
-                        () ->
-                                anyDivisor(
-                                        Math.max(2, least),
-                                        d -> any(known, (s, e) -> lacking(e, s, numbers, d))))
-                .or(() -> quotient(known, numbers, /* isRounded= */ false));
+    private Optional<Extent> rule(Map<ImmutableLongArray, SizeOf> from, ImmutableLongArray to) {
+        long aboveAll = 1 + to.stream().max().orElse(0);
+        // Models mostly round down or up.
+        Rule rounded = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, true);
+        Rule shifted = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, false);
+        Rule padding = (size, sizes, divisor) -> Extent.padding(size, divisor);
+        return any(from, to, 1, 1, (size, sizes, one) -> linear(size, sizes, to))
+                .or(() -> any(from, to, 1, 1, (size, sizes, one) -> ratio(size, sizes, to)))
+                .or(() -> any(from, to, 2, MOST_DIVISOR, rounded))
+                .or(() -> any(from, to, Math.max(2, aboveAll), MOST_DIVISOR, padding))
+                .or(() -> any(from, to, 2, MOST_DIVISOR, shifted));
     }
 
-    private static Optional<Extent> any(
-            Map<ImmutableLongArray, Extent> known,
-            BiFunction<ImmutableLongArray, Extent, Optional<Extent>> rule) {
-        return known.entrySet().stream()
-                .map(size -> rule.apply(size.getKey(), size.getValue()))
-                .flatMap(Optional::stream)
-                .findFirst();
+    /** Returns the first number that a rule gives for all examples, smallest divisor first. */
+    private Optional<Extent> any(
+            Map<ImmutableLongArray, SizeOf> from,
+            ImmutableLongArray to,
+            long least,
+            long most,
+            Rule rule) {
+        for (long divisor = least; divisor <= most; divisor++) {
+            for (Map.Entry<ImmutableLongArray, SizeOf> size : from.entrySet()) {
+                Extent found = rule.of(size.getValue(), size.getKey(), divisor);
+                if (found != null && holds(found, size.getKey(), to)) {
+                    return Optional.of(found);
+                }
+            }
+        }
+        return Optional.empty();
     }
 
-    private static Optional<Extent> anyDivisor(long least, LongFunction<Optional<Extent>> rule) {
-        return LongStream.rangeClosed(least, MOST_DIVISOR)
-                .mapToObj(rule)
-                .flatMap(Optional::stream)
-                .findFirst();
+    private boolean holds(Extent extent, ImmutableLongArray sizes, ImmutableLongArray numbers) {
+        return IntStream.range(0, examples)
+                .allMatch(i -> extent.of(sizes.get(i)) == numbers.get(i));
     }
 
-    private Optional<Extent> linear(
-            Extent extent, ImmutableLongArray sizes, ImmutableLongArray numbers) {
+    private static Extent linear(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
         int other = 1;
         while (sizes.get(other) == sizes.get(0)) {
             other++;
         }
-        long run = sizes.get(other) - sizes.get(0);
-        long rise = numbers.get(other) - numbers.get(0);
-        long factor = rise / run;
-        if (rise == 0 || rise % run != 0 || Math.abs(factor) > MOST_FACTOR) {
-            return Optional.empty();
-        }
-        long summand = numbers.get(0) - factor * sizes.get(0);
-        return Optional.<Extent>of(new Extent.Linear(extent, factor, summand))
-                .filter(found -> holds(sizes, numbers, size -> factor * size + summand));
+        long factor = (to.get(other) - to.get(0)) / (sizes.get(other) - sizes.get(0));
+        return factor == 0 || Math.abs(factor) > MOST_FACTOR
+                ? null
+                : Extent.linear(size, factor, to.get(0) - factor * sizes.get(0));
     }
 
     /**
      * Where nothing is left over, such as in maps padded to whole windows, only one divisor fits;
      * other rules may seem to hold while maps are small.
      */
-    private Optional<Extent> ratio(
-            Extent extent, ImmutableLongArray sizes, ImmutableLongArray numbers) {
-        long divisor = numbers.get(0) == 0 ? 0 : sizes.get(0) / numbers.get(0);
-        return Optional.<Extent>of(new Extent.Quotient(extent, 0, divisor))
-                .filter(found -> divisor > 1)
-                .filter(found -> holds(numbers, sizes, number -> divisor * number));
+    private Extent ratio(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
+        long divisor = to.get(0) == 0 ? 0 : sizes.get(0) / to.get(0);
+        boolean isWhole =
+                IntStream.range(0, examples).allMatch(i -> divisor * to.get(i) == sizes.get(i));
+        return divisor > 1 && isWhole ? Extent.quotient(size, 0, divisor) : null;
     }
 
-    private Optional<Extent> lacking(
-            Extent extent, ImmutableLongArray sizes, ImmutableLongArray numbers, long divisor) {
-        return Optional.<Extent>of(new Extent.Lacking(extent, divisor))
-                .filter(found -> holds(sizes, numbers, size -> Math.floorMod(-size, divisor)));
-    }
-
-    /** Tries rounding down and up first, which models mostly mean, and other summands later. */
-    private Optional<Extent> quotient(
-            Map<ImmutableLongArray, Extent> known, ImmutableLongArray numbers, boolean isRounded) {
-        return anyDivisor(
-                2, d -> any(known, (sizes, e) -> quotient(e, sizes, numbers, d, isRounded)));
-    }
-
-    private Optional<Extent> quotient(
-            Extent extent,
+    private Extent quotient(
+            SizeOf size,
             ImmutableLongArray sizes,
-            ImmutableLongArray numbers,
+            ImmutableLongArray to,
             long divisor,
             boolean isRounded) {
         long from = -MOST_PARTS * divisor;
-        long to = MOST_PARTS * divisor;
+        long most = MOST_PARTS * divisor;
         for (int i = 0; i < examples; i++) {
-            long least = numbers.get(i) * divisor - sizes.get(i);
+            long least = to.get(i) * divisor - sizes.get(i);
             from = Math.max(from, least);
-            to = Math.min(to, least + divisor - 1);
+            most = Math.min(most, least + divisor - 1);
         }
-        if (from > to) {
-            return Optional.empty();
-        }
-        boolean isDown = from <= 0 && 0 <= to;
-        boolean isUp = from <= divisor - 1 && divisor - 1 <= to;
+        boolean isDown = from <= 0 && 0 <= most;
+        boolean isUp = from <= divisor - 1 && divisor - 1 <= most;
         long summand = isDown ? 0 : isUp ? divisor - 1 : from;
-        return (isDown || isUp) == isRounded
-                ? Optional.of(new Extent.Quotient(extent, summand, divisor))
-                : Optional.empty();
-    }
-
-    private boolean holds(ImmutableLongArray from, ImmutableLongArray to, LongUnaryOperator rule) {
-        return IntStream.range(0, examples)
-                .allMatch(i -> rule.applyAsLong(from.get(i)) == to.get(i));
+        return from <= most && (isDown || isUp) == isRounded
+                ? Extent.quotient(size, summand, divisor)
+                : null;
     }
 
     private Optional<Extent> product(ImmutableLongArray numbers) {
-        List<ImmutableLongArray> sizes = List.copyOf(known.keySet());
-        for (int l = 0; l < sizes.size(); l++) {
-            ImmutableLongArray left = sizes.get(l);
-            for (ImmutableLongArray right : sizes.subList(l, sizes.size())) {
-                long product = left.get(0) * right.get(0);
-                if (product == 0 || numbers.get(0) % product != 0 || numbers.get(0) == 0) {
-                    continue;
-                }
-                long factor = numbers.get(0) / product;
-                if (IntStream.range(0, examples)
-                        .allMatch(i -> factor * left.get(i) * right.get(i) == numbers.get(i))) {
-                    return Optional.of(
-                            new Extent.Product(known.get(left), known.get(right), factor));
+        List<ImmutableLongArray> all = List.copyOf(known.keySet());
+        for (int l = 0; l < all.size(); l++) {
+            ImmutableLongArray left = all.get(l);
+            for (ImmutableLongArray right : all.subList(l, all.size())) {
+                long first = left.get(0) * right.get(0);
+                long factor = first == 0 ? 0 : numbers.get(0) / first;
+                ImmutableList<SizeOf> both = ImmutableList.of(known.get(left), known.get(right));
+                Extent found = new Extent(both, factor, 0, 1, false);
+                if (factor != 0
+                        && IntStream.range(0, examples)
+                                .allMatch(
+                                        i ->
+                                                found.of(left.get(i) * right.get(i))
+                                                        == numbers.get(i))) {
+                    return Optional.of(found);
                 }
             }
         }

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.datasets.ResourceLines;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
@@ -52,7 +53,7 @@ final class TorchScriptCode {
     }
 
     private static boolean isOurs(Node node) {
-        return node.name().equals(Detecting.NMS) || node.name().equals(Detecting.ROI_ALIGN);
+        return node.name().equals(Graph.NMS) || node.name().equals(Graph.ROI_ALIGN);
     }
 
     /** Returns the lines, of which the last returns the outputs between brackets or braces. */
@@ -63,7 +64,7 @@ final class TorchScriptCode {
             if (node.operator().equals(UNPACK)) {
                 lines.add(results + ", = " + name(node.value(0)));
             } else {
-                boolean isPair = node.name().equals(Detecting.NMS);
+                boolean isPair = node.name().equals(Graph.NMS);
                 lines.add(results + (isPair ? ", = " : " = ") + call(node));
             }
         }
@@ -123,22 +124,30 @@ final class TorchScriptCode {
     }
 
     private String text(Extent extent) {
-        if (extent instanceof Extent.SizeOf size) {
-            return Text.format("torch.size(%s, %d)", name(size.value()), size.axis());
-        } else if (extent instanceof Extent.Linear linear) {
-            return Text.format(
-                    "%s * %d + %d", text(linear.extent()), linear.factor(), linear.summand());
-        } else if (extent instanceof Extent.Quotient quotient) {
-            return Text.format(
-                    "torch.floordiv(%s + %d, %d)",
-                    text(quotient.extent()), quotient.summand(), quotient.divisor());
-        } else if (extent instanceof Extent.Lacking lacking) {
-            return Text.format(
-                    "torch.remainder(torch.neg(%s), %d)",
-                    text(lacking.extent()), lacking.divisor());
-        }
-        Extent.Product product = (Extent.Product) extent;
-        return Text.format(
-                "%s * %s * %d", text(product.left()), text(product.right()), product.factor());
+        String product =
+                extent.sizes().stream()
+                        .map(
+                                size ->
+                                        Text.format(
+                                                "torch.size(%s, %d)",
+                                                name(size.value()), size.axis()))
+                        .collect(Collectors.joining(" * "));
+        String sum = Text.format("%s * %d + %d", product, extent.factor(), extent.summand());
+        return extent.divisor() == 1
+                ? sum
+                : Text.format(
+                        "torch.%s(%s, %d)",
+                        extent.isRemainder() ? "remainder" : "floordiv", sum, extent.divisor());
+    }
+
+    /** Returns the functions of the operators that libtorch lacks, as far as a graph has them. */
+    static String functions(Graph graph) {
+        return graph.nodes().stream()
+                .filter(TorchScriptCode::isOurs)
+                .map(node -> node.name().substring(OURS.length()) + ".py")
+                .distinct()
+                .flatMap(file -> ResourceLines.read(TorchScriptCode.class, file).stream())
+                .map(line -> line + "\n")
+                .collect(Collectors.joining());
     }
 }

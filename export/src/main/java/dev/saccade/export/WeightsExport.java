@@ -4,20 +4,19 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Problems;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.ScoreThresholds;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
-/** Writes the weights and the description of a model, without the state of the training. */
+/** Writes the weights and the description of a model, without the training state. */
 public final class WeightsExport {
 
     private WeightsExport() {}
@@ -41,25 +40,19 @@ public final class WeightsExport {
             }
         }
         lacking.throwIfAny(checkpoint.toString());
-        try {
-            Files.createDirectories(folder);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be made: %s", folder, e.getMessage());
-        }
         Map<String, String> metadata = new HashMap<>(spec.toMetadata());
         ScoreThresholds.find(whole.metadata(), checkpoint.toString())
                 .ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
-        Checkpoints.save(folder.resolve("model.safetensors"), new Checkpoint(weights, metadata));
+        try (OutputFolder target = OutputFolder.create(folder, false, List.of())) {
+            Checkpoints.save(
+                    target.resolve("model.safetensors"), new Checkpoint(weights, metadata));
+            target.finish();
+        }
     }
 
     private static Tensor stored(Tensor weight, Precision precision) {
-        if (weight.type() != ElementType.FLOAT32) {
-            return weight;
-        }
-        return switch (precision) {
-            case FLOAT32 -> weight;
-            case FLOAT16 -> weight.rounded(ElementType.FLOAT16);
-            case BFLOAT16 -> weight.rounded(ElementType.BFLOAT16);
-        };
+        return weight.type() != ElementType.FLOAT32 || precision == Precision.FLOAT32
+                ? weight
+                : weight.rounded(ElementType.valueOf(precision.name()));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
 
+import dev.saccade.export.Extent.SizeOf;
 import dev.saccade.export.Graph.Value;
 
 import org.junit.jupiter.api.Test;
@@ -42,19 +43,19 @@ class SymbolicShapeTest {
 
     @Test
     void findsHowNumbersFollowFromSizes() {
-        Extent height = new Extent.SizeOf(images, 2);
-        assertEquals(Optional.of(height), find(HEIGHTS));
-        assertEquals(Optional.of(new Extent.Linear(height, 1, -1)), find(each(size -> size - 1)));
-        assertEquals(Optional.of(new Extent.Linear(height, 9, 0)), find(each(size -> 9 * size)));
+        SizeOf height = new SizeOf(images, 2);
+        assertEquals(Optional.of(Extent.linear(height, 1, 0)), find(HEIGHTS));
+        assertEquals(Optional.of(Extent.linear(height, 1, -1)), find(each(size -> size - 1)));
+        assertEquals(Optional.of(Extent.linear(height, 9, 0)), find(each(size -> 9 * size)));
         assertEquals(
-                Optional.of(new Extent.Quotient(height, 3, 4)), find(each(size -> (size + 3) / 4)));
-        assertEquals(Optional.of(new Extent.Quotient(height, 0, 7)), find(each(size -> size / 7)));
+                Optional.of(Extent.quotient(height, 3, 4)), find(each(size -> (size + 3) / 4)));
+        assertEquals(Optional.of(Extent.quotient(height, 0, 7)), find(each(size -> size / 7)));
         assertEquals(
-                Optional.of(new Extent.Lacking(height, 7)),
+                Optional.of(Extent.padding(height, 7)),
                 find(each(size -> Math.floorMod(-size, 7))));
-        Extent width = new Extent.SizeOf(images, 3);
+        ImmutableList<SizeOf> both = ImmutableList.of(height, new SizeOf(images, 3));
         long[] areas = IntStream.range(0, 5).mapToLong(i -> 3 * HEIGHTS[i] * WIDTHS[i]).toArray();
-        assertEquals(Optional.of(new Extent.Product(height, width, 3)), find(areas));
+        assertEquals(Optional.of(new Extent(both, 3, 0, 1, false)), find(areas));
     }
 
     @Test
@@ -65,8 +66,7 @@ class SymbolicShapeTest {
                 windows,
                 LongStream.of(7, 14, 21, 14, 7).mapToObj(size -> ImmutableList.of(size)).toList());
         assertEquals(
-                Optional.of(new Extent.Quotient(new Extent.SizeOf(windows, 0), 0, 7)),
-                find(1, 2, 3, 2, 1));
+                Optional.of(Extent.quotient(new SizeOf(windows, 0), 0, 7)), find(1, 2, 3, 2, 1));
     }
 
     @Test

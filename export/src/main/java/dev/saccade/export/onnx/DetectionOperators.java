@@ -6,7 +6,7 @@ import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.export.Detecting;
+import dev.saccade.export.Graph;
 import dev.saccade.export.Graph.Argument;
 
 import java.util.List;
@@ -15,20 +15,13 @@ import java.util.stream.LongStream;
 /** Operators of detectors: the best elements, non-maximum suppression, and pooling of regions. */
 final class DetectionOperators {
 
-    /** How an operator of several results is written. */
-    interface Converter {
-
-        /** Writes it, and returns the names of its results. */
-        List<String> convert(Operator operator);
-    }
-
-    static final ImmutableMap<String, Converter> CONVERTERS =
+    static final ImmutableMap<String, Operator.ListConverter> CONVERTERS =
             ImmutableMap.of(
                     "aten::topk",
                     DetectionOperators::top,
-                    Detecting.NMS,
+                    Graph.NMS,
                     DetectionOperators::nms,
-                    Detecting.ROI_ALIGN,
+                    Graph.ROI_ALIGN,
                     op -> List.of(roiAlign(op)));
 
     private DetectionOperators() {}
@@ -39,9 +32,9 @@ final class DetectionOperators {
                         "TopK",
                         List.of(op.tensor(0), op.number(1)),
                         2,
-                        attribute("axis", op.axis(2, op.axes(0))),
-                        attribute("largest", op.flag(3) ? 1 : 0),
-                        attribute("sorted", 1));
+                        attribute("axis", op.axis(2)),
+                        attribute("largest", op.flag(3)),
+                        attribute("sorted", true));
     }
 
     /**
@@ -97,8 +90,9 @@ final class DetectionOperators {
                 op.add(
                         "ReduceSum",
                         List.of(op.cast(same, DataType.BOOL, DataType.INT64), op.ints(1)),
-                        attribute("keepdims", 0));
-        String starts = op.add("CumSum", List.of(counts, op.index(0)), attribute("exclusive", 1));
+                        attribute("keepdims", false));
+        String starts =
+                op.add("CumSum", List.of(counts, op.index(0)), attribute("exclusive", true));
         String selected = op.range(op.squeezed(op.size(rows, 0, 1)));
         String place = op.add("Sub", selected, op.add("Gather", starts, image));
         String indices = op.concat(List.of(op.unsqueeze(image, 1), op.unsqueeze(place, 1)), 1);

@@ -2,16 +2,17 @@ package dev.saccade.export.onnx;
 
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
 import dev.saccade.export.Graph.Argument;
-import dev.saccade.export.Graph.Node;
 
 /** Element-wise operators. */
 final class ElementwiseOperators {
 
-    private static final ImmutableMap<String, String> UNARY =
+    /** Operators that ONNX has with the same tensors. */
+    private static final ImmutableMap<String, String> SAME =
             ImmutableMap.<String, String>builder()
                     .put("aten::neg", "Neg")
                     .put("aten::exp", "Exp")
@@ -22,18 +23,22 @@ final class ElementwiseOperators {
                     .put("aten::ceil", "Ceil")
                     .put("aten::relu", "Relu")
                     .put("aten::tanh", "Tanh")
+                    .put("aten::minimum", "Min")
+                    .put("aten::maximum", "Max")
+                    .put("aten::matmul", "MatMul")
+                    .put("aten::bmm", "MatMul")
+                    .put("aten::mm", "MatMul")
+                    .put("aten::embedding", "Gather")
                     .buildOrThrow();
 
     static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
-                    .putAll(Maps.transformValues(UNARY, type -> op -> op.add(type, op.tensor(0))))
+                    .putAll(Maps.transformValues(SAME, type -> op -> op.add(type, op.tensors())))
                     .put("aten::add", op -> sum(op, "Add"))
                     .put("aten::sub", op -> sum(op, "Sub"))
-                    .put("aten::mul", op -> op.add("Mul", op.tensor(0, op.type()), other(op)))
-                    .put("aten::div", op -> op.add("Div", op.tensor(0, op.type()), other(op)))
-                    .put("aten::pow", op -> op.add("Pow", op.tensor(0, op.type()), other(op)))
-                    .put("aten::minimum", op -> op.add("Min", op.tensor(0), op.tensor(1)))
-                    .put("aten::maximum", op -> op.add("Max", op.tensor(0), op.tensor(1)))
+                    .put("aten::mul", op -> withNumber(op, "Mul"))
+                    .put("aten::div", op -> withNumber(op, "Div"))
+                    .put("aten::pow", op -> withNumber(op, "Pow"))
                     .put("aten::log2", ElementwiseOperators::log2)
                     .put("aten::nan_to_num", ElementwiseOperators::nanToNum)
                     .put("aten::addcmul", ElementwiseOperators::addcmul)
@@ -53,20 +58,24 @@ final class ElementwiseOperators {
                     .put("aten::logical_and", op -> logical(op, "And"))
                     .put("aten::logical_or", op -> logical(op, "Or"))
                     .put("aten::logical_not", op -> op.add("Not", op.tensor(0, DataType.BOOL)))
-                    .put(
-                            "aten::where",
-                            op -> op.add("Where", op.tensor(0), value(op, 1), value(op, 2)))
-                    .put(
-                            "aten::masked_fill",
-                            op -> op.add("Where", op.tensor(1), value(op, 2), op.tensor(0)))
+                    .put("aten::where", ElementwiseOperators::where)
+                    .put("aten::masked_fill", ElementwiseOperators::maskedFill)
                     .put("aten::type_as", op -> op.tensor(0, op.type()))
                     .put("aten::to", op -> op.tensor(0, op.type()))
                     .buildOrThrow();
 
     private ElementwiseOperators() {}
 
-    private static String other(Operator op) {
-        return value(op, 1);
+    private static String where(Operator op) {
+        return op.add("Where", op.tensor(0), value(op, 1), value(op, 2));
+    }
+
+    private static String maskedFill(Operator op) {
+        return op.add("Where", op.tensor(1), value(op, 2), op.tensor(0));
+    }
+
+    private static String withNumber(Operator op, String type) {
+        return op.add(type, op.tensor(0, op.type()), value(op, 1));
     }
 
     /** Returns an operand, a tensor or a number, in the type of the result. */
@@ -74,20 +83,16 @@ final class ElementwiseOperators {
         return op.optional(place).isPresent() ? op.tensor(place, op.type()) : op.scalar(place);
     }
 
+    /** Writes a sum or difference; numbers have {@code alpha} by position, tensors by name. */
     private static String sum(Operator op, String type) {
-        String second = other(op);
-        Node node = op.node();
-        Argument factor = node.keywords().getOrDefault("alpha", alpha(node));
-        Number alpha = (Number) ((Argument.Literal) factor).value();
+        ImmutableList<Argument> given = op.node().arguments();
+        Argument factor = given.size() > 2 ? given.get(2) : op.node().keywords().get("alpha");
+        Number alpha = factor instanceof Argument.Literal one ? (Number) one.value() : 1;
+        String second = value(op, 1);
         if (alpha.doubleValue() != 1) {
             second = op.add("Mul", second, op.constant(alpha));
         }
         return op.add(type, op.tensor(0, op.type()), second);
-    }
-
-    /** The factor of the second operand, which numbers have in a place, and tensors by name. */
-    private static Argument alpha(Node node) {
-        return node.arguments().size() > 2 ? node.arguments().get(2) : new Argument.Literal(1L);
     }
 
     private static String gelu(Operator op) {
@@ -139,7 +144,7 @@ final class ElementwiseOperators {
     }
 
     private static String remainder(Operator op) {
-        String divisor = other(op);
+        String divisor = value(op, 1);
         String x = op.tensor(0, op.type());
         if (op.type() == DataType.INT64 || op.type() == DataType.INT32) {
             return op.add("Mod", x, divisor);
@@ -149,7 +154,7 @@ final class ElementwiseOperators {
     }
 
     private static String floorDivide(Operator op) {
-        String quotient = op.add("Div", op.tensor(0, op.type()), other(op));
+        String quotient = op.add("Div", op.tensor(0, op.type()), value(op, 1));
         // Of whole numbers that are not negative, as positions are, it is the same.
         return op.type() == DataType.FLOAT ? op.add("Floor", quotient) : quotient;
     }

@@ -8,9 +8,7 @@ import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 import com.google.common.collect.ImmutableMap;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.stream.LongStream;
 
 /** Products, convolutions, normalizations, pooling and interpolation. */
 final class LayerOperators {
@@ -20,15 +18,12 @@ final class LayerOperators {
                     .put("aten::conv2d", LayerOperators::convolution)
                     .put("aten::conv_transpose2d", LayerOperators::transposedConvolution)
                     .put("aten::linear", LayerOperators::linear)
-                    .put("aten::matmul", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
-                    .put("aten::bmm", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
-                    .put("aten::mm", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
                     .put("aten::baddbmm", LayerOperators::baddbmm)
                     .put("aten::scaled_dot_product_attention", LayerOperators::attention)
                     .put("aten::batch_norm", LayerOperators::batchNorm)
                     .put("aten::layer_norm", LayerOperators::layerNorm)
                     .put("aten::group_norm", LayerOperators::groupNorm)
-                    .put("aten::softmax", op -> softmax(op, op.tensor(0), axis(op)))
+                    .put("aten::softmax", op -> softmax(op, op.tensor(0), op.axis(1)))
                     .put("aten::max_pool2d", op -> pool(op, "MaxPool"))
                     .put("aten::avg_pool2d", op -> pool(op, "AveragePool"))
                     .put("aten::adaptive_avg_pool2d", LayerOperators::adaptivePool)
@@ -40,16 +35,6 @@ final class LayerOperators {
 
     private LayerOperators() {}
 
-    private static int axis(Operator op) {
-        return op.axis(1, op.axes(0));
-    }
-
-    private static List<String> withBias(Operator op) {
-        List<String> inputs = new ArrayList<>(List.of(op.tensor(0), op.tensor(1)));
-        op.optional(2).ifPresent(inputs::add);
-        return inputs;
-    }
-
     /** Both edges of an axis have the same padding. */
     private static AttributeProto pads(List<Long> padding) {
         List<Long> both = new ArrayList<>(padding);
@@ -60,7 +45,7 @@ final class LayerOperators {
     private static String convolution(Operator op) {
         return op.add(
                 "Conv",
-                withBias(op),
+                List.of(op.tensors()),
                 attribute("strides", op.integers(3)),
                 pads(op.integers(4)),
                 attribute("dilations", op.integers(5)),
@@ -70,7 +55,7 @@ final class LayerOperators {
     private static String transposedConvolution(Operator op) {
         return op.add(
                 "ConvTranspose",
-                withBias(op),
+                List.of(op.tensors()),
                 attribute("strides", op.integers(3)),
                 pads(op.integers(4)),
                 attribute("output_padding", op.integers(5)),
@@ -78,14 +63,8 @@ final class LayerOperators {
                 attribute("dilations", op.integers(7)));
     }
 
-    private static String transposed(Operator op, String matrix, int axes) {
-        List<Long> order = new ArrayList<>(LongStream.range(0, axes).boxed().toList());
-        Collections.swap(order, axes - 2, axes - 1);
-        return op.transpose(matrix, order);
-    }
-
     private static String linear(Operator op) {
-        String product = op.add("MatMul", op.tensor(0), transposed(op, op.tensor(1), 2));
+        String product = op.add("MatMul", op.tensor(0), op.swapAxes(op.tensor(1), 2, 0, 1));
         return op.optional(2).map(bias -> op.add("Add", product, bias)).orElse(product);
     }
 
@@ -98,7 +77,7 @@ final class LayerOperators {
         long depth = op.node().value(0).sizes().get(axes - 1);
         String scale = op.scalarOf(1 / Math.sqrt((double) depth), op.type());
         String queries = op.add("Mul", op.tensor(0), scale);
-        String keys = transposed(op, op.tensor(1), axes);
+        String keys = op.swapAxes(op.tensor(1), axes, axes - 2, axes - 1);
         String weights = softmax(op, op.add("MatMul", queries, keys), axes - 1);
         return op.add("MatMul", weights, op.tensor(2));
     }
@@ -108,24 +87,17 @@ final class LayerOperators {
     }
 
     private static String batchNorm(Operator op) {
+        List<String> inputs = new ArrayList<>(List.of(op.tensors()));
+        inputs.set(0, op.tensor(0, DataType.FLOAT));
         String normal =
-                op.add(
-                        "BatchNormalization",
-                        List.of(
-                                op.tensor(0, DataType.FLOAT),
-                                op.tensor(1),
-                                op.tensor(2),
-                                op.tensor(3),
-                                op.tensor(4)),
-                        attribute("epsilon", (float) op.real(7)));
+                op.add("BatchNormalization", inputs, attribute("epsilon", (float) op.real(7)));
         return op.cast(normal, DataType.FLOAT, op.type());
     }
 
     private static String layerNorm(Operator op) {
         // libtorch takes 16 bits beside weights of 32.
-        List<String> inputs = new ArrayList<>(List.of(op.tensor(0, DataType.FLOAT)));
-        inputs.add(op.optional(2).orElseThrow());
-        op.optional(3).ifPresent(inputs::add);
+        List<String> inputs = new ArrayList<>(List.of(op.tensors()));
+        inputs.set(0, op.tensor(0, DataType.FLOAT));
         String normal =
                 op.add(
                         "LayerNormalization",
@@ -154,20 +126,17 @@ final class LayerOperators {
     }
 
     private static String pool(Operator op, String type) {
-        List<Long> strides = op.integers(2).isEmpty() ? op.integers(1) : op.integers(2);
         boolean isMax = type.equals("MaxPool");
-        List<AttributeProto> attributes =
-                new ArrayList<>(
-                        List.of(
-                                attribute("kernel_shape", op.integers(1)),
-                                attribute("strides", strides),
-                                pads(op.integers(3)),
-                                attribute("ceil_mode", op.flag(isMax ? 5 : 4) ? 1 : 0)));
-        attributes.add(
+        return op.add(
+                type,
+                List.of(op.tensor(0)),
+                attribute("kernel_shape", op.integers(1)),
+                attribute("strides", op.integers(op.integers(2).isEmpty() ? 1 : 2)),
+                pads(op.integers(3)),
+                attribute("ceil_mode", op.flag(isMax ? 5 : 4)),
                 isMax
                         ? attribute("dilations", op.integers(4))
-                        : attribute("count_include_pad", op.flag(5) ? 1 : 0));
-        return op.add(type, List.of(op.tensor(0)), attributes.toArray(AttributeProto[]::new));
+                        : attribute("count_include_pad", op.flag(5)));
     }
 
     /**
@@ -180,7 +149,7 @@ final class LayerOperators {
             return op.add("GlobalAveragePool", op.tensor(0));
         }
         String rows = op.add("MatMul", means(op, 2, output.get(0)), op.tensor(0));
-        return op.add("MatMul", rows, transposed(op, means(op, 3, output.get(1)), 2));
+        return op.add("MatMul", rows, op.swapAxes(means(op, 3, output.get(1)), 2, 0, 1));
     }
 
     /**

@@ -28,7 +28,7 @@ final class OnnxGraph {
     private static final int AXES_ARE_INPUT = 18;
 
     private final GraphProto.Builder graph;
-    private final Map<String, String> constants = new HashMap<>();
+    private final Map<List<Object>, String> constants = new HashMap<>();
     private final int opset;
     private int made;
 
@@ -42,12 +42,11 @@ final class OnnxGraph {
      * an attribute, and an input then.
      */
     String reduce(String operator, String tensor, List<Long> axes, boolean keepsAxes) {
-        AttributeProto keeps = attribute("keepdims", keepsAxes ? 1 : 0);
+        AttributeProto keeps = attribute("keepdims", keepsAxes);
         if (opset < AXES_ARE_INPUT) {
             return add(operator, List.of(tensor), attribute("axes", axes), keeps);
         }
-        long[] input = axes.stream().mapToLong(Long::longValue).toArray();
-        return add(operator, List.of(tensor, integers(input)), keeps);
+        return add(operator, List.of(tensor, integers(Longs.toArray(axes))), keeps);
     }
 
     /** Adds an operator of one result, and returns its name. */
@@ -115,11 +114,10 @@ final class OnnxGraph {
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         switch (type) {
             case FLOAT -> bytes.putFloat(value.floatValue());
-            case FLOAT16 ->
-                    bytes.put(
-                            Tensor.of(new Shape(), value.floatValue())
-                                    .rounded(ElementType.FLOAT16)
-                                    .data());
+            case FLOAT16 -> {
+                Tensor number = Tensor.of(new Shape(), value.floatValue());
+                bytes.put(number.rounded(ElementType.FLOAT16).data());
+            }
             case DOUBLE -> bytes.putDouble(value.doubleValue());
             case INT64 -> bytes.putLong(value.longValue());
             case INT32 -> bytes.putInt(value.intValue());
@@ -129,17 +127,19 @@ final class OnnxGraph {
         return constant(type, bytes.limit(bytes.position()).rewind(), new Shape());
     }
 
-    /** Constants alike are there once. */
+    /** Adds a constant once. */
     private String constant(DataType type, ByteBuffer bytes, Shape shape) {
         ByteString content = ByteString.copyFrom(bytes);
-        String key = type + " " + shape + " " + Arrays.toString(content.toByteArray());
-        return constants.computeIfAbsent(
-                key,
-                unknown -> {
-                    String name = "number." + constants.size();
-                    add(name, type, content, shape);
-                    return name;
-                });
+        String name = "number." + constants.size();
+        String same = constants.putIfAbsent(List.of(type, shape, content), name);
+        if (same == null) {
+            add(name, type, content, shape);
+        }
+        return same == null ? name : same;
+    }
+
+    static AttributeProto attribute(String name, boolean value) {
+        return attribute(name, value ? 1 : 0);
     }
 
     static AttributeProto attribute(String name, long value) {

@@ -2,37 +2,26 @@ package dev.saccade.export.onnx;
 
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.export.Graph.Value;
 
-import java.util.List;
-
-/** The types of elements, as ONNX calls them. */
+/** Element types of ONNX. */
 final class OnnxTypes {
 
-    /** From the type that gives way to that which others become. */
-    private static final List<DataType> RANKS =
-            List.of(
-                    DataType.BOOL,
-                    DataType.UINT8,
-                    DataType.INT32,
-                    DataType.INT64,
-                    DataType.FLOAT16,
-                    DataType.FLOAT,
-                    DataType.DOUBLE);
-
-    private static final ImmutableMap<String, DataType> BY_NAME =
+    /** ONNX's types by libtorch's names; two types are compared in the later one. */
+    private static final ImmutableMap<String, DataType> TYPES =
             ImmutableMap.of(
-                    "Float", DataType.FLOAT,
-                    "Double", DataType.DOUBLE,
-                    "Half", DataType.FLOAT16,
-                    "BFloat16", DataType.BFLOAT16,
-                    "Long", DataType.INT64,
-                    "Int", DataType.INT32,
                     "Bool", DataType.BOOL,
-                    "Byte", DataType.UINT8);
+                    "Byte", DataType.UINT8,
+                    "Int", DataType.INT32,
+                    "Long", DataType.INT64,
+                    "BFloat16", DataType.BFLOAT16,
+                    "Half", DataType.FLOAT16,
+                    "Float", DataType.FLOAT,
+                    "Double", DataType.DOUBLE);
 
     private OnnxTypes() {}
 
@@ -42,7 +31,7 @@ final class OnnxTypes {
 
     /** Returns the type for libtorch's name. */
     static DataType of(String name) {
-        DataType type = BY_NAME.get(name);
+        DataType type = TYPES.get(name);
         if (type == null) {
             throw SaccadeException.user("tensors of type %s cannot be exported to ONNX", name);
         }
@@ -51,6 +40,7 @@ final class OnnxTypes {
 
     /** Returns the type in which two are compared. */
     static DataType common(DataType a, DataType b) {
-        return RANKS.indexOf(a) < RANKS.indexOf(b) ? b : a;
+        ImmutableList<DataType> order = TYPES.values().asList();
+        return order.indexOf(a) < order.indexOf(b) ? b : a;
     }
 }

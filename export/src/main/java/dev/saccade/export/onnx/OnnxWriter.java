@@ -8,6 +8,7 @@ import ai.onnx.proto.OnnxMl.TypeProto;
 import ai.onnx.proto.OnnxMl.ValueInfoProto;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 import com.google.common.collect.Range;
 
 import dev.saccade.checkpoint.Tensor;
@@ -20,8 +21,6 @@ import dev.saccade.export.Graph.Value;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
-import java.util.stream.IntStream;
 
 /** Converts a graph of libtorch operators to ONNX. */
 public final class OnnxWriter {
@@ -35,19 +34,28 @@ public final class OnnxWriter {
     /** Of files; what the first versions of operators go with, and later ones may. */
     private static final int IR_VERSION = 8;
 
-    private static final ImmutableMap<String, Operator.Converter> CONVERTERS =
-            ImmutableMap.<String, Operator.Converter>builder()
-                    .putAll(ElementwiseOperators.CONVERTERS)
-                    .putAll(LayerOperators.CONVERTERS)
-                    .putAll(ShapeOperators.CONVERTERS)
+    private static final ImmutableMap<String, Operator.ListConverter> CONVERTERS =
+            ImmutableMap.<String, Operator.ListConverter>builder()
+                    .putAll(lists(ElementwiseOperators.CONVERTERS))
+                    .putAll(lists(LayerOperators.CONVERTERS))
+                    .putAll(lists(ShapeOperators.CONVERTERS))
+                    .putAll(ShapeOperators.LISTS)
+                    .putAll(DetectionOperators.CONVERTERS)
+                    .put("prim::ListUnpack", op -> op.tensors(0))
                     .buildOrThrow();
 
-    private final Map<Value, String> names = new HashMap<>();
-    private final Map<Value, List<String>> lists = new HashMap<>();
+    /** One name per tensor, several per list of tensors. */
+    private final Map<Value, List<String>> names = new HashMap<>();
+
     private final Graph source;
 
     private OnnxWriter(Graph source) {
         this.source = source;
+    }
+
+    private static Map<String, Operator.ListConverter> lists(
+            Map<String, Operator.Converter> converters) {
+        return Maps.transformValues(converters, one -> op -> List.of(one.convert(op)));
     }
 
     /**
@@ -56,13 +64,13 @@ public final class OnnxWriter {
      * @throws dev.saccade.core.SaccadeException of kind user that lists them
      */
     public static void require(Graph graph) {
-        TreeSet<String> unknown = new TreeSet<>();
-        graph.nodes().stream()
-                .filter(node -> !isList(node) && !CONVERTERS.containsKey(node.name()))
-                .filter(node -> !DetectionOperators.CONVERTERS.containsKey(node.name()))
-                .forEach(node -> unknown.add(node.operator()));
         Problems problems = new Problems();
-        unknown.forEach(operator -> problems.add("%s", operator));
+        graph.nodes().stream()
+                .filter(node -> !CONVERTERS.containsKey(node.name()))
+                .map(Node::operator)
+                .sorted()
+                .distinct()
+                .forEach(operator -> problems.add("%s", operator));
         problems.throwIfAny("ONNX has no operators for what the model computes; take TorchScript");
     }
 
@@ -87,30 +95,27 @@ public final class OnnxWriter {
         OnnxGraph graph = new OnnxGraph(proto, opset);
         for (int i = 0; i < inputs.size(); i++) {
             Value input = source.inputs().get(i);
-            names.put(input, inputs.get(i));
+            names.put(input, List.of(inputs.get(i)));
             proto.addInput(info(inputs.get(i), input));
         }
         for (Map.Entry<Value, String> weight : source.weightNames().entrySet()) {
             Tensor tensor = source.weights().get(weight.getKey()).tensor();
-            names.put(weight.getKey(), graph.weight(weight.getValue(), tensor));
+            names.put(weight.getKey(), List.of(graph.weight(weight.getValue(), tensor)));
         }
         for (Node node : source.nodes()) {
-            Operator operator = new Operator(this, graph, node);
-            if (isList(node)) {
-                list(operator);
-            } else if (DetectionOperators.CONVERTERS.containsKey(node.name())) {
-                List<String> results =
-                        DetectionOperators.CONVERTERS.get(node.name()).convert(operator);
-                for (int r = 0; r < results.size(); r++) {
-                    names.put(node.results().get(r), results.get(r));
-                }
+            List<String> results =
+                    CONVERTERS.get(node.name()).convert(new Operator(this, graph, node));
+            if (node.results().size() == 1) {
+                names.put(node.result(), results);
             } else {
-                names.put(node.result(), CONVERTERS.get(node.name()).convert(operator));
+                for (int r = 0; r < results.size(); r++) {
+                    names.put(node.results().get(r), List.of(results.get(r)));
+                }
             }
         }
         for (int i = 0; i < outputs.size(); i++) {
             Value output = source.outputs().get(i);
-            graph.name(names.get(output), outputs.get(i));
+            graph.name(name(output), outputs.get(i));
             proto.addOutput(info(outputs.get(i), output));
         }
         return ModelProto.newBuilder()
@@ -122,35 +127,21 @@ public final class OnnxWriter {
                 .build();
     }
 
-    private static boolean isList(Node node) {
-        return node.operator().equals("prim::ListUnpack")
-                || ShapeOperators.LISTS.containsKey(node.name());
-    }
-
-    private void list(Operator operator) {
-        Node node = operator.node();
-        if (node.operator().equals("prim::ListUnpack")) {
-            List<String> parts = lists.get(node.value(0));
-            IntStream.range(0, node.results().size())
-                    .forEach(i -> names.put(node.results().get(i), parts.get(i)));
-            return;
-        }
-        // How many there are only the one knows that takes them apart.
-        int parts =
-                source.nodes().stream()
-                        .filter(other -> other.taken().anyMatch(node.result()::equals))
-                        .mapToInt(other -> other.results().size())
-                        .max()
-                        .orElse(0);
-        lists.put(node.result(), ShapeOperators.LISTS.get(node.name()).convert(operator, parts));
-    }
-
     String name(Value value) {
-        return names.get(value);
+        return names.get(value).get(0);
     }
 
     List<String> list(Value value) {
-        return lists.get(value);
+        return names.get(value);
+    }
+
+    /** Returns the number of tensors of a list, which only the operator that unpacks it has. */
+    int parts(Value list) {
+        return source.nodes().stream()
+                .filter(node -> node.taken().anyMatch(list::equals))
+                .mapToInt(node -> node.results().size())
+                .max()
+                .orElse(0);
     }
 
     /** Returns what a size is called that is not fixed. */

@@ -9,19 +9,22 @@ import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.LongStream;
 
-/**
- * An operator of libtorch that is being written in ONNX: what it is given, under the names that
- * values have there.
- */
+/** An operator of libtorch that is written as operators of ONNX. */
 record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
 
     /** Writes an operator and returns the name of its result. */
     interface Converter {
-
         String convert(Operator operator);
+    }
+
+    /** Writes an operator and returns the names of its results, or of the tensors of a list. */
+    interface ListConverter {
+        List<String> convert(Operator operator);
     }
 
     String add(String type, String... inputs) {
@@ -68,6 +71,12 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return add("Transpose", List.of(tensor), OnnxGraph.attribute("perm", order));
     }
 
+    String swapAxes(String tensor, int axes, int a, int b) {
+        List<Long> order = new ArrayList<>(LongStream.range(0, axes).boxed().toList());
+        Collections.swap(order, a, b);
+        return transpose(tensor, order);
+    }
+
     /** Returns the integers from 0 to an exclusive end, {@code []} int64. */
     String range(String end) {
         return add("Range", index(0), end, index(1));
@@ -106,7 +115,12 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return node.value(place).sizes().size();
     }
 
-    /** Returns the axis that is named in a place, counted from the first. */
+    /** Returns the axis of the first tensor that is named in a place, counted from 0. */
+    int axis(int place) {
+        return axis(place, axes(0));
+    }
+
+    /** Returns the axis that is named in a place, counted from 0. */
     int axis(int place, int axes) {
         return (int) Math.floorMod(integer(place), (long) axes);
     }
@@ -152,13 +166,26 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return ((Argument.Items) node.arguments().get(place)).items();
     }
 
+    /** Returns the tensors that are given in places of their own. */
+    String[] tensors() {
+        return node.arguments().stream()
+                .filter(Argument.Of.class::isInstance)
+                .flatMap(Argument::values)
+                .map(writer::name)
+                .toArray(String[]::new);
+    }
+
     /** Returns the tensors of a list. */
     List<String> tensors(int place) {
-        return node.arguments().get(place) instanceof Argument.Items list
-                ? list.items().stream()
-                        .map(item -> writer.name(((Argument.Of) item).value()))
-                        .toList()
-                : writer.list(node.value(place));
+        Argument list = node.arguments().get(place);
+        return list instanceof Argument.Of of
+                ? writer.list(of.value())
+                : list.values().map(writer::name).toList();
+    }
+
+    /** Returns the number of tensors of the list that is the result. */
+    int parts() {
+        return writer.parts(node.result());
     }
 
     /** Returns a whole number, {@code [1]} int64. */
@@ -174,21 +201,20 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     }
 
     private String number(Extent extent) {
-        if (extent instanceof Extent.SizeOf size) {
-            return size(writer.name(size.value()), size.axis(), size.axis() + 1);
-        } else if (extent instanceof Extent.Linear linear) {
-            String product = add("Mul", number(linear.extent()), graph.integers(linear.factor()));
-            return add("Add", product, graph.integers(linear.summand()));
-        } else if (extent instanceof Extent.Quotient quotient) {
-            String sum = add("Add", number(quotient.extent()), graph.integers(quotient.summand()));
-            return add("Div", sum, graph.integers(quotient.divisor()));
-        } else if (extent instanceof Extent.Lacking lacking) {
-            String negative = add("Neg", number(lacking.extent()));
-            return add("Mod", negative, graph.integers(lacking.divisor()));
+        String number = null;
+        for (Extent.SizeOf size : extent.sizes()) {
+            String one = size(writer.name(size.value()), size.axis(), size.axis() + 1);
+            number = number == null ? one : add("Mul", number, one);
         }
-        Extent.Product product = (Extent.Product) extent;
-        String factor = add("Mul", number(product.left()), number(product.right()));
-        return add("Mul", factor, graph.integers(product.factor()));
+        if (extent.factor() != 1) {
+            number = add("Mul", number, ints(extent.factor()));
+        }
+        if (extent.summand() != 0) {
+            number = add("Add", number, ints(extent.summand()));
+        }
+        return extent.divisor() == 1
+                ? number
+                : add(extent.isRemainder() ? "Mod" : "Div", number, ints(extent.divisor()));
     }
 
     /** Returns the sizes of a tensor along some axes. */

@@ -5,22 +5,17 @@ import static dev.saccade.export.onnx.OnnxGraph.attribute;
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Longs;
 
 import dev.saccade.export.Graph.Argument;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /** Operators that move, select, reduce or create elements. */
 final class ShapeOperators {
-
-    /** How a list of tensors is written of which so many are taken. */
-    interface ListConverter {
-        List<String> convert(Operator operator, int parts);
-    }
 
     static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
@@ -35,9 +30,10 @@ final class ShapeOperators {
                     .put("aten::expand", ShapeOperators::expanded)
                     .put("aten::slice", ShapeOperators::sliced)
                     .put("aten::select", ShapeOperators::selected)
-                    .put("aten::index_select", op -> chosen(op, op.tensor(2), axis(op)))
+                    .put(
+                            "aten::index_select",
+                            op -> op.gather(op.tensor(0), op.tensor(2), op.axis(1)))
                     .put("aten::gather", ShapeOperators::gathered)
-                    .put("aten::embedding", ShapeOperators::embedded)
                     .put("aten::cat", op -> op.concat(op.tensors(0), listAxis(op)))
                     .put("aten::stack", ShapeOperators::stacked)
                     .put("aten::pad", ShapeOperators::padded)
@@ -62,19 +58,15 @@ final class ShapeOperators {
                     .put("aten::ones_like", op -> filled(op, shape(op), 1))
                     .buildOrThrow();
 
-    static final ImmutableMap<String, ListConverter> LISTS =
+    static final ImmutableMap<String, Operator.ListConverter> LISTS =
             ImmutableMap.of(
                     "aten::split", ShapeOperators::split,
-                    "aten::split_with_sizes", (op, parts) -> splitWithSizes(op),
+                    "aten::split_with_sizes", ShapeOperators::splitWithSizes,
                     "aten::unbind", ShapeOperators::unbound);
 
     private static final Argument KEPT = new Argument.Literal(-1L);
 
     private ShapeOperators() {}
-
-    private static int axis(Operator op) {
-        return op.axis(1, op.axes(0));
-    }
 
     private static String shape(Operator op) {
         return op.size(op.tensor(0), 0, op.axes(0));
@@ -86,8 +78,8 @@ final class ShapeOperators {
 
     private static String flattened(Operator op) {
         int axes = op.axes(0);
-        int from = op.axis(1, axes);
-        int to = op.axis(2, axes);
+        int from = op.axis(1);
+        int to = op.axis(2);
         List<String> sizes = new ArrayList<>();
         if (from > 0) {
             sizes.add(op.size(op.tensor(0), 0, from));
@@ -105,50 +97,40 @@ final class ShapeOperators {
     }
 
     private static String transposed(Operator op) {
-        int axes = op.axes(0);
-        List<Long> order = new ArrayList<>(LongStream.range(0, axes).boxed().toList());
-        Collections.swap(order, op.axis(1, axes), op.axis(2, axes));
-        return permuted(op, order);
+        return op.swapAxes(op.tensor(0), op.axes(0), op.axis(1), op.axis(2));
     }
 
     private static String unsqueezed(Operator op) {
-        int axis = op.axis(1, op.axes(0) + 1);
-        return op.unsqueeze(op.tensor(0), axis);
+        return op.unsqueeze(op.tensor(0), op.axis(1, op.axes(0) + 1));
     }
 
     private static String squeezed(Operator op) {
-        return op.add("Squeeze", op.tensor(0), op.ints(axis(op)));
+        return op.add("Squeeze", op.tensor(0), op.ints(op.axis(1)));
     }
 
     /** Where libtorch keeps a size, by -1, ONNX does by 1. */
     private static String expanded(Operator op) {
-        List<Argument> sizes = new ArrayList<>(op.items(1));
-        sizes.replaceAll(size -> size.equals(KEPT) ? new Argument.Literal(1L) : size);
+        Argument one = new Argument.Literal(1L);
+        List<Argument> sizes =
+                op.items(1).stream().map(size -> size.equals(KEPT) ? one : size).toList();
         return op.add("Expand", op.tensor(0), op.numbers(sizes));
     }
 
     private static String sliced(Operator op) {
         String from = op.isNone(2) ? op.ints(0) : op.number(2);
         String to = op.isNone(3) ? op.ints(Long.MAX_VALUE) : op.number(3);
-        return op.slice(op.tensor(0), axis(op), from, to, op.integer(4));
+        return op.slice(op.tensor(0), op.axis(1), from, to, op.integer(4));
     }
 
     private static String selected(Operator op) {
-        String index = op.scalar(2, DataType.INT64);
-        return chosen(op, index, axis(op));
-    }
-
-    private static String chosen(Operator op, String indices, int axis) {
-        return op.gather(op.tensor(0), indices, axis);
+        return op.gather(op.tensor(0), op.scalar(2, DataType.INT64), op.axis(1));
     }
 
     private static String gathered(Operator op) {
         return op.add(
-                "GatherElements", List.of(op.tensor(0), op.tensor(2)), attribute("axis", axis(op)));
-    }
-
-    private static String embedded(Operator op) {
-        return op.add("Gather", op.tensor(0), op.tensor(1));
+                "GatherElements",
+                List.of(op.tensor(0), op.tensor(2)),
+                attribute("axis", op.axis(1)));
     }
 
     /** The axis along which a list is joined. */
@@ -209,7 +191,7 @@ final class ShapeOperators {
 
     /** Windows along an axis, whose elements come last. */
     private static String unfolded(Operator op) {
-        int axis = axis(op);
+        int axis = op.axis(1);
         long size = op.integer(2);
         long step = op.integer(3);
         String lengths = op.size(op.tensor(0), axis, axis + 1);
@@ -217,18 +199,17 @@ final class ShapeOperators {
         String count = op.squeezed(op.add("Div", room, op.ints(step)));
         String starts = op.add("Mul", op.range(count), op.index(step));
         String places = op.ints(LongStream.range(0, size).toArray());
-        String cut = chosen(op, op.add("Add", op.unsqueeze(starts, 1), places), axis);
+        String indices = op.add("Add", op.unsqueeze(starts, 1), places);
         List<Long> order = new ArrayList<>(LongStream.rangeClosed(0, op.axes(0)).boxed().toList());
         order.add(order.remove(axis + 1));
-        return op.transpose(cut, order);
+        return op.transpose(op.gather(op.tensor(0), indices, axis), order);
     }
 
     private static String summed(Operator op) {
-        long[] axes = op.integers(1).stream().mapToLong(Long::longValue).toArray();
         return op.add(
                 "ReduceSum",
-                List.of(op.tensor(0, op.type()), op.ints(axes)),
-                attribute("keepdims", op.flag(2) ? 1 : 0));
+                List.of(op.tensor(0, op.type()), op.ints(Longs.toArray(op.integers(1)))),
+                attribute("keepdims", op.flag(2)));
     }
 
     private static String mean(Operator op) {
@@ -243,8 +224,8 @@ final class ShapeOperators {
         return op.add(
                 "ArgMax",
                 List.of(op.tensor(0)),
-                attribute("axis", axis(op)),
-                attribute("keepdims", op.flag(2) ? 1 : 0));
+                attribute("axis", op.axis(1)),
+                attribute("keepdims", op.flag(2)));
     }
 
     /** Rows of one tensor at places of another. */
@@ -265,11 +246,11 @@ final class ShapeOperators {
         return op.add("Expand", op.constant(value), shape);
     }
 
-    private static List<String> split(Operator op, int parts) {
+    private static List<String> split(Operator op) {
         long size = op.integer(1);
-        int axis = op.axis(2, op.axes(0));
+        int axis = op.axis(2);
         List<String> slices = new ArrayList<>();
-        for (long i = 0; i < parts; i++) {
+        for (long i = 0; i < op.parts(); i++) {
             String end = op.ints((i + 1) * size);
             slices.add(op.slice(op.tensor(0), axis, op.ints(i * size), end, 1));
         }
@@ -277,7 +258,7 @@ final class ShapeOperators {
     }
 
     private static List<String> splitWithSizes(Operator op) {
-        int axis = op.axis(2, op.axes(0));
+        int axis = op.axis(2);
         return op.graph()
                 .add(
                         "Split",
@@ -286,8 +267,10 @@ final class ShapeOperators {
                         attribute("axis", axis));
     }
 
-    private static List<String> unbound(Operator op, int parts) {
-        int axis = op.axis(1, op.axes(0));
-        return IntStream.range(0, parts).mapToObj(i -> chosen(op, op.index(i), axis)).toList();
+    private static List<String> unbound(Operator op) {
+        int axis = op.axis(1);
+        return IntStream.range(0, op.parts())
+                .mapToObj(i -> op.gather(op.tensor(0), op.index(i), axis))
+                .toList();
     }
 }
