@@ -177,10 +177,7 @@ class ModelExportTest {
 
     @Test
     void cascadeMaskRcnn() {
-        assertLeaves(
-                TinyModel.SWIN,
-                TinyModel.FPN,
-                "{type: cascade_mask_rcnn, " + TinyModel.REGIONS + ", nms: {max_per_img: 20}}");
+        assertLeaves(TinyModel.SWIN, TinyModel.FPN, TinyModel.CASCADE_MASK_RCNN);
     }
 
     @Test

@@ -19,10 +19,19 @@ final class TinyModel {
     static final String FPN = "{type: fpn, out_channels: 16}";
     static final String RETINANET =
             "{type: retinanet, feat_channels: 16, stacked_convs: 1, nms_pre: 60}";
-    static final String REGIONS =
+    private static final String REGIONS =
             "rpn_head: {feat_channels: 16, train_proposals: {nms_pre: 60, max_per_img: 40},"
-                    + " test_proposals: {nms_pre: 60, max_per_img: 40}}";
-    static final String MASK_RCNN = "{type: mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}";
+                    + " test_proposals: {nms_pre: 60, max_per_img: 40}}, mask_head: {num_convs: 2,"
+                    + " conv_out_channels: 16}, nms: {max_per_img: 20}";
+    static final String MASK_RCNN =
+            "{type: mask_rcnn, bbox_head: {fc_out_channels: 32}, " + REGIONS + "}";
+    static final String CASCADE_MASK_RCNN =
+            "{type: cascade_mask_rcnn, stages: [{bbox_head: {fc_out_channels: 32}}, {bbox_head:"
+                    + " {fc_out_channels: 32, bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]}}},"
+                    + " {bbox_head: {fc_out_channels: 32, bbox_coder: {stds: [0.033, 0.033, 0.067,"
+                    + " 0.067]}}}], "
+                    + REGIONS
+                    + "}";
     static final String UPERNET = "{type: upernet, channels: 16}";
 
     private TinyModel() {}
