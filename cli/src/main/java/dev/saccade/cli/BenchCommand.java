@@ -9,10 +9,8 @@ import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 import java.util.Optional;
 
@@ -20,18 +18,15 @@ import java.util.Optional;
 @Command(
         name = "bench",
         description = "Time operators or a model, fused and portable in turn; or ranks.",
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade bench ops",
             "          saccade bench model configs/mask_rcnn/swin_tiny_fpn_1x_coco.yaml --train"
         })
-final class BenchCommand implements Runnable {
-
-    @Spec private CommandSpec spec;
+final class BenchCommand extends BaseCommand {
 
     @Override
-    public void run() {
+    public Integer call() {
         throw new ParameterException(
                 spec.commandLine(), "bench what? ops, model CONFIG, or ranks CONFIG");
     }

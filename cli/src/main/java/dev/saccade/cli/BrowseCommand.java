@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.OutputFolder;
-import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
@@ -21,9 +20,7 @@ import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +28,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 
 /** Shows what training will see: photographs after their transforms, with their labels. */
 @Command(
@@ -40,14 +36,12 @@ import java.util.concurrent.Callable;
             "Write pictures of augmented training samples with their labels, and a page to search"
                     + " them: by class, object size and problem."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade browse configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd"
         })
-final class BrowseCommand implements Callable<Integer> {
+final class BrowseCommand extends BaseCommand {
 
-    @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private ShortOptions words;
 
@@ -96,7 +90,7 @@ final class BrowseCommand implements Callable<Integer> {
         int wanted = Math.min(count, dataset.size());
         OutputFolder.checkOutside(out, run.data().root());
         config.run().ifPresent(folder -> OutputFolder.checkOutside(out, folder));
-        try (OutputFolder folder = OutputFolder.create(out, overwrite.isSet(), List.of())) {
+        try (OutputFolder folder = overwrite.create(out, List.of())) {
             Pictures written = new Pictures(folder, dataset.classes());
             List<String> names = RelativeNames.of(dataset);
             List<Browse.Photo> photos = new ArrayList<>();
@@ -120,12 +114,7 @@ final class BrowseCommand implements Callable<Integer> {
             folder.finish();
         }
         String pictures = Count.of(wanted, "picture");
-        spec.commandLine()
-                .getErr()
-                .println(
-                        Printable.format(
-                                "%s written to %s; open %s",
-                                pictures, out, out.resolve("index.html")));
+        say("%s written to %s; open %s", pictures, out, out.resolve("index.html"));
         return 0;
     }
 

@@ -27,9 +27,7 @@ import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -38,7 +36,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Finds every fault of a data set before anything is trained on it. */
 @Command(
@@ -48,7 +45,6 @@ import java.util.concurrent.Callable;
                     + " may be in COCO's format or have label maps; labels of YOLO, Pascal VOC,"
                     + " LabelMe, CVAT, Cityscapes and the like are checked where they lie."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Exit code 2 if there are errors.",
@@ -56,9 +52,8 @@ import java.util.concurrent.Callable;
             "          saccade check data/bccd",
             "          saccade check birds-yolo"
         })
-final class CheckCommand implements Callable<Integer> {
+final class CheckCommand extends BaseCommand {
 
-    @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private FormatOption format;
     @Mixin private ShortOptions words;
@@ -85,7 +80,7 @@ final class CheckCommand implements Callable<Integer> {
                 format.wanted().isPresent() ? Optional.empty() : LabeledFolder.find(folder);
         return found.isPresent()
                 ? check(found.get())
-                : check(ForeignFolder.of(folder, format.wanted()));
+                : check(ConvertibleFolder.of(folder, format.wanted()));
     }
 
     private int check(LabeledFolder folder) {
@@ -104,7 +99,7 @@ final class CheckCommand implements Callable<Integer> {
         boolean isWhole = folder.val().isEmpty() && !folder.holdsLabelMaps();
         String command =
                 isWhole
-                        ? "divide it with: " + ForeignFolder.divideCommand(folder.root())
+                        ? "divide it with: " + ConvertibleFolder.divideCommand(folder.root())
                         : "./saccade new " + Printable.word(folder.root());
         return tell(
                 reports,
@@ -121,14 +116,17 @@ final class CheckCommand implements Callable<Integer> {
         }
     }
 
-    private int check(ForeignFolder folder) {
-        SourceLabels labels = folder.read();
-        PrintWriter err = spec.commandLine().getErr();
-        err.println(folder.told(labels));
-        labels.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
+    private int check(ConvertibleFolder folder) {
+        SourceLabels labels = folder.read(this);
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
         try (Progress progress = new Progress("check", -1, " photos")) {
-            SourceCheck.run(folder.path(), labels, options(TargetKind.BOXES, progress))
+            CheckOptions options =
+                    new CheckOptions(
+                            !quick,
+                            TargetKind.BOXES,
+                            Runtime.getRuntime().availableProcessors(),
+                            progress::step);
+            SourceCheck.run(folder.path(), labels, options)
                     .forEach(
                             (part, report) ->
                                     reports.put(
@@ -161,15 +159,10 @@ final class CheckCommand implements Callable<Integer> {
                 : report;
     }
 
-    private CheckOptions options(TargetKind targets, Progress progress) {
-        return new CheckOptions(
-                !quick, targets, Runtime.getRuntime().availableProcessors(), progress::step);
-    }
-
     private int tell(Map<String, DatasetReport> reports, String next, String nextWithErrors) {
         tell(reports);
         boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
-        spec.commandLine().getErr().println(hasErrors ? nextWithErrors : next);
+        err().println(hasErrors ? nextWithErrors : next);
         return hasErrors ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
@@ -177,7 +170,7 @@ final class CheckCommand implements Callable<Integer> {
         if (json.wanted()) {
             json.print(spec, reports);
         } else {
-            reports.forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
+            reports.forEach((role, report) -> print(role, report, out()));
         }
     }
 
@@ -188,7 +181,17 @@ final class CheckCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints what a data set holds and what is wrong with it. */
+    /** Checks the data sets of a training; prints them and throws if they have errors. */
+    static DataReports requireSound(Training training, PrintWriter err, String fault) {
+        DataReports reports = check(training, false);
+        if (reports.hasErrors()) {
+            reports.byRole().forEach((role, report) -> print(role, report, err));
+            throw SaccadeException.user("%s: %s", training.config().data().root(), fault);
+        }
+        return reports;
+    }
+
+    /** Prints statistics and findings of a data set. */
     static void print(String role, DatasetReport report, PrintWriter out) {
         out.printf(Locale.ROOT, "%s: ", role);
         print(report.statistics(), out);

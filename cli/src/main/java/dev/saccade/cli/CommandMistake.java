@@ -1,14 +1,15 @@
 package dev.saccade.cli;
 
+import com.google.common.base.Ascii;
+import com.google.common.base.Joiner;
 import com.google.common.collect.Iterables;
+import com.google.common.primitives.Primitives;
 
-import dev.saccade.config.ForeignWords;
-import dev.saccade.config.ForeignWords.Word;
+import dev.saccade.config.ToolkitTerms;
+import dev.saccade.config.ToolkitTerms.Term;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 
-import picocli.CommandLine;
-import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -17,122 +18,110 @@ import picocli.CommandLine.UnmatchedArgumentException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Reports mistaken arguments. */
+/** Reports mistaken arguments, with hints for terms of other toolkits. */
 final class CommandMistake {
-
-    private static final Map<Class<?>, String> EXPECTED =
-            Map.of(
-                    int.class, "an integer",
-                    Integer.class, "an integer",
-                    long.class, "an integer",
-                    Long.class, "an integer",
-                    double.class, "a number",
-                    Double.class, "a number");
-
-    private static final Pattern KEY_OF_DETECTRON2 = Pattern.compile("[A-Z_]+(\\.[A-Z0-9_]+)+");
 
     private CommandMistake() {}
 
     /** Prints a mistake with hints. */
     static void print(ParameterException mistake, List<String> arguments, PrintWriter err) {
         CommandSpec here = mistake.getCommandLine().getCommandSpec();
-        Optional<String> foreign = foreignCommand(here.root(), arguments);
-        if (foreign.isPresent()) {
-            err.println("saccade: " + Printable.line(foreign.get()));
-            err.println("saccade --help tells more");
-            return;
+        Optional<String> command = commandHint(here.root(), arguments);
+        err.println("saccade: " + Printable.line(command.orElseGet(() -> message(mistake))));
+        if (command.isEmpty()) {
+            List<String> hints = optionHints(here, arguments);
+            hints.forEach(hint -> err.println(Printable.line(hint)));
+            if (hints.isEmpty()) {
+                UnmatchedArgumentException.printSuggestions(mistake, err);
+            }
         }
-        err.println("saccade: " + Printable.line(message(mistake)));
-        List<String> hints = foreignOptions(here, arguments);
-        hints.forEach(hint -> err.println(Printable.line(hint)));
-        if (hints.isEmpty()) {
-            UnmatchedArgumentException.printSuggestions(mistake, err);
-        }
-        err.println(here.qualifiedName() + " --help tells more");
+        CommandSpec helpful = command.isPresent() ? here.root() : here;
+        err.println(helpful.qualifiedName() + " --help tells more");
     }
 
     private static String message(ParameterException mistake) {
-        ArgSpec argument = mistake.getArgSpec();
-        if (argument == null || mistake.getValue() == null) {
-            return mistake.getMessage();
+        if (mistake.getArgSpec() instanceof OptionSpec option && mistake.getValue() != null) {
+            Class<?> type = Primitives.unwrap(Iterables.getLast(List.of(option.auxiliaryTypes())));
+            String expected = expected(type);
+            if (!expected.isEmpty()) {
+                return Text.format(
+                        "%s: got %s, expected %s",
+                        option.longestName(), mistake.getValue(), expected);
+            }
         }
-        Class<?>[] types = argument.auxiliaryTypes();
-        String expected = EXPECTED.get(types[types.length - 1]);
-        String name =
-                argument instanceof OptionSpec option
-                        ? option.longestName()
-                        : argument.paramLabel();
-        return expected == null
-                ? mistake.getMessage()
-                : Text.format("%s: got %s, expected %s", name, mistake.getValue(), expected);
+        return mistake.getMessage();
     }
 
-    /** Returns a hint if the arguments begin with a command of another toolkit. */
-    private static Optional<String> foreignCommand(CommandSpec root, List<String> arguments) {
+    private static String expected(Class<?> type) {
+        if (type.isEnum()) {
+            return Ascii.toLowerCase("one of " + Joiner.on(", ").join(type.getEnumConstants()));
+        } else if (type == double.class) {
+            return "a number";
+        }
+        return type == int.class || type == long.class ? "an integer" : "";
+    }
+
+    /** Returns a hint for a command of another toolkit; the last word of "yolo detect train". */
+    private static Optional<String> commandHint(CommandSpec root, List<String> arguments) {
         Set<String> ours = root.subcommands().keySet();
-        List<Word> table = ForeignWords.table().commands();
-        List<String> leading =
+        List<Term> terms = ToolkitTerms.ALL.commands();
+        List<String> words =
                 arguments.stream()
-                        .takeWhile(
-                                word ->
-                                        ours.contains(word)
-                                                || ForeignWords.find(table, word).isPresent())
+                        .takeWhile(w -> ours.contains(w) || ToolkitTerms.find(terms, w).isPresent())
                         .toList();
-        if (leading.isEmpty() || ours.contains(leading.get(0))) {
+        if (words.isEmpty() || ours.contains(words.get(0))) {
             return Optional.empty();
         }
-        // The last word of "yolo detect train" is the task.
-        String last = Iterables.getLast(leading);
-        String typed = String.join(" ", leading);
-        return Optional.of(
-                ours.contains(last)
-                        ? Text.format("%s is saccade %s in Saccade", typed, last)
-                        : hint(
-                                typed,
-                                ForeignWords.find(table, last).orElseThrow(),
-                                "saccade ",
-                                ""));
+        String last = Iterables.getLast(words);
+        String typed = String.join(" ", words);
+        return ToolkitTerms.find(terms, last)
+                .map(term -> hint(typed, "saccade " + term.ours(), "", term))
+                .or(() -> Optional.of(Text.format("%s is saccade %s in Saccade", typed, last)));
     }
 
-    /** Returns hints about options of other toolkits, including {@code key=value}. */
-    static List<String> foreignOptions(CommandSpec here, List<String> arguments) {
+    /** Returns hints for options and keys of other toolkits, including {@code key=value}. */
+    static List<String> optionHints(CommandSpec here, List<String> arguments) {
         List<String> hints = new ArrayList<>();
         boolean isValue = false;
         for (String argument : arguments) {
             boolean isOption = argument.startsWith("-");
-            boolean isAssigned = argument.contains("=");
             String name = argument.replaceFirst("=.*", "");
             OptionSpec known = here.optionsMap().get(name);
-            if (known == null && (isOption || (isAssigned && !isValue))) {
-                ForeignWords.find(ForeignWords.table().options(), name.replaceFirst("^--?", ""))
-                        .map(word -> hint(name, word, "", owners(word.ours(), here)))
-                        .ifPresent(hints::add);
-                if (here.optionsMap().containsKey("--" + name)) {
-                    hints.add(
-                            Text.format(
-                                    "%s is --%s in Saccade", argument, argument.replace('=', ' ')));
-                }
-            } else if (!isValue && KEY_OF_DETECTRON2.matcher(argument).matches()) {
-                ForeignWords.find(ForeignWords.table().keys(), argument)
-                        .map(word -> hint(argument, word, "--set ", ""))
-                        .ifPresent(hints::add);
+            if (known == null && (isOption || !isValue)) {
+                hints(here, argument, name).forEach(hints::add);
             }
-            isValue = isOption && !isAssigned && (known == null || known.arity().max() > 0);
+            isValue =
+                    isOption && name.equals(argument) && (known == null || known.arity().max() > 0);
         }
         return hints;
     }
 
-    private static String hint(String typed, Word word, String before, String after) {
-        String note = word.note().isEmpty() ? "" : ": " + word.note();
-        return word.ours().isEmpty()
+    private static Stream<String> hints(CommandSpec here, String argument, String name) {
+        ToolkitTerms all = ToolkitTerms.ALL;
+        if (!argument.startsWith("-") && name.equals(argument)) {
+            return ToolkitTerms.find(argument.contains(".") ? all.keys() : List.of(), argument)
+                    .map(term -> hint(argument, "--set " + term.ours(), "", term))
+                    .stream();
+        }
+        Optional<String> option =
+                ToolkitTerms.find(all.options(), name.replaceFirst("^--?", ""))
+                        .map(term -> hint(name, term.ours(), owners(term.ours(), here), term));
+        String ours = Text.format("%s is --%s in Saccade", argument, argument.replace('=', ' '));
+        return Stream.concat(
+                option.stream(),
+                Stream.of(ours).filter(hint -> here.optionsMap().containsKey("--" + name)));
+    }
+
+    private static String hint(String typed, String ours, String owners, Term term) {
+        String note = term.note().isEmpty() ? "" : ": " + term.note();
+        return term.ours().isEmpty()
                 ? typed + note
-                : Text.format("%s is %s in Saccade%s%s", typed, before + word.ours(), after, note);
+                : Text.format("%s is %s in Saccade%s%s", typed, ours, owners, note);
     }
 
     /** Lists the commands with an option that the current command does not have. */
@@ -143,7 +132,7 @@ final class CommandMistake {
         }
         String owners =
                 here.root().subcommands().values().stream()
-                        .map(CommandLine::getCommandSpec)
+                        .map(command -> command.getCommandSpec())
                         .filter(command -> command.findOption(name) != null)
                         .map(CommandSpec::name)
                         .distinct()

@@ -2,7 +2,7 @@ package dev.saccade.cli;
 
 import ai.djl.Device;
 
-import dev.saccade.config.ForeignWords;
+import dev.saccade.config.ToolkitTerms;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -64,7 +64,7 @@ final class ComputeOptions {
                                         "--precision: got %s, expected float32, bfloat16 or"
                                                 + " float16%s",
                                         text,
-                                        ForeignWords.ofValue(
+                                        ToolkitTerms.ofValue(
                                                 text,
                                                 Stream.of(Precision.values())
                                                         .map(ComputeOptions::name)

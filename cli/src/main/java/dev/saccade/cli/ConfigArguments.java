@@ -109,7 +109,7 @@ final class ConfigArguments {
                     "%s: describes labels of YOLO; expected %s; convert them first: %s",
                     named,
                     EXPECTED,
-                    new ForeignFolder(folder, SourceFormat.YOLO).convertCommand(false));
+                    new ConvertibleFolder(folder, SourceFormat.YOLO).convertCommand(false));
         }
         return config;
     }

@@ -7,24 +7,18 @@ import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-
-import java.util.concurrent.Callable;
 
 /** Shows what a config comes to once bases, overrides and defaults are put together. */
 @Command(
         name = "config",
         description = "Print a resolved config, with the origin of every value.",
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade config configs/retinanet/resnet50_fpn_1x_coco.yaml --set epochs=36"
         })
-final class ConfigCommand implements Callable<Integer> {
+final class ConfigCommand extends BaseCommand {
 
-    @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private ShortOptions words;
 
@@ -37,10 +31,8 @@ final class ConfigCommand implements Callable<Integer> {
         ConfigNode.Mapping written = config.read();
         ConfigNode.Mapping resolved =
                 Configs.unbind(Configs.bind(written, RunConfig.class)).withOriginsOf(written);
-        spec.commandLine()
-                .getOut()
-                .print(json ? ConfigWriter.json(resolved) : ConfigWriter.yamlWithOrigins(resolved));
-        spec.commandLine().getOut().flush();
+        out().print(json ? ConfigWriter.json(resolved) : ConfigWriter.yamlWithOrigins(resolved));
+        out().flush();
         return 0;
     }
 }

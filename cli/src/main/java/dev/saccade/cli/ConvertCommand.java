@@ -9,30 +9,24 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Turns PyTorch's checkpoints into safetensors and back; no code in them is run. */
 @Command(
         name = "convert",
         description = "Convert a checkpoint between .pth and .safetensors, and between namings.",
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade convert resnet50.pth resnet50.safetensors",
             "          saccade convert best.safetensors swin.pth --names timm --part backbone"
         })
-final class ConvertCommand implements Callable<Integer> {
-
-    @Spec private CommandSpec spec;
+final class ConvertCommand extends BaseCommand {
 
     @Parameters(
             index = "0",
@@ -87,7 +81,7 @@ final class ConvertCommand implements Callable<Integer> {
         Path weights = requireCheckpoint(from);
         Checkpoint checkpoint = ema ? TorchFile.readAveraged(weights) : Checkpoints.open(weights);
         for (String note : checkpoint.notes()) {
-            spec.commandLine().getErr().println(Printable.line(note));
+            err().println(Printable.line(note));
         }
         if (naming.isPresent()) {
             checkpoint = Naming.toSaccade(checkpoint);
@@ -100,7 +94,7 @@ final class ConvertCommand implements Callable<Integer> {
         }
         Checkpoints.save(to, checkpoint);
         String tensors = Count.of(checkpoint.tensors().size(), "tensor");
-        spec.commandLine().getErr().println(Printable.format("%s: %s written", to, tensors));
+        say("%s: %s written", to, tensors);
         return 0;
     }
 

@@ -18,16 +18,12 @@ import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -40,7 +36,6 @@ import java.util.stream.Stream;
                     + " format into those to learn from and those to measure on. Photographs are"
                     + " linked where the disk allows it, else copied."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Exit code 2 if there are errors; then nothing is written.",
@@ -48,11 +43,9 @@ import java.util.stream.Stream;
             "          saccade convert-data birds-voc --out birds --val-share 0.1",
             "          saccade convert-data birds-coco --out birds"
         })
-final class ConvertDataCommand implements Callable<Integer> {
+final class ConvertDataCommand extends BaseCommand {
 
     private static final double USUAL_SHARE = 0.2;
-
-    @Spec private CommandSpec spec;
 
     @Parameters(
             index = "0",
@@ -93,31 +86,26 @@ final class ConvertDataCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         share.ifPresent(ConvertDataCommand::requireInside);
-        ForeignFolder folder = ForeignFolder.of(from, format.wanted());
-        try (OutputFolder target = OutputFolder.create(out, overwrite.isSet(), List.of(from))) {
-            PrintWriter err = spec.commandLine().getErr();
-            SourceLabels read = folder.read();
-            err.println(folder.told(read));
-            read.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
-            SourceLabels labels = divided(sound(read, err), err);
+        ConvertibleFolder folder = ConvertibleFolder.of(from, format.wanted());
+        try (OutputFolder target = overwrite.create(out, List.of(from))) {
+            SourceLabels labels = divided(sound(folder.read(this)));
             requireObjects(labels);
             try (Progress progress = new Progress("convert", labels.images().size(), " photos")) {
                 Conversion.write(labels, target, progress::step);
             }
             boolean linked = target.isLinked();
             target.finish();
-            err.println(
-                    Printable.format(
-                            "%s: %s written; photographs were %s",
-                            out,
-                            Stream.of(Split.values())
-                                    .filter(part -> !labels.images(part).isEmpty())
-                                    .map(part -> told(part, labels))
-                                    .collect(Collectors.joining(", ")),
-                            linked
-                                    ? "linked, they take no room"
-                                    : "copied, the disk has no links between the folders"));
-            err.println("next: ./saccade new " + Printable.word(out));
+            say(
+                    "%s: %s written; photographs were %s",
+                    out,
+                    Stream.of(Split.values())
+                            .filter(part -> !labels.images(part).isEmpty())
+                            .map(part -> told(part, labels))
+                            .collect(Collectors.joining(", ")),
+                    linked
+                            ? "linked, they take no room"
+                            : "copied, the disk has no links between the folders");
+            err().println("next: ./saccade new " + Printable.word(out));
         }
         return 0;
     }
@@ -147,7 +135,7 @@ final class ConvertDataCommand implements Callable<Integer> {
     }
 
     /** Returns the labels without what is faulty, if that is wanted; else refuses faults. */
-    private SourceLabels sound(SourceLabels labels, PrintWriter err) {
+    private SourceLabels sound(SourceLabels labels) {
         Findings all = new Findings();
         labels.findings().forEach(all);
         long faulty = labels.images().stream().filter(LabeledImage::isFaulty).count();
@@ -155,7 +143,7 @@ final class ConvertDataCommand implements Callable<Integer> {
                 .filter(photo -> !skipFaulty || !photo.isFaulty())
                 .forEach(photo -> photo.findings().forEach(all));
         DatasetReport report = all.report(SourceCheck.count(labels));
-        report.told(Finding.Severity.WARNING).forEach(line -> err.println("warning: " + line));
+        report.told(Finding.Severity.WARNING).forEach(line -> err().println("warning: " + line));
         report.requireSound(
                 Printable.format(
                         "%s%s",
@@ -168,18 +156,18 @@ final class ConvertDataCommand implements Callable<Integer> {
                                         + " --skip-faulty"
                                 : ""));
         if (faulty > 0) {
-            err.println(Count.of(faulty, "photograph") + " with errors left out (--skip-faulty)");
+            say("%s with errors left out (--skip-faulty)", Count.of(faulty, "photograph"));
         }
         return labels.withoutFaulty();
     }
 
-    private SourceLabels divided(SourceLabels labels, PrintWriter err) {
+    private SourceLabels divided(SourceLabels labels) {
         if (labels.images(Split.TRAIN).isEmpty()) {
             throw SaccadeException.user(
                     "%s: has no photograph to learn from, only for %s",
-                    from, ForeignFolder.hasVal(labels) ? "val" : "test");
+                    from, labels.images(Split.VAL).isEmpty() ? "test" : "val");
         }
-        if (ForeignFolder.hasVal(labels)) {
+        if (!labels.images(Split.VAL).isEmpty()) {
             if (share.isPresent()) {
                 throw SaccadeException.user(
                         "--val-share: %s says itself what is for val; leave it out", from);
@@ -187,11 +175,10 @@ final class ConvertDataCommand implements Callable<Integer> {
             return labels;
         }
         double held = share.orElse(USUAL_SHARE);
-        err.println(
-                Printable.format(
-                        "note: the labels do not say what is for val, so a share of %s is held"
-                                + " back, by the names of the photographs and --seed %d",
-                        held, seed));
+        say(
+                "note: the labels do not say what is for val, so a share of %s is held"
+                        + " back, by the names of the photographs and --seed %d",
+                held, seed);
         return labels.withValidation(held, seed);
     }
 }

@@ -23,9 +23,7 @@ import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -33,7 +31,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Does the whole job once, on scenes that it renders itself. */
 @Command(
@@ -42,15 +39,12 @@ import java.util.concurrent.Callable;
             "Render labeled scenes, check them, train a detector on them, measure it, use it, and"
                     + " write a report."
         },
-        mixinStandardHelpOptions = true,
         footer = {"", "Example:  saccade demo --out runs/demo"})
-final class DemoCommand implements Callable<Integer> {
+final class DemoCommand extends BaseCommand {
 
     private static final Path CONFIG = Path.of("configs", "retinanet", "resnet18_fpn_demo.yaml");
     private static final Size SCENE = new Size(192, 256);
     private static final int PREDICTED = 8;
-
-    @Spec private CommandSpec spec;
 
     @Option(
             names = "--out",
@@ -77,7 +71,7 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() {
         ConfigArguments.requirePositive("--scenes", scenes);
         compute.chooseDevice();
-        PrintWriter err = spec.commandLine().getErr();
+        PrintWriter err = err();
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = scenesOf(out);
         new RunFolder(out).requireFree();
@@ -100,12 +94,11 @@ final class DemoCommand implements Callable<Integer> {
                                 "A RetinaNet that learned from nothing on %d rendered scenes",
                                 scenes),
                         reports,
-                        spec.commandLine().getOut());
+                        out());
         predict(out, data.resolve("images"), Devices.here().choose(training.config().device()));
-        err.println(
-                Printable.format(
-                        "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
-                        report, out.resolve("predictions"), Printable.word(out)));
+        say(
+                "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
+                report, out.resolve("predictions"), Printable.word(out));
         return 0;
     }
 

@@ -6,8 +6,6 @@ import dev.saccade.report.runs.Environment;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -16,16 +14,15 @@ import java.util.stream.Collectors;
 @Command(
         name = "env",
         description = "Print the versions of everything Saccade runs on.",
-        mixinStandardHelpOptions = true,
         footer = {"", "Example:  saccade env --json"})
-final class EnvCommand implements Runnable {
+final class EnvCommand extends BaseCommand {
 
-    @Spec private CommandSpec spec;
     @Mixin private JsonOption json;
 
     @Override
-    public void run() {
+    public Integer call() {
         json.print(spec, Environment.facts(), EnvCommand::text);
+        return 0;
     }
 
     private static String text(Map<String, Object> facts) {

@@ -4,7 +4,6 @@ import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
-import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -23,11 +22,9 @@ import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -36,7 +33,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -49,7 +45,6 @@ import java.util.function.Function;
             "With --annotations instead of RUN, evaluate the results of any tool: a JSON file in"
                     + " COCO's results format, or a folder of label maps."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade eval runs/resnet18_fpn_bccd --data data/bccd",
@@ -57,7 +52,7 @@ import java.util.function.Function;
             "          saccade eval --results results.json --annotations instances.json",
             "          saccade eval --results found/labels --annotations data/annotations/val"
         })
-final class EvalCommand implements Callable<Integer> {
+final class EvalCommand extends BaseCommand {
 
     private static final String EXPECTED =
             "expected a RUN, or --results and --annotations to evaluate the results of any tool";
@@ -73,7 +68,6 @@ final class EvalCommand implements Callable<Integer> {
                     "--reduce-zero-label",
                     "--json");
 
-    @Spec private CommandSpec spec;
     @Mixin private DataOption data;
     @Mixin private ViewOptions views;
     @Mixin private ComputeOptions compute;
@@ -264,12 +258,12 @@ final class EvalCommand implements Callable<Integer> {
             json.print(spec, measured.json());
             return;
         }
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = out();
         measured.tables().forEach(out::println);
         measured.details().forEach(out::println);
     }
 
     private void note(String text) {
-        spec.commandLine().getErr().println(Printable.format("note: %s", text));
+        say("note: %s", text);
     }
 }

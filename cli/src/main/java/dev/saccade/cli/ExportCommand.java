@@ -3,7 +3,6 @@ package dev.saccade.cli;
 import com.google.common.base.Ascii;
 
 import dev.saccade.cli.terminal.Progress;
-import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
@@ -15,20 +14,14 @@ import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 /** Writes a trained model for programs without Saccade, or for DJL Serving. */
@@ -43,53 +36,35 @@ import java.util.stream.Stream;
                     + " the server takes Saccade from the folder deps of its home, where the jars"
                     + " of cli/target/saccade/lib belong."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade export runs/demo --format onnx",
             "          saccade export runs/demo --format torchscript --size 480x640",
             "          saccade export runs/demo --format djl-serving --out served/demo"
         })
-final class ExportCommand implements Callable<Integer> {
+final class ExportCommand extends BaseCommand {
 
-    /** What can be written. */
+    /** Output formats. */
     enum Format {
         TORCHSCRIPT,
         ONNX,
         DJL_SERVING,
         SAFETENSORS;
 
-        String text() {
-            return Ascii.toLowerCase(name()).replace('_', '-');
-        }
-
         private boolean isProgram() {
             return this == TORCHSCRIPT || this == ONNX;
         }
-    }
 
-    /** Reads the name of a format as it is printed. */
-    static final class FormatName implements ITypeConverter<Format> {
-
+        /** Returns the name on the command line. */
         @Override
-        public Format convert(String text) {
-            return Arrays.stream(Format.values())
-                    .filter(format -> format.text().equals(Ascii.toLowerCase(text)))
-                    .findFirst()
-                    .orElseThrow(
-                            () ->
-                                    new TypeConversionException(
-                                            "got "
-                                                    + text
-                                                    + ", expected torchscript, onnx, djl-serving or"
-                                                    + " safetensors"));
+        public String toString() {
+            return Ascii.toLowerCase(name()).replace('_', '-');
         }
     }
 
     /** Enough images to compare a metric. */
     private static final int PHOTOS = 50;
 
-    @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private DataOption data;
 
@@ -97,7 +72,6 @@ final class ExportCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "FORMAT",
             defaultValue = "djl-serving",
-            converter = FormatName.class,
             description =
                     "torchscript, onnx, safetensors or djl-serving; ${DEFAULT-VALUE} by default.")
     private Format format;
@@ -150,19 +124,17 @@ final class ExportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        refuseWhatMeansNothing();
+        requireFittingOptions();
         Precision computed = precision.map(ComputeOptions::precision).orElse(Precision.FLOAT32);
         Path checkpoint = run.checkpoint();
-        Path folder = out.orElseGet(() -> Path.of("exports", run.stem() + "-" + format.text()));
+        Path folder = out.orElseGet(() -> Path.of("exports", run.stem() + "-" + format));
         requireNew(folder);
         switch (format) {
             case DJL_SERVING -> ServingFolder.write(checkpoint, folder);
             case SAFETENSORS -> WeightsExport.write(checkpoint, folder, computed);
             default -> program(computed).write(checkpoint, folder);
         }
-        spec.commandLine()
-                .getErr()
-                .println(Printable.format("%s: written for %s", folder, format.text()));
+        say("%s: written for %s", folder, format);
         return 0;
     }
 
@@ -180,10 +152,10 @@ final class ExportCommand implements Callable<Integer> {
                         .map(dataset -> new ProgramExport.Images(dataset, count)),
                 config.map(run -> run.data().workers()).orElse(1),
                 Progress::new,
-                spec.commandLine().getOut());
+                out());
     }
 
-    private void refuseWhatMeansNothing() {
+    private void requireFittingOptions() {
         Problems problems = new Problems();
         if (dynamic && size.isPresent()) {
             problems.add("--dynamic and --size: expected one of them");
@@ -195,15 +167,13 @@ final class ExportCommand implements Callable<Integer> {
         if (!format.isProgram()) {
             ofPrograms.stream()
                     .filter(this::isGiven)
-                    .forEach(
-                            option ->
-                                    problems.add("%s means nothing for %s", option, format.text()));
+                    .forEach(option -> problems.add("%s means nothing for %s", option, format));
         }
         if (opset.isPresent() && format != Format.ONNX) {
-            problems.add("--opset means nothing for %s", format.text());
+            problems.add("--opset means nothing for %s", format);
         }
         if (precision.isPresent() && format == Format.DJL_SERVING) {
-            problems.add("--precision means nothing for %s", format.text());
+            problems.add("--precision means nothing for %s", format);
         }
         problems.throwIfAny("export");
     }

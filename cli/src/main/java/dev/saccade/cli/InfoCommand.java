@@ -6,13 +6,10 @@ import dev.saccade.models.ModelSummary;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.util.List;
-import java.util.concurrent.Callable;
 
 /** Prints the size of a model and the cost of a forward pass. */
 @Command(
@@ -21,15 +18,13 @@ import java.util.concurrent.Callable;
             "Print parameters, multiply-adds, feature shapes and peak memory of a model, or list"
                     + " all backbones."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade info configs/retinanet/resnet50_fpn_1x_coco.yaml --size 800x1344",
             "          saccade info --all"
         })
-final class InfoCommand implements Callable<Integer> {
+final class InfoCommand extends BaseCommand {
 
-    @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private InputOptions input;
     @Mixin private JsonOption json;
@@ -64,7 +59,7 @@ final class InfoCommand implements Callable<Integer> {
         if (json.wanted()) {
             json.print(spec, BackboneList.forMachines());
         } else {
-            BackboneList.print(spec.commandLine().getOut());
+            BackboneList.print(out());
         }
     }
 }

@@ -13,17 +13,12 @@ import dev.saccade.datasets.CheckOptions.Depth;
 import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Writes a config for a folder of labeled photographs. */
 @Command(
@@ -32,15 +27,12 @@ import java.util.concurrent.Callable;
             "Write a config for a folder of labeled photographs, in COCO's format or with label"
                     + " maps: the model, sizes and schedule that suit them and this machine."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade new data/bccd",
             "          saccade new photos/tools --out tools.yaml"
         })
-final class NewCommand implements Callable<Integer> {
-
-    @Spec private CommandSpec spec;
+final class NewCommand extends BaseCommand {
 
     @Parameters(
             index = "0",
@@ -76,38 +68,30 @@ final class NewCommand implements Callable<Integer> {
         }
         reports.requireSound("the data set has errors; no config was written");
         AtomicFile.write(file, ConfigGenerator.generate(found, contents, machine));
-        PrintWriter err = spec.commandLine().getErr();
-        reports.warnings().forEach(err::println);
-        err.println(
-                Printable.format("%s: written for %s", file, Count.of(contents.images(), "image")));
+        reports.warnings().forEach(err()::println);
+        say("%s: written for %s", file, Count.of(contents.images(), "image"));
         contents.raisedLimit()
                 .ifPresent(
                         limit ->
-                                err.println(
-                                        Printable.format(
-                                                "an image has %d objects: max_per_img and max_dets"
-                                                        + " are set to %d",
-                                                contents.mostObjects(), limit)));
+                                say(
+                                        "an image has %d objects: max_per_img and max_dets"
+                                                + " are set to %d",
+                                        contents.mostObjects(), limit));
         if (found.val().isEmpty()) {
-            err.println(
-                    Printable.format(
-                            "no part of %s is set aside to measure on; %s",
-                            folder,
-                            found.holdsLabelMaps()
-                                    ? "its labels should have \"val\" in their name"
-                                    : "divide it with: " + ForeignFolder.divideCommand(folder)));
+            say(
+                    "no part of %s is set aside to measure on; %s",
+                    folder,
+                    found.holdsLabelMaps()
+                            ? "its labels should have \"val\" in their name"
+                            : "divide it with: " + ConvertibleFolder.divideCommand(folder));
         }
         String word = Printable.word(file);
-        err.printf(
-                Locale.ROOT,
-                "now try:  ./saccade browse %s%n          ./saccade train %s%n",
-                word,
-                word);
+        say("now try:  ./saccade browse %s%n          ./saccade train %s", word, word);
         return 0;
     }
 
     private SaccadeException refuse() {
-        ForeignFolder found = ForeignFolder.of(folder, Optional.empty());
+        ConvertibleFolder found = ConvertibleFolder.of(folder, Optional.empty());
         return SaccadeException.user(
                 "%s: has labels of %s; convert them first: %s",
                 folder, found.format().title(), found.convertCommand(false));

@@ -1,14 +1,45 @@
 package dev.saccade.cli;
 
-import picocli.CommandLine.Option;
+import com.google.common.io.MoreFiles;
 
-/** The option of commands that write a folder. */
+import dev.saccade.core.Count;
+import dev.saccade.core.OutputFolder;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.StreamSupport;
+
+/** The option {@code --overwrite} of commands that write a folder. */
 final class OverwriteOption {
 
-    @Option(names = "--overwrite", description = "Replace DIR if it is not empty.")
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(
+            names = "--overwrite",
+            description = "Replace DIR, with everything in it, if it is not empty.")
     private boolean overwrite;
 
-    boolean isSet() {
-        return overwrite;
+    /** Creates the folder to write to; prints how many files it will replace. */
+    OutputFolder create(Path out, List<Path> inputs) {
+        OutputFolder folder = OutputFolder.create(out, overwrite, inputs);
+        long files = 0;
+        if (Files.isDirectory(out)) {
+            Iterable<Path> content = MoreFiles.fileTraverser().breadthFirst(out);
+            files =
+                    StreamSupport.stream(content.spliterator(), false)
+                            .filter(Files::isRegularFile)
+                            .count();
+        }
+        if (files > 0) {
+            ((BaseCommand) spec.userObject())
+                    .say("%s: %s will be replaced (--overwrite)", out, Count.of(files, "file"));
+        }
+        return folder;
     }
 }

@@ -1,7 +1,6 @@
 package dev.saccade.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.google.common.math.LongMath;
 
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
@@ -26,19 +25,15 @@ import dev.saccade.report.predictions.Predictions;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
-import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -52,21 +47,19 @@ import java.util.function.Consumer;
             "A segmenter also writes labels/NAME.png, the class of every pixel counted from 1 (0:"
                     + " none): labels of a data set with reduce_zero_label."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade predict runs/demo photo.jpg folder/ --out found",
             "          saccade predict runs/demo clip.mp4 --every 5 --out found",
             "          saccade predict runs/demo field.tif --tiles 640x640 --out found"
         })
-final class PredictCommand implements Callable<Integer> {
+final class PredictCommand extends BaseCommand {
 
     private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MOST_PIXELS / 1_000_000);
 
     /** Three bytes each are as many as an array may have. */
     private static final int MOST_MILLIONS = Integer.MAX_VALUE / 3 / 1_000_000;
 
-    @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private ViewOptions views;
     @Mixin private ComputeOptions compute;
@@ -213,7 +206,7 @@ final class PredictCommand implements Callable<Integer> {
                 model.match(Optional::of, segmenter -> Optional.<Detector>empty())
                         .ifPresent(this::reportScore);
             }
-            PrintWriter err = spec.commandLine().getErr();
+            PrintWriter err = err();
             found.notes().forEach(err::println);
             predictions.warnings().lines().forEach(line -> err.println("warning: " + line));
             List<String> faults = new ArrayList<>(found.faults());
@@ -229,7 +222,7 @@ final class PredictCommand implements Callable<Integer> {
 
     private OutputFolder outputFolder(Path checkpoint, ProcessGroup group) {
         return group.rank() == 0
-                ? OutputFolder.create(out, overwrite.isSet(), List.of(checkpoint))
+                ? overwrite.create(out, List.of(checkpoint))
                 : OutputFolder.join(out);
     }
 
@@ -289,7 +282,7 @@ final class PredictCommand implements Callable<Integer> {
                 entry -> {
                     summary.add(entry);
                     if (json.wanted()) {
-                        spec.commandLine().getOut().println(entry);
+                        out().println(entry);
                     }
                 };
         try (FramePredictions frames =
@@ -324,13 +317,11 @@ final class PredictCommand implements Callable<Integer> {
     }
 
     private static int first(List<Path> images, int rank, ProcessGroup group) {
-        long all = images.size();
-        return Math.toIntExact(
-                LongMath.divide(all * rank, group.worldSize(), RoundingMode.CEILING));
+        return (int) Math.ceil((double) images.size() * rank / group.worldSize());
     }
 
     private void report(PredictionSummary summary, String unit) {
-        PrintWriter err = spec.commandLine().getErr();
+        PrintWriter err = err();
         String written = writesFiles() ? Printable.format(", written to %s", out) : "";
         err.println(summary.text() + " in " + Count.of(summary.images(), unit) + written);
         if (stopped.get()) {
@@ -341,9 +332,7 @@ final class PredictCommand implements Callable<Integer> {
 
     private void reportScore(Detector detector) {
         ScoreThresholds recommended = detector.scoreThresholds();
-        spec.commandLine()
-                .getErr()
-                .printf(
+        err().printf(
                         Locale.ROOT,
                         "minimum score %.2f (%s); change it with --score%n",
                         recommended.overall(),
@@ -354,17 +343,12 @@ final class PredictCommand implements Callable<Integer> {
 
     /** Prints faults; returns the exit code. */
     private int report(List<String> faults, long faultsOfFrames, long named) {
-        PrintWriter err = spec.commandLine().getErr();
-        faults.forEach(fault -> err.println("saccade: " + fault));
+        faults.forEach(fault -> err().println("saccade: " + fault));
         long all = faults.size() + faultsOfFrames;
         if (all == 0) {
             return 0;
         }
-        err.printf(
-                Locale.ROOT,
-                "saccade: %d of %s could not be used%n",
-                all,
-                Count.of(named, "input"));
+        say("saccade: %d of %s could not be used", all, Count.of(named, "input"));
         return SaccadeException.Kind.USER.exitCode();
     }
 }

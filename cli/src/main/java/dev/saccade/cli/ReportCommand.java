@@ -1,11 +1,9 @@
 package dev.saccade.cli;
 
-import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.Report;
-import dev.saccade.report.ReportData;
 import dev.saccade.report.runs.MetricsFile;
 import dev.saccade.report.runs.RunComparison;
 import dev.saccade.report.runs.RunEvaluation;
@@ -18,17 +16,13 @@ import dev.saccade.train.data.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Writes the page of a run, or one of several side by side, at any time. */
 @Command(
@@ -38,15 +32,13 @@ import java.util.concurrent.Callable;
             "The best checkpoint is measured on held-back photographs unless it was before: what is"
                     + " found out stays in RUN/report.json."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade report runs/resnet18_fpn_bccd",
             "          saccade report runs/small runs/large --out comparison.html"
         })
-final class ReportCommand implements Callable<Integer> {
+final class ReportCommand extends BaseCommand {
 
-    @Spec private CommandSpec spec;
     @Mixin private DataOption data;
     @Mixin private ComputeOptions compute;
 
@@ -88,10 +80,10 @@ final class ReportCommand implements Callable<Integer> {
             runs.forEach(this::measure);
         }
         List<RunReport> reports = runs.stream().map(RunReport::read).toList();
-        ReportData page =
-                reports.size() == 1 ? reports.get(0).data() : new RunComparison(reports).data();
-        Report.write(file, page);
-        spec.commandLine().getErr().println(Printable.format("report: %s", file));
+        Report page =
+                reports.size() == 1 ? reports.get(0).report() : new RunComparison(reports).report();
+        page.write(file);
+        say("report: %s", file);
         return 0;
     }
 
@@ -118,13 +110,12 @@ final class ReportCommand implements Callable<Integer> {
 
     /** Measures a run, unless its best checkpoint was measured or there is nothing to measure. */
     private void measure(Path run) {
-        PrintWriter err = spec.commandLine().getErr();
         Optional<RunMetrics> kept = MetricsFile.read(run);
         int wanted = examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.EXAMPLES);
         RunFolder folder = new RunFolder(run);
         Optional<Path> checkpoint = folder.findBest();
         if (checkpoint.isEmpty()) {
-            err.println(Printable.format("%s: no checkpoint yet; nothing is measured", run));
+            say("%s: no checkpoint yet; nothing is measured", run);
             return;
         }
         if (kept.filter(figures -> figures.areOf(checkpoint.get(), wanted)).isPresent()) {
@@ -135,24 +126,21 @@ final class ReportCommand implements Callable<Integer> {
                         folder.config(),
                         data.root().map(DataOption::override).stream().toArray(String[]::new));
         if (config.data().val().isEmpty()) {
-            err.println(
-                    Printable.format("%s: its config has no data.val; nothing is measured", run));
+            say("%s: its config has no data.val; nothing is measured", run);
             return;
         }
         if (!Files.isDirectory(config.data().root()) && data.root().isEmpty()) {
-            err.println(
-                    Printable.format(
-                            "%s: there is no folder %s; nothing is measured (--data DIR says where"
-                                    + " the data set is)",
-                            run, config.data().root()));
+            say(
+                    "%s: there is no folder %s; nothing is measured (--data DIR says where"
+                            + " the data set is)",
+                    run, config.data().root());
             return;
         }
-        DataReports reports = CheckCommand.check(Training.of(config), false);
-        if (reports.hasErrors()) {
-            reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
-            throw SaccadeException.user(
-                    "%s: the data set has errors; nothing was measured", config.data().root());
-        }
+        DataReports reports =
+                CheckCommand.requireSound(
+                        Training.of(config),
+                        err(),
+                        "the data set has errors; nothing was measured");
         String subtitle =
                 kept.map(RunMetrics::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
         EvalCommand.forReport(config, wanted, this::load, metrics -> {})

@@ -16,12 +16,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 
@@ -36,7 +34,6 @@ import java.util.stream.Collectors;
         name = "saccade",
         description =
                 "Dense prediction on the JVM: train, evaluate and use detectors and segmenters.",
-        mixinStandardHelpOptions = true,
         subcommands = {
             DemoCommand.class,
             TrainCommand.class,
@@ -62,9 +59,7 @@ import java.util.stream.Collectors;
             "Start with:  ./saccade demo",
             "Then:        ./saccade new FOLDER, with your own labeled photographs in it"
         })
-public final class Saccade implements Callable<Integer> {
-
-    @Spec private CommandSpec spec;
+public final class Saccade extends BaseCommand {
 
     /** Runs a command and ends the JVM with its exit code. */
     public static void main(String[] args) {
@@ -82,11 +77,11 @@ public final class Saccade implements Callable<Integer> {
 
     /** Runs a command and returns its exit code. */
     public static int run(String... args) {
-        return behindTheDoor(() -> commandLine().execute(args));
+        return printable(() -> commandLine().execute(args));
     }
 
-    /** Does something of which all that it prints goes through {@link TerminalStream}s. */
-    static int behindTheDoor(IntSupplier command) {
+    /** Runs a command whose output goes through {@link TerminalStream}s. */
+    static int printable(IntSupplier command) {
         PrintStream out = System.out;
         PrintStream err = System.err;
         System.setOut(TerminalStream.before(out));
@@ -125,7 +120,7 @@ public final class Saccade implements Callable<Integer> {
 
     private static int execute(CommandLine.ParseResult arguments) {
         try {
-            refuseForeignAssignments(arguments);
+            refuseAssignments(arguments);
             return new CommandLine.RunLast().execute(arguments);
         } catch (OutOfMemoryError | LinkageError e) {
             // Errors that are no exceptions pass the handler by.
@@ -134,10 +129,10 @@ public final class Saccade implements Callable<Integer> {
         }
     }
 
-    /** Refuses {@code model=RUN} and the like, which would be taken for the name of a file. */
-    private static void refuseForeignAssignments(CommandLine.ParseResult arguments) {
+    /** Rejects assignments such as {@code model=RUN}, which would be read as file names. */
+    private static void refuseAssignments(CommandLine.ParseResult arguments) {
         CommandLine last = Iterables.getLast(arguments.asCommandLineList());
-        if (!CommandMistake.foreignOptions(last.getCommandSpec(), arguments.originalArgs())
+        if (!CommandMistake.optionHints(last.getCommandSpec(), arguments.originalArgs())
                 .isEmpty()) {
             throw new ParameterException(last, "these are words of another toolkit");
         }
@@ -176,7 +171,7 @@ public final class Saccade implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getErr());
+        spec.commandLine().usage(err());
         return SaccadeException.Kind.USER.exitCode();
     }
 }

@@ -12,9 +12,7 @@ import dev.saccade.serve.ServerLimits;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.net.InetAddress;
@@ -23,7 +21,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 
 /** Serves predictions over HTTP until interrupted. */
@@ -34,13 +31,12 @@ import java.util.regex.Pattern;
             "Ctrl-C or SIGTERM ends it, once what it has begun is answered. There is no"
                     + " authentication; it listens on this machine alone unless told otherwise."
         },
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade serve runs/demo --port 8080",
             "          curl --data-binary @photo.jpg localhost:8080/predict"
         })
-final class ServeCommand implements Callable<Integer> {
+final class ServeCommand extends BaseCommand {
 
     private static final int MEGABYTE = 1 << 20;
     private static final int MEGAPIXEL = 1_000_000;
@@ -51,7 +47,6 @@ final class ServeCommand implements Callable<Integer> {
     /** What a browser sends: never a path, nor a last slash. */
     private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
 
-    @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private ViewOptions views;
     @Mixin private ComputeOptions compute;
@@ -135,13 +130,11 @@ final class ServeCommand implements Callable<Integer> {
         Path checkpoint = run.checkpoint();
         try (TrainedModel<?> model = views.load(checkpoint, compute);
                 PredictionServer server = settings(model).start()) {
-            PrintWriter out = spec.commandLine().getOut();
+            PrintWriter out = out();
             out.printf(Locale.ROOT, "serving %s at %s%n", run.name(), server.uri());
             out.flush();
             if (!isLoopback()) {
-                spec.commandLine()
-                        .getErr()
-                        .println(
+                err().println(
                                 "Whoever reaches this address may use it: there is no"
                                         + " authentication and no encryption. Put a reverse proxy"
                                         + " that has both in front of it.");
@@ -175,11 +168,7 @@ final class ServeCommand implements Callable<Integer> {
                                 1,
                                 ServerLimits.MOST_TIMEOUT.toMillis() / 1000.0);
         Problems problems = new Problems();
-        try {
-            checks.throwIfAny();
-        } catch (Checks.Refusal e) {
-            e.problems().forEach(problem -> problems.add("%s", problem));
-        }
+        problems.addAll(checks.problems());
         for (String origin : origins) {
             if (!ORIGIN.matcher(origin).matches()) {
                 problems.add("--cors: got %s, expected such as https://example.org", origin);

@@ -24,22 +24,18 @@ import dev.saccade.train.hooks.Hook;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Trains a model, measures its best state and reports. */
 @Command(
         name = "train",
         description = "Train a detector or segmenter on labeled photographs.",
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
@@ -47,12 +43,11 @@ import java.util.concurrent.Callable;
             "          saccade train runs/resnet18_fpn_bccd --resume",
             "          saccade train configs/retinanet/resnet18_fpn_bccd.yaml --nproc 4"
         })
-final class TrainCommand implements Callable<Integer> {
+final class TrainCommand extends BaseCommand {
 
     /** What a shell shows for a process that Ctrl-C has ended. */
     private static final int INTERRUPTED = 130;
 
-    @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private ShortOptions words;
     @Mixin private ComputeOptions compute;
@@ -112,17 +107,13 @@ final class TrainCommand implements Callable<Integer> {
         }
         if (trained.reports.isPresent()) {
             String subtitle = subtitle(training.config());
-            PrintWriter to = spec.commandLine().getOut();
-            Path report = report(folder, subtitle, trained.reports.get(), to);
+            Path report = report(folder, subtitle, trained.reports.get(), out());
             String word = Printable.word(folder);
-            spec.commandLine()
-                    .getErr()
-                    .println(
-                            Printable.format(
-                                    "report: %s%n"
-                                            + "now try:  ./saccade predict %s PHOTO%n"
-                                            + "          ./saccade serve %s",
-                                    report, word, word));
+            say(
+                    "report: %s%n"
+                            + "now try:  ./saccade predict %s PHOTO%n"
+                            + "          ./saccade serve %s",
+                    report, word, word);
         }
         return 0;
     }
@@ -168,7 +159,7 @@ final class TrainCommand implements Callable<Integer> {
             settings.initialWeights();
         }
         Autocast.require(settings.precision(), group.device(settings.device()));
-        PrintWriter err = spec.commandLine().getErr();
+        PrintWriter err = err();
         if (group.rank() > 0) {
             err.printf(
                     Locale.ROOT,
@@ -180,21 +171,18 @@ final class TrainCommand implements Callable<Integer> {
             err.println(RankLog.START + Ascii.toLowerCase(outcome.name()));
             return new Trained(outcome, Optional.empty());
         }
-        DataReports reports = CheckCommand.check(training, false);
-        if (reports.hasErrors()) {
-            reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
-            throw SaccadeException.user(
-                    "%s: the data set has errors; nothing was trained", settings.data().root());
-        }
+        DataReports reports =
+                CheckCommand.requireSound(
+                        training, err, "the data set has errors; nothing was trained");
         String asBefore =
                 group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before,";
         String nproc = RankLauncher.isHere() ? " --nproc " + group.worldSize() : "";
-        String goOn =
-                Printable.format(
-                        "interrupted; go on%s with: ./saccade train %s --resume%s",
-                        asBefore, Printable.word(folder), nproc);
-        Outcome outcome =
-                train(training, folder, resume, () -> err.println(goOn), new TrainProgress());
+        Runnable goOn =
+                () ->
+                        say(
+                                "interrupted; go on%s with: ./saccade train %s --resume%s",
+                                asBefore, Printable.word(folder), nproc);
+        Outcome outcome = train(training, folder, resume, goOn, new TrainProgress());
         return new Trained(outcome, Optional.of(reports));
     }
 

@@ -141,7 +141,7 @@ final class ViewOptions {
         try {
             wanted = size.map(edges -> new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
         } catch (Checks.Refusal e) {
-            e.problems().forEach(problem -> problems.add("%s", problem));
+            problems.addAll(e.problems());
         }
         problems.throwIfAny("--tiles");
         return wanted;

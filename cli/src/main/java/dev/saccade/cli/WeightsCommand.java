@@ -4,7 +4,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.cli.terminal.Progress;
-import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -12,10 +11,8 @@ import dev.saccade.models.zoo.PretrainedWeights;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -24,24 +21,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Lists the weights that authors have published, and fetches them. */
 @Command(
         name = "weights",
         description = "List published weights for --init-from, or fetch some.",
-        mixinStandardHelpOptions = true,
         footer = {
             "",
             "Example:  saccade weights",
             "          saccade weights fetch swin_tiny resnet50",
             "          saccade weights fetch swin_tiny --from https://mirror.example.org/weights"
         })
-final class WeightsCommand implements Callable<Integer> {
+final class WeightsCommand extends BaseCommand {
 
     private static final String ROW = "%-44s %-44s %10s  %-12s %s%n";
 
-    @Spec private CommandSpec spec;
     @Mixin private JsonOption json;
 
     @Override
@@ -50,7 +44,7 @@ final class WeightsCommand implements Callable<Integer> {
             json.print(spec, PretrainedWeights.all().stream().map(WeightsCommand::keys).toList());
             return 0;
         }
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = out();
         String title = "";
         for (PretrainedWeights weights : PretrainedWeights.all()) {
             if (!weights.title().equals(title)) {
@@ -136,9 +130,7 @@ final class WeightsCommand implements Callable<Integer> {
         for (PretrainedWeights weights : wanted) {
             Path file = fetched(weights, mirror);
             String license = weights.license().map(spdx -> ", " + spdx).orElse("");
-            spec.commandLine()
-                    .getErr()
-                    .println(Printable.format("%s%s: %s", weights.name(), license, file));
+            say("%s%s: %s", weights.name(), license, file);
         }
         return 0;
     }

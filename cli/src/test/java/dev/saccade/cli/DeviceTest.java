@@ -46,7 +46,7 @@ class DeviceTest {
 
     @BeforeAll
     static void train() throws IOException {
-        tiny = TinyRun.in(folder, "button");
+        tiny = TinyRun.shared();
     }
 
     /** Runs a command on the tiny scenes. */

@@ -31,9 +31,9 @@ class ExportCommandTest {
     @TempDir Path folder;
 
     @BeforeAll
-    static void train(@TempDir Path shared) throws IOException {
+    static void train() throws IOException {
         assumeTrue(Kernels.status().loaded());
-        tiny = TinyRun.in(shared, "button");
+        tiny = TinyRun.shared();
     }
 
     @ParameterizedTest

@@ -199,7 +199,7 @@ class HostileNamesTest {
         Ended ended =
                 Ended.of(
                         () ->
-                                Saccade.behindTheDoor(
+                                Saccade.printable(
                                         () -> {
                                             LoggerFactory.getLogger("dev.saccade").warn("{}", NAME);
                                             System.out.print("Ü\u202e日\ud83e\udd8a");

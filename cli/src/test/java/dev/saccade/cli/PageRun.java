@@ -5,6 +5,8 @@ import static dev.saccade.cli.Ended.saccade;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.io.MoreFiles;
+
 import dev.saccade.testsupport.DocPage;
 
 import java.io.ByteArrayOutputStream;
@@ -169,27 +171,42 @@ final class PageRun {
         assertEquals("-cp", arguments.get(0));
         String classPath = arguments.get(1);
         assertTrue(classPath.startsWith(CLASS_PATH + ":"), classPath);
+        try (URLClassLoader loader = loader(classPath.substring(CLASS_PATH.length() + 1))) {
+            return main(loader, arguments.get(2), arguments.subList(3, arguments.size()));
+        }
+    }
+
+    /** Runs a program in one file that needs nothing but Java. */
+    private String source(List<String> arguments) throws Exception {
+        Path file = Path.of(arguments.get(0));
+        Path classes = Files.createTempDirectory(folder, "classes");
+        int code =
+                ToolProvider.getSystemJavaCompiler()
+                        .run(null, null, null, "-cp", "", "-d", "" + classes, "" + file);
+        assertEquals(0, code, file + " does not compile without libraries");
+        URL[] path = {classes.toUri().toURL()};
+        try (URLClassLoader loader =
+                new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
+            return main(
+                    loader,
+                    MoreFiles.getNameWithoutExtension(file),
+                    arguments.subList(1, arguments.size()));
+        }
+    }
+
+    /** Runs the main method of a class and returns what it prints. */
+    private static String main(ClassLoader loader, String name, List<String> arguments)
+            throws Exception {
         PrintStream usual = System.out;
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (URLClassLoader loader = loader(classPath.substring(CLASS_PATH.length() + 1))) {
+        try {
             System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-            Object args = arguments.subList(3, arguments.size()).toArray(String[]::new);
-            loader.loadClass(arguments.get(2)).getMethod("main", String[].class).invoke(null, args);
+            Object args = arguments.toArray(String[]::new);
+            loader.loadClass(name).getMethod("main", String[].class).invoke(null, args);
         } finally {
             System.setOut(usual);
         }
         return bytes.toString(StandardCharsets.UTF_8);
-    }
-
-    /** Runs a program that stands in one file and needs nothing but Java. */
-    private static String source(List<String> arguments) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> line = Stream.concat(Stream.of(java), arguments.stream()).toList();
-        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
-        String printed =
-                new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), printed);
-        return printed;
     }
 
     private URLClassLoader loader(String name) throws IOException {

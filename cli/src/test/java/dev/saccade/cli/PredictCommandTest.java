@@ -62,8 +62,8 @@ class PredictCommandTest {
     private Path out;
 
     @BeforeAll
-    static void train(@TempDir Path shared) throws IOException {
-        tiny = TinyRun.in(shared, "button");
+    static void train() throws IOException {
+        tiny = TinyRun.shared();
     }
 
     @BeforeEach

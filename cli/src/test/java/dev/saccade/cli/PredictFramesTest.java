@@ -56,8 +56,8 @@ class PredictFramesTest {
     private Path out;
 
     @BeforeAll
-    static void train(@TempDir Path shared) throws IOException {
-        tiny = TinyRun.in(shared, "button");
+    static void train() throws IOException {
+        tiny = TinyRun.shared();
         OpenCv.load();
     }
 

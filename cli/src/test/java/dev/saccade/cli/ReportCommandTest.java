@@ -29,8 +29,8 @@ class ReportCommandTest {
     @TempDir Path folder;
 
     @BeforeAll
-    static void train(@TempDir Path shared) throws IOException {
-        tiny = TinyRun.in(shared, "button");
+    static void train() throws IOException {
+        tiny = TinyRun.shared();
     }
 
     /** Returns a copy of the run, whose data set is not where its config says. */

@@ -146,7 +146,7 @@ class SaccadeTest {
                                         .out());
         assertTrue(operators.size() >= 2, operators.toString());
         assertTrue(operators.get(0).at("/times/portable/median").asDouble() > 0);
-        Ended model = benchModel("--train");
+        Ended model = benchModel("--train", "--most-images", 4);
         assertEquals(0, model.code(), model.err());
         assertTrue(model.out().contains("training, 2 x 64x96"), model.out());
         assertTrue(model.out().contains("  largest batch  "), model.out());
@@ -176,6 +176,8 @@ class SaccadeTest {
     private static Ended benchModel(Object... more) {
         List<Object> args = new ArrayList<>(List.of("bench", "model", RECIPE, "--runs", 1));
         args.addAll(List.of("--size", "64x96", "--images", 2, "--classes", 3));
+        args.addAll(List.of("--set", "model.backbone.base_channels=8"));
+        args.addAll(List.of("--set", "model.head.feat_channels=8"));
         args.addAll(List.of(more));
         return saccade(args.toArray());
     }

@@ -39,7 +39,7 @@ class ServeCommandTest {
 
     @BeforeAll
     static void train() throws IOException {
-        tiny = TinyRun.in(folder, "button");
+        tiny = TinyRun.shared();
     }
 
     @Test

@@ -4,18 +4,24 @@ import static dev.saccade.cli.Ended.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A narrow detector that has seen 8 tiny scenes for an epoch, and its data. */
+/** A narrow detector trained on 8 tiny scenes for an epoch, and its data. */
 public record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
+
+    private static TinyRun shared;
 
     /**
      * Trains one in a folder.
@@ -41,6 +47,24 @@ public record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
         Ended trained = saccade(args.toArray());
         assertEquals(0, trained.code(), trained.err());
         return new TinyRun(run, scenes, recipe, trained);
+    }
+
+    /** Returns a run that the tests of this JVM share; they must not change it. */
+    public static synchronized TinyRun shared() throws IOException {
+        if (shared == null) {
+            Path folder = Files.createTempDirectory("tiny-run");
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+            shared = in(folder, "button");
+        }
+        return shared;
+    }
+
+    private static void delete(Path folder) {
+        try {
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Copies a scene under another name. */

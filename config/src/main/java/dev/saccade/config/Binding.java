@@ -335,7 +335,7 @@ final class Binding {
     }
 
     private void unknownKey(Site site, String key, Set<String> known) {
-        String hint = ForeignWords.ofKey(site.path(), site.node());
+        String hint = ToolkitTerms.ofKey(site.path(), site.node());
         String suggestion = hint.isEmpty() ? Suggestions.suggestion(key, known) : hint;
         problem(site, "unknown key" + suggestion + known(known));
     }

@@ -119,9 +119,9 @@ final class Scalars {
                 return constant;
             }
         }
-        String foreign = ForeignWords.ofValue(value, names(type));
+        String hint = ToolkitTerms.ofValue(value, names(type));
         String suggestion =
-                foreign.isEmpty() ? Suggestions.suggestion(value.toString(), names(type)) : foreign;
+                hint.isEmpty() ? Suggestions.suggestion(value.toString(), names(type)) : hint;
         throw new IllegalArgumentException(expected(type) + suggestion);
     }
 

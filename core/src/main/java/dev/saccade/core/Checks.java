@@ -146,6 +146,11 @@ public final class Checks {
         return BigDecimal.valueOf(bound).stripTrailingZeros().toPlainString();
     }
 
+    /** Returns the collected problems. */
+    public List<Problem> problems() {
+        return ImmutableList.copyOf(problems);
+    }
+
     /**
      * Throws the collected problems.
      *

@@ -26,6 +26,11 @@ public final class Problems implements Printable.Lines {
         messages.add(Printable.format(format, args));
     }
 
+    /** Adds rejected settings. */
+    public void addAll(List<Checks.Problem> rejected) {
+        rejected.forEach(problem -> add("%s", problem));
+    }
+
     /** Returns whether none was found. */
     public boolean isEmpty() {
         return messages.isEmpty();

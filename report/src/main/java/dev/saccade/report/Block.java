@@ -1,11 +1,36 @@
 package dev.saccade.report;
 
-/** A part of a {@link Section}: a table, charts, a map of counts, facts or commands. */
-public sealed interface Block permits Charts, Commands, FactList, HeatMap, ShareTable, TextTable {
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 
-    /** Returns whether there is nothing in it; it is left out of the page then. */
+/** A part of a {@link Section}, such as a table, a chart or example images. */
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+@JsonSubTypes({
+    @JsonSubTypes.Type(Charts.class),
+    @JsonSubTypes.Type(Commands.class),
+    @JsonSubTypes.Type(Examples.class),
+    @JsonSubTypes.Type(FactList.class),
+    @JsonSubTypes.Type(HeatMap.class),
+    @JsonSubTypes.Type(Histogram.class),
+    @JsonSubTypes.Type(LineChart.class),
+    @JsonSubTypes.Type(ShareTable.class),
+    @JsonSubTypes.Type(TextTable.class)
+})
+public sealed interface Block
+        permits Charts,
+                Commands,
+                Examples,
+                FactList,
+                HeatMap,
+                Histogram,
+                LineChart,
+                ShareTable,
+                TextTable,
+                YamlText {
+
+    /** Returns whether the block is left out of the page. */
     boolean isEmpty();
 
-    /** Writes it. */
+    /** Writes the block as HTML. */
     void write(Markup out);
 }

@@ -1,16 +1,11 @@
 package dev.saccade.report;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.core.Printable;
-import dev.saccade.core.SaccadeException;
 
-import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * A page to browse the images of a data set, filtered by class, object size and problem. The page
@@ -86,27 +81,21 @@ public record Browse(
     /** Returns the page, whose place is the folder of the pictures. */
     public String page() {
         Markup out = new Markup();
-        try {
-            PageFrame.open(out, title, BESIDE, "report.css", "browse.css");
-            out.open("header").leaf("h1", title).leaf("p", subtitle).close();
-            search(out);
-            out.open("div", "id", "photos", "class", "photos").close();
-            out.open("nav").leaf("button", "Previous", "id", "before", "type", "button");
-            out.leaf("span", "", "id", "range");
-            out.leaf("button", "Next", "id", "after", "type", "button").close();
-            out.open("noscript")
-                    .text("Enable JavaScript to browse the images in this folder.")
-                    .close();
-            if (!findings.isEmpty()) {
-                out.open("section").leaf("h2", "Other problems").open("ul");
-                findings.forEach(finding -> out.leaf("li", finding));
-                out.close().close();
-            }
-            out.open("script", "type", "application/json", "id", "data").verbatim(data()).close();
-            PageFrame.close(out, "browse.js");
-        } catch (IOException e) {
-            throw SaccadeException.internal(e, "the style or script of a page is not there");
+        PageFrame.open(out, title, BESIDE, "report.css", "browse.css");
+        out.open("header").leaf("h1", title).leaf("p", subtitle).close();
+        search(out);
+        out.open("div", "id", "photos", "class", "photos").close();
+        out.open("nav").leaf("button", "Previous", "id", "before", "type", "button");
+        out.leaf("span", "", "id", "range");
+        out.leaf("button", "Next", "id", "after", "type", "button").close();
+        out.leaf("noscript", "Enable JavaScript to browse the images in this folder.");
+        if (!findings.isEmpty()) {
+            out.open("section").leaf("h2", "Other problems").open("ul");
+            findings.forEach(finding -> out.leaf("li", finding));
+            out.close().close();
         }
+        out.open("script", "type", "application/json", "id", "data").verbatim(data()).close();
+        PageFrame.close(out, "browse.js");
         return out.toString();
     }
 
@@ -116,13 +105,7 @@ public record Browse(
         out.empty("input", "type", "search", "id", "name", "autocomplete", "off").close();
         select(out, "Class", "class", classes);
         if (photos.stream().anyMatch(photo -> !photo.sizes.isEmpty())) {
-            select(
-                    out,
-                    "Object size",
-                    "size",
-                    Stream.of(ObjectSize.values())
-                            .map(size -> size.name().toLowerCase(Locale.ROOT))
-                            .toList());
+            select(out, "Object size", "size", List.of("small", "medium", "large"));
         }
         select(out, "Problems", "fault", List.of("with problems", "without problems"));
         out.close();
@@ -138,9 +121,10 @@ public record Browse(
     }
 
     /** Returns the photographs as JSON that ends no script. */
-    private String data() throws JsonProcessingException {
+    private String data() {
         List<String> names = classes.stream().map(Printable::line).toList();
-        return JSON.writeValueAsString(List.of(names, photos.stream().map(Photo::row).toList()))
+        return JSON.valueToTree(List.of(names, photos.stream().map(Photo::row).toList()))
+                .toString()
                 .replace("<", "\\u003c")
                 .replace(">", "\\u003e")
                 .replace("&", "\\u0026");

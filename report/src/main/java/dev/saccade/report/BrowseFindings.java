@@ -1,6 +1,6 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.ArrayListMultimap;
 import com.google.common.collect.ListMultimap;
 
 import dev.saccade.core.Count;
@@ -8,13 +8,12 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Finding;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * The findings of a data set check by image.
@@ -38,25 +37,21 @@ public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String>
                 }
             }
         }
-        ImmutableListMultimap.Builder<Integer, String> byPhoto = ImmutableListMultimap.builder();
-        Stream.Builder<String> ofSet = Stream.builder();
+        ListMultimap<Integer, String> byPhoto = ArrayListMultimap.create();
+        List<String> ofSet = new ArrayList<>();
         for (Finding finding : findings) {
-            Optional<Integer> place = place(finding, places);
-            place.ifPresentOrElse(
-                    i -> byPhoto.put(i, text(finding)), () -> ofSet.add(finding.toString()));
+            Matcher id = ID.matcher(finding.subject());
+            Integer place = places.get(finding.file());
+            if (place == null && id.matches()) {
+                place = places.get(id.group(1) + " " + id.group(2));
+            }
+            if (place == null) {
+                ofSet.add(finding.toString());
+            } else {
+                byPhoto.put(place, text(finding));
+            }
         }
-        return new BrowseFindings(byPhoto.build(), ofSet.build().toList());
-    }
-
-    private static Optional<Integer> place(Finding finding, Map<String, Integer> places) {
-        Matcher id = ID.matcher(finding.subject());
-        return Optional.ofNullable(places.get(finding.file()))
-                .or(
-                        () ->
-                                id.matches()
-                                        ? Optional.ofNullable(
-                                                places.get(id.group(1) + " " + id.group(2)))
-                                        : Optional.empty());
+        return new BrowseFindings(byPhoto, ofSet);
     }
 
     private static String text(Finding finding) {
@@ -73,14 +68,12 @@ public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String>
     /** Returns findings about the data set, and the number of findings about hidden images. */
     public List<String> others(int shown) {
         long hidden = byPhoto.keys().stream().filter(position -> position >= shown).count();
-        return hidden == 0
-                ? ofSet
-                : Stream.concat(
-                                ofSet.stream(),
-                                Stream.of(
-                                        Count.of(hidden, "finding")
-                                                + " about photographs that are not shown here;"
-                                                + " --count shows more"))
-                        .toList();
+        List<String> others = new ArrayList<>(ofSet);
+        if (hidden > 0) {
+            others.add(
+                    Count.of(hidden, "finding")
+                            + " about photographs that are not shown here; --count shows more");
+        }
+        return others;
     }
 }

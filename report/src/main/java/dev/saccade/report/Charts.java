@@ -2,12 +2,17 @@ package dev.saccade.report;
 
 import java.util.List;
 
-/**
- * Charts beside one another.
- *
- * @param charts from left to right, and on in the next line
- */
-public record Charts(List<LineChart> charts) implements Block {
+/** Charts side by side: {@link LineChart}s or {@link Histogram}s. */
+public record Charts(List<Block> charts) implements Block {
+
+    public Charts {
+        charts = List.copyOf(charts);
+    }
+
+    /** Creates a row of line charts. */
+    public static Charts of(List<LineChart> charts) {
+        return new Charts(List.copyOf(charts));
+    }
 
     @Override
     public boolean isEmpty() {
@@ -16,8 +21,9 @@ public record Charts(List<LineChart> charts) implements Block {
 
     @Override
     public void write(Markup out) {
-        out.open("div", "class", "charts");
-        charts.forEach(chart -> LineChartWriter.write(out, chart));
+        boolean small = charts.stream().allMatch(Histogram.class::isInstance);
+        out.open("div", "class", small ? "charts small" : "charts");
+        charts.forEach(chart -> chart.write(out));
         out.close();
     }
 }

@@ -2,11 +2,7 @@ package dev.saccade.report;
 
 import java.util.List;
 
-/**
- * Commands to be copied.
- *
- * @param lines one each
- */
+/** Shell commands to copy, one per line. */
 public record Commands(List<String> lines) implements Block {
 
     @Override

@@ -1,11 +1,5 @@
 package dev.saccade.report;
 
-import static com.google.common.collect.ImmutableList.toImmutableList;
-
-import com.google.common.collect.ImmutableList;
-import com.google.common.io.ByteSource;
-import com.google.common.primitives.ImmutableDoubleArray;
-
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
@@ -16,37 +10,38 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A validation image with ground truth and predicted objects.
  *
  * @param name such as the name of its file
  * @param size of the picture
- * @param jpeg the picture, encoded as JPEG
+ * @param jpeg base64 of the JPEG of the picture
  * @param truth the labeled objects, boxes in pixels of the picture
- * @param predictions what was found, in descending order of score, boxes in pixels of the picture
+ * @param predictions in descending order of score, boxes in pixels of the picture
  */
 public record DetectionExample(
-        String name, Size size, ByteSource jpeg, Instances truth, Instances predictions)
+        String name, Size size, String jpeg, Instances truth, Instances predictions)
         implements Example {
 
     private static final double IOU = 0.5;
 
     /**
-     * Returns a selection, the worst first: for one half those with the most mistakes, for the
-     * other some that are evenly spread over all, and so the same whatever was predicted.
+     * Selects examples as {@link Examples#select} does, by their mistakes; returns their indices.
      *
-     * @param examples all there are
-     * @param count how many at most
-     * @param threshold score from which a prediction counts
+     * @param threshold minimum score of predictions
      */
-    public static ImmutableList<DetectionExample> select(
+    public static List<Integer> select(
             List<DetectionExample> examples, int count, double threshold) {
         Comparator<Integer> worstFirst =
                 Comparator.comparing(i -> -examples.get(i).mistakes(threshold));
-        return Examples.select(examples.size(), count, worstFirst).stream()
-                .map(examples::get)
-                .collect(toImmutableList());
+        return Examples.select(examples.size(), count, worstFirst);
+    }
+
+    /** Returns the example with its picture. */
+    public DetectionExample withJpeg(String base64) {
+        return new DetectionExample(name, size, base64, truth, predictions);
     }
 
     /** Returns the number of missed objects and false positives. */
@@ -63,6 +58,24 @@ public record DetectionExample(
                 truth.size() - missed, Count.of(wrong(threshold), "false positive"), missed);
     }
 
+    /** Returns the classes of masks. */
+    @Override
+    public IntStream legend() {
+        return Stream.of(truth, predictions)
+                .filter(Instances::hasMasks)
+                .flatMapToInt(objects -> Arrays.stream(objects.labels()));
+    }
+
+    @Override
+    public void writeTruth(Markup out, Examples all, String id) {
+        new DetectionDrawing(out, all, this).writeTruth(id);
+    }
+
+    @Override
+    public void writePredictions(Markup out, Examples all, String id) {
+        new DetectionDrawing(out, all, this).writePredictions(id);
+    }
+
     private int wrong(double threshold) {
         int[] partners = partners();
         return (int)
@@ -72,11 +85,11 @@ public record DetectionExample(
     }
 
     int missed(double threshold) {
-        return (int) truthScores().stream().filter(score -> score < threshold).count();
+        return (int) Arrays.stream(truthScores()).filter(score -> score < threshold).count();
     }
 
-    /** Returns for each labeled object the score with which it was found, -1 if it was not. */
-    ImmutableDoubleArray truthScores() {
+    /** Returns the score of the match of each labeled object, -1 for missed objects. */
+    double[] truthScores() {
         double[] scores = new double[truth.size()];
         Arrays.fill(scores, -1);
         int[] partners = partners();
@@ -85,12 +98,12 @@ public record DetectionExample(
                 scores[partners[i]] = predictions.score(i);
             }
         }
-        return ImmutableDoubleArray.copyOf(scores);
+        return scores;
     }
 
     /**
-     * Returns for each prediction the labeled object that it found, -1 for none: from the highest
-     * score down, the free object of its class that it overlaps most, if by an IoU of 0.5.
+     * Matches predictions, in descending order of score, with the unmatched labeled object of the
+     * same class and the highest IoU, at least 0.5. Returns its index, or -1.
      */
     int[] partners() {
         int[] partners = new int[predictions.size()];

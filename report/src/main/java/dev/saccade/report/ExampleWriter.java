@@ -1,54 +1,55 @@
 package dev.saccade.report;
 
 import dev.saccade.core.Text;
+import dev.saccade.models.draw.ClassColors;
 
-import java.io.IOException;
 import java.util.List;
-import java.util.function.IntUnaryOperator;
-import java.util.stream.IntStream;
 
 /**
- * Writes the ground truth of each image and the predictions of each run, side by side; stacked on
+ * Writes the ground truth of each image and the predictions of each run side by side, or stacked on
  * narrow screens. The script enlarges a picture when its button is pressed.
  */
-abstract class ExampleWriter {
+final class ExampleWriter {
 
-    final Markup out;
-    final Examples examples;
+    private static final String ZOOM =
+            "Click a picture to enlarge it; the arrow keys switch between ground truth and"
+                    + " prediction.";
+
+    private final Markup out;
+    private final Examples examples;
+    private final boolean isSegmentation;
 
     ExampleWriter(Markup out, Examples examples) {
         this.out = out;
         this.examples = examples;
+        this.isSegmentation = examples.pictures().get(0).get(0) instanceof SegmentationExample;
     }
 
-    /** Writes the examples of any task. */
-    static void write(Markup out, Examples examples) throws IOException {
-        boolean isSegmentation = examples.pictures().get(0).get(0) instanceof SegmentationExample;
-        ExampleWriter writer =
-                isSegmentation
-                        ? new SegmentationExampleWriter(out, examples)
-                        : new DetectionExampleWriter(out, examples);
-        writer.writeLead(
-                "Click a picture to enlarge it; the arrow keys switch between ground truth and"
-                        + " prediction.");
-        writer.writeOrder();
-        writer.writeLegend();
+    void write() {
+        writeLead();
+        writeOrder();
+        writeLegend();
         out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
         for (int i = 0; i < examples.size(); i++) {
-            writer.write(examples.pictures().get(i), "photo" + i);
+            write(examples.pictures().get(i), "photo" + i);
         }
         out.close();
     }
 
-    abstract void writeLead(String zoom);
-
-    abstract void writeLegend();
-
-    /** Writes the picture of the ground truth. */
-    abstract void writeTruth(Example example, String id) throws IOException;
-
-    /** Writes the picture of the predictions of a run. */
-    abstract void writePredictions(Example example, String id) throws IOException;
+    private void writeLead() {
+        out.open("p", "class", "lead");
+        if (isSegmentation) {
+            out.text("Ground truth first, then the prediction. Unlabeled pixels have no color. ");
+            out.text(ZOOM).close();
+            return;
+        }
+        out.text("Ground truth first, then predictions with their score in percent. ");
+        out.text(ZOOM).close();
+        String start = Text.format("%.2f", examples.threshold());
+        out.open("label", "class", "threshold").text("Score threshold ").leaf("output", start);
+        out.empty("input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value", start);
+        out.close();
+    }
 
     private void writeOrder() {
         out.open("p", "class", "order").open("label").text("Sort by ").open("select");
@@ -63,38 +64,45 @@ abstract class ExampleWriter {
         out.close();
     }
 
-    /** Writes the names of classes that occur, with their colors. */
-    void writeClasses(IntStream labels, IntUnaryOperator color) {
+    /** Lists the styles of boxes, and the classes that occur with the colors of their masks. */
+    private void writeLegend() {
+        if (!isSegmentation) {
+            out.open("ul", "class", "legend marks");
+            out.leaf("li", "correct (right class, IoU ≥ 0.50)", "class", "correct");
+            out.leaf("li", "false positive", "class", "wrong");
+            if (examples.runs().size() == 1) {
+                out.leaf("li", "missed (false negative)", "class", "missed");
+            }
+            out.close();
+        }
+        List<Integer> colors = ClassColors.of(examples.classes());
         out.open("ul", "class", "legend");
-        labels.distinct()
+        examples.pictures().stream()
+                .flatMap(List::stream)
+                .flatMapToInt(Example::legend)
+                .distinct()
                 .sorted()
-                .forEach(
-                        label ->
-                                out.leaf(
-                                        "li",
-                                        className(label),
-                                        "style",
-                                        Report.style(color.applyAsInt(label))));
+                .forEach(label -> writeClass(label, colors));
         out.close();
     }
 
-    String className(int label) {
-        List<String> classes = examples.classes();
-        return label < classes.size() ? classes.get(label) : "class " + label;
+    private void writeClass(int label, List<Integer> colors) {
+        int color = isSegmentation ? colors.get(label) : ClassColors.rgb(label);
+        out.leaf("li", examples.className(label), "style", Report.style(color));
     }
 
-    private void write(List<Example> byRun, String id) throws IOException {
+    private void write(List<Example> byRun, String id) {
         double threshold = examples.threshold();
         List<String> runs = examples.runs();
         double mistakes = byRun.stream().mapToDouble(run -> run.mistakes(threshold)).sum();
         out.open("figure", "class", "example", "data-mistakes", Text.format("%.6f", mistakes));
         out.open("div", "class", "pair", "style", "--columns:" + (1 + runs.size()));
         openView();
-        writeTruth(byRun.get(0), id);
+        byRun.get(0).writeTruth(out, examples, id);
         out.close().leaf("span", byRun.get(0).name(), "class", "name").close();
         for (int run = 0; run < byRun.size(); run++) {
             openView();
-            writePredictions(byRun.get(run), id);
+            byRun.get(run).writePredictions(out, examples, id);
             out.close();
             if (runs.size() > 1) {
                 out.leaf("span", runs.get(run), "class", "run").text(" ");

@@ -24,7 +24,8 @@ public record Examples(
         List<String> runs,
         List<String> classes,
         double threshold,
-        int all) {
+        int all)
+        implements Block {
 
     /** Copies the lists, and checks that each picture has an example of every run. */
     public Examples {
@@ -47,6 +48,25 @@ public record Examples(
     /** Returns no examples of some runs. */
     public static Examples none(List<String> runs) {
         return new Examples(List.of(), runs, List.of(), 0, 0);
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return pictures.isEmpty();
+    }
+
+    @Override
+    public void write(Markup out) {
+        new ExampleWriter(out, this).write();
+    }
+
+    String className(int label) {
+        return label < classes.size() ? classes.get(label) : "class " + label;
+    }
+
+    /** Returns the section with the examples. */
+    public Section section() {
+        return new Section("Validation images", "", this);
     }
 
     /** Returns the number of pictures. */

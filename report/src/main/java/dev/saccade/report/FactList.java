@@ -1,15 +1,30 @@
 package dev.saccade.report;
 
-import dev.saccade.report.ReportData.Fact;
+import dev.saccade.core.Text;
 
 import java.util.List;
 
-/**
- * Things to know, each with its name.
- *
- * @param facts from top to bottom
- */
+/** Names and values, one below the other. */
 public record FactList(List<Fact> facts) implements Block {
+
+    /**
+     * A value with its name.
+     *
+     * @param value formatted value
+     * @param note explanation, or empty
+     */
+    public record Fact(String name, String value, String note) {
+
+        /** Creates a fact without a note. */
+        public Fact(String name, String value) {
+            this(name, value, "");
+        }
+
+        /** Formats a fraction from 0 to 1; negative fractions are undefined. */
+        public static Fact ofShare(String name, double share, String note) {
+            return new Fact(name, share < 0 ? "n/a" : Text.format("%.3f", share), note);
+        }
+    }
 
     @Override
     public boolean isEmpty() {

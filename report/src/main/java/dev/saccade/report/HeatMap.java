@@ -4,10 +4,12 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Text;
+
 import java.util.List;
 
 /**
- * A confusion matrix.
+ * A confusion matrix; the darker a cell, the larger its fraction of the row.
  *
  * @param title caption of the matrix
  * @param names class names, of both rows and columns
@@ -17,6 +19,13 @@ import java.util.List;
  */
 public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean ofShares)
         implements Block {
+
+    private static final double LARGEST_CELL = 52;
+    private static final double SMALLEST_CELL = 26;
+    private static final double CELLS = 640;
+    private static final double LONGEST_NAME = 130;
+    private static final double DARK = 0.55;
+    private static final double AXIS_TITLE = 20;
 
     /** Copies the lists, and checks that there is a count for each pair of names. */
     public HeatMap {
@@ -38,6 +47,56 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
 
     @Override
     public void write(Markup out) {
-        HeatMapWriter.write(out, this);
+        int size = names.size();
+        double cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, CELLS / Math.max(size, 1)));
+        double longest = names.stream().mapToDouble(Svg::width).max().orElse(0);
+        double margin = AXIS_TITLE + 12 + Math.min(LONGEST_NAME, longest);
+        double side = margin + size * cell + 4;
+        out.open("figure", "class", "chart heat").leaf("figcaption", title);
+        out.open("div", "class", "scroll", "style", "--side:" + Svg.number(side) + "px");
+        Svg svg = new Svg(out, side, side, title);
+        double middle = margin + Math.min(size * cell, CELLS) / 2;
+        svg.label("x", middle, 12, "predicted");
+        svg.rising("x", 12, middle, "ground truth");
+        for (int i = 0; i < size; i++) {
+            double at = margin + (i + 0.5) * cell;
+            String name = Svg.fitted(names.get(i), LONGEST_NAME);
+            svg.label("y", margin - 6, at, name);
+            svg.rising("up", at, margin - 6, name);
+        }
+        for (int row = 0; row < size; row++) {
+            svg.across("grid", margin, side - 4, margin + row * cell);
+            writeRow(svg, row, cell, margin);
+        }
+        svg.across("grid", margin, side - 4, side - 4);
+        svg.close();
+        out.close().close();
+    }
+
+    /** Draws cells whose tooltips show the full class names. */
+    private void writeRow(Svg svg, int row, double cell, double margin) {
+        long all = counts.get(row).stream().mapToLong(Long::longValue).sum();
+        for (int column = 0; column < names.size(); column++) {
+            long count = counts.get(row).get(column);
+            double share = (double) count / Math.max(all, 1);
+            String number = ofShares ? Text.format("%.0f", 100 * share) : shortly(count, cell);
+            if (!number.equals("0")) {
+                String tooltip =
+                        Text.format(
+                                "%s predicted as %s: %d of %d",
+                                names.get(row), names.get(column), count, all);
+                double left = margin + column * cell;
+                double top = margin + row * cell;
+                svg.cell(left, top, cell, 0.08 + 0.92 * share, tooltip);
+                String kind = share > DARK ? "on dark" : "on";
+                svg.label(kind, left + cell / 2, top + cell / 2, number);
+            }
+        }
+    }
+
+    private static String shortly(long count, double cell) {
+        String digits = String.valueOf(count);
+        boolean fits = count < 10_000 && Svg.width(digits) <= cell;
+        return fits ? digits : Text.format("%.0fk", count / 1000.0);
     }
 }

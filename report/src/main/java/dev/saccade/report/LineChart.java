@@ -2,7 +2,7 @@ package dev.saccade.report;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.common.primitives.ImmutableDoubleArray;
+import com.google.common.primitives.Doubles;
 
 import dev.saccade.models.draw.ClassColors;
 
@@ -12,11 +12,11 @@ import java.util.Optional;
 /**
  * Curves over a common axis.
  *
- * @param title what is shown
- * @param xLabel what runs from left to right
+ * @param title caption
+ * @param xLabel unit of the x axis
  * @param series the curves
- * @param xRange the ends of the x axis; empty for those of the points
- * @param yRange the ends of the y axis; empty for 0 and a round number above all points
+ * @param xRange range of the x axis; empty for the range of the points
+ * @param yRange range of the y axis; empty for 0 to a round number above all points
  * @param noisy whether to draw a running mean over the points
  */
 public record LineChart(
@@ -25,9 +25,10 @@ public record LineChart(
         List<Series> series,
         Optional<Range> xRange,
         Optional<Range> yRange,
-        boolean noisy) {
+        boolean noisy)
+        implements Block {
 
-    /** Makes a chart whose axes fit its points. */
+    /** Creates a chart whose axes fit its points. */
     public LineChart(String title, String xLabel, List<Series> series) {
         this(title, xLabel, series, Optional.empty(), Optional.empty(), false);
     }
@@ -48,33 +49,39 @@ public record LineChart(
         return new LineChart(title, xLabel, series, unit, unit, noisy);
     }
 
+    @Override
+    public boolean isEmpty() {
+        return series.isEmpty();
+    }
+
+    @Override
+    public void write(Markup out) {
+        new LineChartWriter(out, this).write();
+    }
+
     /**
-     * One curve.
+     * A curve.
      *
      * @param name of the curve
      * @param x positions, ascending
      * @param y values; NaN leaves a gap
-     * @param rgb the color of the class it is about, {@code 0xRRGGBB}; beside such curves one of no
-     *     class stands out, and without any each has a color of its own
+     * @param rgb color of the class that the curve is about, {@code 0xRRGGBB}; empty for a color of
+     *     its own, or black beside curves of classes
      */
-    public record Series(
-            String name, ImmutableDoubleArray x, ImmutableDoubleArray y, Optional<Integer> rgb) {
+    public record Series(String name, List<Double> x, List<Double> y, Optional<Integer> rgb) {
 
         /** Checks that there is a value for each position. */
         public Series {
-            checkArgument(x.length() == y.length(), "%s x and %s y", x.length(), y.length());
+            checkArgument(x.size() == y.size(), "%s x and %s y", x.size(), y.size());
         }
 
-        /** Makes a curve; the arrays are copied. */
+        /** Creates a curve; the arrays are copied. */
         public static Series of(String name, double[] x, double[] y) {
             return new Series(
-                    name,
-                    ImmutableDoubleArray.copyOf(x),
-                    ImmutableDoubleArray.copyOf(y),
-                    Optional.empty());
+                    name, Doubles.asList(x.clone()), Doubles.asList(y.clone()), Optional.empty());
         }
 
-        /** Returns the curve in the color that a class has in pictures. */
+        /** Returns the curve in the color of a class in pictures. */
         public Series ofClass(int label) {
             return new Series(name, x, y, Optional.of(ClassColors.rgb(label)));
         }

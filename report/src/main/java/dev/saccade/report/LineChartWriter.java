@@ -1,6 +1,6 @@
 package dev.saccade.report;
 
-import com.google.common.primitives.ImmutableDoubleArray;
+import com.google.common.primitives.Doubles;
 
 import dev.saccade.core.Text;
 import dev.saccade.report.LineChart.Range;
@@ -8,6 +8,7 @@ import dev.saccade.report.LineChart.Series;
 
 import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
+import java.util.List;
 
 /** Draws a line chart as SVG, in the units of its view box. */
 final class LineChartWriter {
@@ -28,7 +29,7 @@ final class LineChartWriter {
     private final Axis x;
     private final Axis y;
 
-    private LineChartWriter(Markup out, LineChart chart) {
+    LineChartWriter(Markup out, LineChart chart) {
         this.out = out;
         this.chart = chart;
         Range xRange = chart.xRange().orElseGet(() -> reach(true));
@@ -39,11 +40,7 @@ final class LineChartWriter {
     }
 
     /** Draws the chart with its title and legend. */
-    static void write(Markup out, LineChart chart) {
-        new LineChartWriter(out, chart).write();
-    }
-
-    private void write() {
+    void write() {
         out.open("figure", "class", "chart").leaf("figcaption", chart.title());
         legend();
         Svg svg = new Svg(out, WIDTH, HEIGHT, chart.title());
@@ -74,7 +71,7 @@ final class LineChartWriter {
         for (int i = 0; i < chart.series().size(); i++) {
             Series series = chart.series().get(i);
             out.open("li", "style", style(i)).text(series.name());
-            int points = series.y().length();
+            int points = series.y().size();
             if (points > 0 && chart.xRange().isEmpty()) {
                 out.text(" ").leaf("b", shortly(shown(series).get(points - 1)));
             }
@@ -97,7 +94,7 @@ final class LineChartWriter {
         out.leaf("title", series.name()).close();
     }
 
-    private static boolean isLone(ImmutableDoubleArray ys) {
+    private static boolean isLone(List<Double> ys) {
         return ys.stream().filter(Double::isFinite).count() == 1;
     }
 
@@ -114,15 +111,15 @@ final class LineChartWriter {
                 .orElse(isOfAll(series) ? "--c:var(--ink)" : "--c:var(--c" + i % COLORS + ")");
     }
 
-    private ImmutableDoubleArray shown(Series series) {
+    private List<Double> shown(Series series) {
         return chart.noisy() ? runningMean(series.y()) : series.y();
     }
 
     /** The drawn line; a point without neighbors becomes a line of no length, which is a dot. */
-    private String path(ImmutableDoubleArray xs, ImmutableDoubleArray ys) {
+    private String path(List<Double> xs, List<Double> ys) {
         StringBuilder path = new StringBuilder();
         boolean pen = false;
-        for (int i = 0; i < xs.length(); i += stride(xs.length(), i)) {
+        for (int i = 0; i < xs.size(); i += stride(xs.size(), i)) {
             boolean drawn = Double.isFinite(ys.get(i));
             if (drawn) {
                 path.append(pen ? 'L' : 'M').append(Svg.number(x.at(xs.get(i)))).append(' ');
@@ -134,9 +131,9 @@ final class LineChartWriter {
         return path.toString();
     }
 
-    private String points(ImmutableDoubleArray xs, ImmutableDoubleArray ys) {
+    private String points(List<Double> xs, List<Double> ys) {
         StringBuilder points = new StringBuilder();
-        for (int i = 0; i < xs.length(); i += stride(xs.length(), i)) {
+        for (int i = 0; i < xs.size(); i += stride(xs.size(), i)) {
             if (Double.isFinite(ys.get(i))) {
                 points.append(plain(xs.get(i))).append(' ');
                 points.append(plain(ys.get(i))).append(' ');
@@ -156,30 +153,32 @@ final class LineChartWriter {
      * Returns the mean over a window of a twentieth of the curve around each drawn point, cut at
      * the ends; gaps stay gaps. Each mean is its own sum, so that a spike affects no other window.
      */
-    private static ImmutableDoubleArray runningMean(ImmutableDoubleArray values) {
-        int half = values.length() / 40;
-        double[] means = new double[values.length()];
+    private static List<Double> runningMean(List<Double> values) {
+        int half = values.size() / 40;
+        double[] means = new double[values.size()];
         Arrays.fill(means, Double.NaN);
         for (int i = 0; i < means.length; i += stride(means.length, i)) {
             if (Double.isFinite(values.get(i))) {
                 int from = Math.max(i - half, 0);
                 int to = Math.min(i + half + 1, means.length);
                 means[i] =
-                        values.subArray(from, to).stream()
+                        values.subList(from, to).stream()
                                 .filter(Double::isFinite)
+                                .mapToDouble(Double::doubleValue)
                                 .average()
                                 .orElseThrow();
             }
         }
-        return ImmutableDoubleArray.copyOf(means);
+        return Doubles.asList(means);
     }
 
     /** The smallest and largest finite coordinate of all series; 0 to 1 if there is none. */
     private Range reach(boolean ofX) {
         DoubleSummaryStatistics values =
                 chart.series().stream()
-                        .flatMapToDouble(series -> (ofX ? series.x() : series.y()).stream())
+                        .flatMap(series -> (ofX ? series.x() : series.y()).stream())
                         .filter(Double::isFinite)
+                        .mapToDouble(Double::doubleValue)
                         .summaryStatistics();
         boolean nothing = values.getCount() == 0 || (!ofX && values.getMax() <= 0);
         return nothing ? Range.UNIT : new Range(values.getMin(), values.getMax());

@@ -6,6 +6,7 @@ import dev.saccade.core.Printable;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 /**
  * Writes HTML and SVG that are also well-formed XML.
@@ -40,6 +41,13 @@ final class Markup {
     Markup empty(String tag, String... attributes) {
         start(tag, attributes).append("/>");
         return this;
+    }
+
+    /** Opens a table with its head, up to the place of the rows. */
+    Markup openTable(String kind, List<String> heads) {
+        open("div", "class", "scroll").open("table", "class", kind).open("thead").open("tr");
+        heads.forEach(head -> leaf("th", head, "scope", "col"));
+        return close().close().open("tbody");
     }
 
     /** Writes a text. */

@@ -2,6 +2,7 @@ package dev.saccade.report;
 
 import com.google.common.io.Resources;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.models.draw.ClassColors;
 
@@ -19,7 +20,7 @@ final class PageFrame {
      * @param images where pictures may come from, in the words of a content security policy
      * @param styles the names of our style sheets, besides that which all pages have
      */
-    static void open(Markup out, String title, String images, String... styles) throws IOException {
+    static void open(Markup out, String title, String images, String... styles) {
         out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
         out.empty("meta", "charset", "utf-8");
         out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
@@ -36,12 +37,16 @@ final class PageFrame {
     }
 
     /** Closes a page, with our script at its end. */
-    static void close(Markup out, String script) throws IOException {
+    static void close(Markup out, String script) {
         out.close().open("script").verbatim(resource(PageFrame.class, script)).close();
         out.close().close();
     }
 
-    private static String resource(Class<?> beside, String name) throws IOException {
-        return Resources.toString(Resources.getResource(beside, name), StandardCharsets.UTF_8);
+    private static String resource(Class<?> beside, String name) {
+        try {
+            return Resources.toString(Resources.getResource(beside, name), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "%s cannot be read", name);
+        }
     }
 }

@@ -1,29 +1,33 @@
 package dev.saccade.report;
 
-import com.google.common.collect.ImmutableList;
-
 import java.util.List;
 
 /**
- * A part of a report. Blocks in which there is nothing are left out of the page, and so is a
- * section in which nothing is left.
+ * A section of a report; left out of the page if all blocks are empty.
  *
- * @param title what it is about
- * @param lead a sentence or two on how to read it, or empty
+ * @param lead explanation, or empty
  * @param blocks from top to bottom
  */
 public record Section(String title, String lead, List<Block> blocks) {
 
-    /** Copies the list; leaves out empty blocks. */
+    /** Leaves out empty blocks. */
     public Section {
-        blocks =
-                blocks.stream()
-                        .filter(block -> !block.isEmpty())
-                        .collect(ImmutableList.toImmutableList());
+        blocks = blocks.stream().filter(block -> !block.isEmpty()).toList();
     }
 
-    /** Makes a section. */
     public Section(String title, String lead, Block... blocks) {
         this(title, lead, List.of(blocks));
+    }
+
+    void write(Markup out) {
+        if (blocks.isEmpty()) {
+            return;
+        }
+        out.open("section").leaf("h2", title);
+        if (!lead.isEmpty()) {
+            out.leaf("p", lead, "class", "lead");
+        }
+        blocks.forEach(block -> block.write(out));
+        out.close();
     }
 }

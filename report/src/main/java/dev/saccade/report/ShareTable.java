@@ -28,10 +28,7 @@ public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) 
     @Override
     public void write(Markup out) {
         List<Integer> colors = ClassColors.of(rows.stream().map(Row::name).toList());
-        out.open("div", "class", "scroll");
-        out.open("table", "class", ofClasses ? "classes" : "metrics").open("thead").open("tr");
-        heads.forEach(head -> out.leaf("th", head, "scope", "col"));
-        out.close().close().open("tbody");
+        out.openTable(ofClasses ? "classes" : "metrics", heads);
         for (int i = 0; i < rows.size(); i++) {
             Row row = rows.get(i);
             out.open("tr");

@@ -41,28 +41,15 @@ final class Svg {
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y), "transform", turn);
     }
 
-    /** Draws a square as dark as {@code share} that tells its title when pointed at. */
-    void cell(double left, double top, double side, double share, String title) {
-        String edge = number(side);
-        String opacity = Text.format("%.2f", share);
-        out.open(
-                "rect",
-                "class",
-                "cell",
-                "x",
-                number(left),
-                "y",
-                number(top),
-                "width",
-                edge,
-                "height",
-                edge,
-                "fill-opacity",
-                opacity);
-        out.leaf("title", title).close();
+    /** Draws a square with a tooltip. */
+    void cell(double left, double top, double side, double opacity, String tooltip) {
+        String square = rectangle(left, top, left + side, top + side);
+        String opaque = Text.format("%.2f", opacity);
+        out.open("path", "class", "cell", "d", square, "fill-opacity", opaque);
+        out.leaf("title", tooltip).close();
     }
 
-    /** Draws a rectangle that tells its title when pointed at. */
+    /** Draws a rectangle with a tooltip. */
     void bar(double left, double top, double right, double bottom, String title) {
         out.open("path", "class", "bar", "d", rectangle(left, top, right, bottom));
         out.leaf("title", title).close();

@@ -29,10 +29,7 @@ public record TextTable(List<String> heads, List<List<String>> rows) implements 
 
     @Override
     public void write(Markup out) {
-        out.open("div", "class", "scroll").open("table", "class", "texts");
-        out.open("thead").open("tr");
-        heads.forEach(head -> out.leaf("th", head, "scope", "col"));
-        out.close().close().open("tbody");
+        out.openTable("texts", heads);
         for (List<String> row : rows) {
             out.open("tr").leaf("th", row.get(0), "scope", "row");
             row.stream().skip(1).forEach(text -> out.leaf("td", text));

@@ -3,9 +3,8 @@ package dev.saccade.report;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.report.Histogram.Bar;
 import dev.saccade.report.LineChart.Series;
-import dev.saccade.report.ReportData.Bar;
-import dev.saccade.report.ReportData.Histogram;
 
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +28,7 @@ class ChartWritersTest {
         List<List<Long>> pixels =
                 List.of(List.of(9_000_000_000L, 1_000_000_000L), List.of(3L, 997L));
         Markup out = new Markup();
-        HeatMapWriter.write(out, new HeatMap("pixels", List.of("sky", "road"), pixels, true));
+        new HeatMap("pixels", List.of("sky", "road"), pixels, true).write(out);
         assertEquals(List.of("90", "100"), texts(out, "on dark"));
         assertEquals(List.of("10"), texts(out, "on"));
         assertEquals(
@@ -42,7 +41,7 @@ class ChartWritersTest {
     void mapsOfCountsTellThem() {
         List<List<Long>> counts = List.of(List.of(3L, 12_345L), List.of(0L, 0L));
         Markup out = new Markup();
-        HeatMapWriter.write(out, new HeatMap("objects", List.of("leaf", "key"), counts, false));
+        new HeatMap("objects", List.of("leaf", "key"), counts, false).write(out);
         assertEquals(List.of("3"), texts(out, "on"));
         assertEquals(List.of("12k"), texts(out, "on dark"));
     }
@@ -56,7 +55,7 @@ class ChartWritersTest {
                         .mapToObj(row -> row(classes, row == 7 ? 123L : 0L))
                         .toList();
         Markup out = new Markup();
-        HeatMapWriter.write(out, new HeatMap("objects", names, counts, false));
+        new HeatMap("objects", names, counts, false).write(out);
         assertEquals(List.of("123"), texts(out, "on dark"));
     }
 
@@ -81,7 +80,7 @@ class ChartWritersTest {
         loss[3] = 1e30;
         Markup out = new Markup();
         LineChart chart = new LineChart("Loss", "step", List.of(Series.of("a", steps, loss)));
-        LineChartWriter.write(out, chart.smoothed());
+        chart.smoothed().write(out);
         assertTrue(out.toString().contains("<b>0.500</b>"), out.toString());
     }
 
@@ -92,7 +91,7 @@ class ChartWritersTest {
         Markup out = new Markup();
         List<Series> series =
                 List.of(Series.of("line", steps, steps), Series.of("dot", steps, lone));
-        LineChartWriter.write(out, new LineChart("AP", "step", series));
+        new LineChart("AP", "step", series).write(out);
         assertEquals(1, out.toString().split("class=\"curve lone\"", -1).length - 1);
         assertEquals(1, out.toString().split("class=\"curve\"", -1).length - 1);
     }
@@ -103,8 +102,8 @@ class ChartWritersTest {
         List<Bar> many =
                 IntStream.range(0, 11).mapToObj(i -> new Bar("bicyclist " + i, i)).toList();
         Markup out = new Markup();
-        HistogramWriter.write(out, new Histogram("few", "", few));
-        HistogramWriter.write(out, new Histogram("many", "", many));
+        new Histogram("few", "", few).write(out);
+        new Histogram("many", "", many).write(out);
         assertEquals(List.of("leaf", "key"), texts(out, "x"));
         assertEquals(many.stream().map(Bar::name).toList(), texts(out, "down"));
     }

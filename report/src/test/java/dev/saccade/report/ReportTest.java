@@ -5,21 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.io.ByteSource;
-
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.draw.ClassColors;
+import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.Histogram.Bar;
 import dev.saccade.report.LineChart.Series;
-import dev.saccade.report.ReportData.Bar;
-import dev.saccade.report.ReportData.DataSummary;
-import dev.saccade.report.ReportData.Fact;
-import dev.saccade.report.ReportData.Header;
-import dev.saccade.report.ReportData.Histogram;
-import dev.saccade.report.ReportData.Setup;
 import dev.saccade.report.ShareTable.Row;
 
 import org.junit.jupiter.api.Test;
@@ -31,6 +25,8 @@ import org.xml.sax.InputSource;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -78,7 +74,7 @@ class ReportTest {
         Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 1);
         Instances found =
                 Instances.predicted(Boxes.of(10, 10, 30, 30), new int[] {1}, new float[] {0.9f});
-        ByteSource jpeg = ByteSource.wrap(new byte[9]);
+        String jpeg = "AAAA";
         Examples examples =
                 objects(
                         new DetectionExample(
@@ -116,8 +112,7 @@ class ReportTest {
                         new int[] {0, 0},
                         new float[] {0.9f, 0.8f});
         DetectionExample example =
-                new DetectionExample(
-                        "a.jpg", new Size(60, 80), ByteSource.wrap(new byte[9]), truth, found);
+                new DetectionExample("a.jpg", new Size(60, 80), "AAAA", truth, found);
 
         Document page = parse(write(withExamples(empty(), objects(example))));
 
@@ -194,7 +189,7 @@ class ReportTest {
     void pictureIsEmbeddedOnce() throws Exception {
         byte[] jpeg = new byte[300_000];
         new Random(1).nextBytes(jpeg);
-        ReportData data = withExamples(full("leaf"), objects(example("big.jpg", jpeg)));
+        Report data = withExamples(full("leaf"), objects(example("big.jpg", jpeg)));
 
         int length = write(data).length();
 
@@ -229,7 +224,6 @@ class ReportTest {
         LineChart noPoints = new LineChart("AP", "epoch", List.of(series()));
         LineChart gaps = new LineChart("AP", "epoch", List.of(series(Double.NaN, Double.NaN)));
         LineChart point = new LineChart("AP", "epoch", List.of(series(0.5))).smoothed();
-        ReportData data = withTraining(empty(), List.of(none, noPoints, gaps, point));
         double absent = -1;
         Section section =
                 new Section(
@@ -243,16 +237,21 @@ class ReportTest {
                         new Commands(List.of()),
                         new TextTable(List.of("none"), List.of()),
                         new HeatMap("none", List.of(), List.of(), false));
-        ReportData all =
-                new ReportData(
-                        new Header("title", "", List.of(Fact.ofShare("AP", -1, ""))),
-                        List.of(),
-                        objects(),
-                        data.training(),
-                        List.of(section),
-                        new DataSummary(
-                                List.of(), List.of(new Histogram("none", "count", List.of()))),
-                        new Setup("", List.of()));
+        Report all =
+                new Report(
+                        "title",
+                        "",
+                        List.of(Fact.ofShare("AP", -1, "")),
+                        List.of(
+                                training(List.of(none, noPoints, gaps, point)),
+                                section,
+                                new Section(
+                                        "data",
+                                        "",
+                                        new Charts(
+                                                List.of(
+                                                        new Histogram(
+                                                                "none", "count", List.of()))))));
 
         String html = write(all);
 
@@ -264,10 +263,8 @@ class ReportTest {
 
     @Test
     void labelMapsStandBesideThoseThatWerePredicted() throws Exception {
-        ByteSource truth = ByteSource.wrap(new byte[] {1});
-        ByteSource predicted = ByteSource.wrap(new byte[] {2});
         SegmentationExample example =
-                new SegmentationExample(HOSTILE, truth, predicted, Set.of(2), 0.5, "91.0 % right");
+                new SegmentationExample(HOSTILE, "AQ==", "Ag==", Set.of(2), 0.5, "91.0 % right");
         Examples examples = Examples.of(List.of(example), List.of("sky", "road", "car"), 0, 1);
 
         Document page = parse(write(withExamples(empty(), examples)));
@@ -288,8 +285,7 @@ class ReportTest {
     @Test
     void aFolderThatIsNotThereIsSaid() {
         Path file = folder.resolve("missing").resolve("report.html");
-        SaccadeException e =
-                assertThrows(SaccadeException.class, () -> Report.write(file, empty()));
+        SaccadeException e = assertThrows(SaccadeException.class, () -> empty().write(file));
         assertEquals(SaccadeException.Kind.USER, e.kind());
     }
 
@@ -305,20 +301,19 @@ class ReportTest {
     void aCurveOfAClassHasItsColorAndThatOfAllStandsOut() {
         double[] x = {0, 1};
         Markup out = new Markup();
-        LineChartWriter.write(
-                out,
-                new LineChart(
+        new LineChart(
                         "F1",
                         "score",
-                        List.of(Series.of("leaf", x, x).ofClass(2), Series.of("mean", x, x))));
+                        List.of(Series.of("leaf", x, x).ofClass(2), Series.of("mean", x, x)))
+                .write(out);
         String color = String.format(Locale.ROOT, "--c:#%06x", ClassColors.rgb(2));
         assertTrue(out.toString().contains("class=\"curve\" style=\"" + color), out.toString());
         assertTrue(out.toString().contains("class=\"curve all\" style=\"--c:var(--ink)"));
     }
 
-    private String write(ReportData data) throws Exception {
+    private String write(Report report) throws Exception {
         Path file = folder.resolve("report.html");
-        Report.write(file, data);
+        report.write(file);
         return Files.readString(file);
     }
 
@@ -360,7 +355,7 @@ class ReportTest {
     }
 
     private static List<String> cells(Document page) {
-        return elements(page, "rect").stream().map(Element::getTextContent).toList();
+        return texts(page, "path", "cell");
     }
 
     private static long count(Document page, String tag, String attribute, String value) {
@@ -378,29 +373,35 @@ class ReportTest {
         Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 0);
         Instances found =
                 Instances.predicted(Boxes.of(11, 10, 30, 30), new int[] {0}, new float[] {0.9f});
-        return new DetectionExample(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
+        String base64 = Base64.getEncoder().encodeToString(jpeg);
+        return new DetectionExample(name, new Size(60, 80), base64, truth, found);
     }
 
     private static Examples objects(DetectionExample... examples) {
         return Examples.of(List.of(examples), List.of("leaf"), 0.5, 72);
     }
 
-    private static ReportData empty() {
-        return new ReportData(
-                new Header("nothing", "", List.of()),
+    private static Report empty() {
+        return new Report(
+                "nothing",
+                "",
                 List.of(),
-                objects(),
-                List.of(),
-                List.of(new Section("empty", "", table())),
-                new DataSummary(List.of(), List.of()),
-                new Setup("", List.of()));
+                List.of(
+                        objects().section(),
+                        training(List.of()),
+                        new Section("empty", "", table()),
+                        new Section("Config", "", new YamlText(" "))));
+    }
+
+    private static Section training(List<LineChart> charts) {
+        return new Section("Training", "", Charts.of(charts));
     }
 
     private static ShareTable table(Row... rows) {
         return new ShareTable(List.of("name", "note"), List.of(rows));
     }
 
-    private static ReportData full(String name) {
+    private static Report full(String name) {
         LineChart chart = new LineChart(name, name, List.of(series(0.1, 0.4, 0.7)));
         double half = 0.5;
         Row classRow = new Row(name, "5", List.of(half, 0.75, half));
@@ -417,38 +418,43 @@ class ReportTest {
                         table(new Row(name, name, List.of(0.25))),
                         new ShareTable(List.of(name), List.of(classRow), true),
                         new TextTable(List.of(name, name), List.of(List.of(name, name))),
-                        new Charts(List.of(chart.inUnitSquare())),
+                        Charts.of(List.of(chart.inUnitSquare())),
                         new FactList(List.of(new Fact(name, name, name))),
                         new Commands(List.of(name)),
                         map);
-        return new ReportData(
-                new Header(name, name, List.of(new Fact(name, name, name))),
-                List.of(section),
-                objects(example(name, new byte[9]), example(name, new byte[9])),
-                List.of(chart, chart.smoothed().ofShares()),
-                List.of(section),
-                new DataSummary(
-                        List.of(new Fact(name, name)),
-                        List.of(new Histogram(name, name, List.of(new Bar(name, 3))))),
-                new Setup(name + ": " + name + " # " + name, List.of(new Fact(name, name))));
+        return new Report(
+                name,
+                name,
+                List.of(new Fact(name, name, name)),
+                List.of(
+                        section,
+                        objects(example(name, new byte[9]), example(name, new byte[9])).section(),
+                        training(List.of(chart, chart.smoothed().ofShares())),
+                        section,
+                        new Section(
+                                name,
+                                "",
+                                new FactList(List.of(new Fact(name, name))),
+                                new Charts(
+                                        List.of(
+                                                new Histogram(
+                                                        name, name, List.of(new Bar(name, 3)))))),
+                        new Section("Config", "", new YamlText(name + ": " + name + " # " + name)),
+                        new Section(name, "", new FactList(List.of(new Fact(name, name))))));
     }
 
-    private static ReportData withTraining(ReportData data, List<LineChart> training) {
-        return with(data, data.examples(), training);
+    private static Report withTraining(Report report, List<LineChart> charts) {
+        return with(report, training(charts));
     }
 
-    private static ReportData withExamples(ReportData data, Examples examples) {
-        return with(data, examples, data.training());
+    private static Report withExamples(Report report, Examples examples) {
+        return with(report, examples.section());
     }
 
-    private static ReportData with(ReportData data, Examples examples, List<LineChart> training) {
-        return new ReportData(
-                data.header(),
-                data.overview(),
-                examples,
-                training,
-                data.sections(),
-                data.data(),
-                data.setup());
+    /** Replaces the section of the same title. */
+    private static Report with(Report report, Section section) {
+        List<Section> sections = new ArrayList<>(report.sections());
+        sections.replaceAll(each -> each.title().equals(section.title()) ? section : each);
+        return new Report(report.title(), report.subtitle(), report.headline(), sections);
     }
 }

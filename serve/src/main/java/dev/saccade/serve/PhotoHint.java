@@ -2,6 +2,8 @@ package dev.saccade.serve;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import com.google.common.primitives.Bytes;
+
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.MimeTypes;
 import org.eclipse.jetty.server.Request;
@@ -32,12 +34,9 @@ final class PhotoHint {
 
     /** Returns whether a body has bytes that {@code curl -d} leaves out. */
     private static boolean hasLineBreaks(byte[] body) {
-        for (byte each : body) {
-            if (each == '\r' || each == '\n' || each == 0) {
-                return true;
-            }
-        }
-        return false;
+        return Bytes.contains(body, (byte) '\r')
+                || Bytes.contains(body, (byte) '\n')
+                || Bytes.contains(body, (byte) 0);
     }
 
     private static boolean isJson(byte[] body) {

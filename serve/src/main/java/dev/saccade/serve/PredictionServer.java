@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.core.Checks;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
@@ -26,7 +28,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Answers photographs over HTTP with what a model sees in them, and has a page to try it on.
+ * Serves predictions of a model over HTTP, with a page to try it.
  *
  * <pre>{@code
  * Detector detector = Detector.load(Path.of("best.safetensors"));
@@ -34,9 +36,8 @@ import java.util.concurrent.CountDownLatch;
  * System.out.println("serving at " + server.uri());
  * }</pre>
  *
- * <p>The model may be used beside the server, which does not close it. A server listens on the
- * loopback interface unless told otherwise; it knows no users and no passwords. Nothing of a
- * request is written to disk.
+ * <p>The server does not close the model. By default it listens on the loopback interface; there is
+ * no authentication. Requests are not written to disk.
  */
 public final class PredictionServer implements AutoCloseable {
 
@@ -98,13 +99,15 @@ public final class PredictionServer implements AutoCloseable {
         return new HttpConnectionFactory(http);
     }
 
-    /** Returns the settings of a server, to be changed and started. */
+    /** Returns the default settings of a server. */
     public static Settings of(TrainedModel<?> model) {
         return new Settings(model);
     }
 
-    /** How a server is started. */
+    /** Settings of a server. */
     public static final class Settings {
+
+        private static final int MOST_TOGETHER = 1000;
 
         private final TrainedModel<?> model;
         private String name = "model";
@@ -125,9 +128,9 @@ public final class PredictionServer implements AutoCloseable {
                             .overall();
         }
 
-        /** Sets what the page and {@code /model} call the model. */
-        public Settings name(String called) {
-            name = requireNonNull(called, "name");
+        /** Sets the name of the model on the page and at {@code /model}. */
+        public Settings name(String value) {
+            name = requireNonNull(value, "name");
             return this;
         }
 
@@ -135,51 +138,35 @@ public final class PredictionServer implements AutoCloseable {
          * Sets the minimum score of objects for requests without {@code score} and the initial
          * value on the page; by default the detector's recommended score.
          */
-        public Settings score(double least) {
-            if (!(least >= 0 && least <= 1)) {
-                throw SaccadeException.user("score: got %s, expected 0 to 1", least);
-            }
-            score = least;
+        public Settings score(double value) {
+            score = value;
             return this;
         }
 
-        /** Sets the address that is listened on, such as {@code 0.0.0.0} for all of the machine. */
-        public Settings host(String address) {
-            host = requireNonNull(address, "host");
+        /** Sets the address to listen on, such as {@code 0.0.0.0} for all of the machine. */
+        public Settings host(String value) {
+            host = requireNonNull(value, "host");
             return this;
         }
 
-        /** Sets the port; 0, the default, is any that is free. */
-        public Settings port(int number) {
-            if (number < 0 || number > 0xFFFF) {
-                throw SaccadeException.user("port: got %d, expected 0 to 65535", number);
-            }
-            port = number;
+        /** Sets the port; 0, the default, for any free port. */
+        public Settings port(int value) {
+            port = value;
             return this;
         }
 
-        /**
-         * Sets how many batches the model looks at side by side; 2 by default, so that one is
-         * computed while another is finished.
-         */
-        public Settings together(int batches) {
-            if (batches < 1) {
-                throw SaccadeException.user("together: got %d, expected 1 or more", batches);
-            }
-            together = batches;
+        /** Sets the number of batches computed in parallel; 2 by default. */
+        public Settings together(int value) {
+            together = value;
             return this;
         }
 
         /**
-         * Sets how many small photographs that wait go through a detector together; 4 by default.
-         * With 1 each answer is that of {@code Detector.detect}, bit for bit; else it differs by
-         * rounding. A segmenter looks at each alone.
+         * Sets the maximum number of small waiting images in a detector's batch; 4 by default. With
+         * 1 each response equals {@code Detector.detect} bit for bit; else it differs by rounding.
          */
-        public Settings maxBatch(int photographs) {
-            if (photographs < 1) {
-                throw SaccadeException.user("max batch: got %d, expected 1 or more", photographs);
-            }
-            maxBatch = photographs;
+        public Settings maxBatch(int value) {
+            maxBatch = value;
             return this;
         }
 
@@ -187,18 +174,15 @@ public final class PredictionServer implements AutoCloseable {
             return ModelFacts.segments(model) ? 1 : maxBatch;
         }
 
-        /** Sets what is taken from clients. */
-        public Settings limits(ServerLimits those) {
-            limits = requireNonNull(those, "limits");
+        /** Sets the limits on clients. */
+        public Settings limits(ServerLimits value) {
+            limits = requireNonNull(value, "limits");
             return this;
         }
 
-        /**
-         * Allows pages of other origins to ask, such as {@code https://example.org}; none by
-         * default.
-         */
-        public Settings origins(Set<String> allowed) {
-            origins = ImmutableSet.copyOf(allowed);
+        /** Allows requests of pages of other origins, such as {@code https://example.org}. */
+        public Settings origins(Set<String> value) {
+            origins = ImmutableSet.copyOf(value);
             return this;
         }
 
@@ -216,10 +200,19 @@ public final class PredictionServer implements AutoCloseable {
         /**
          * Starts a server.
          *
-         * @throws SaccadeException of kind user, if the address cannot be listened on, such as a
-         *     port that another program has
+         * @throws SaccadeException of kind user, if a setting is out of range or the address cannot
+         *     be listened on, such as a port that another program has
          */
         public PredictionServer start() {
+            Problems problems = new Problems();
+            problems.addAll(
+                    new Checks()
+                            .within("score", score, 0, 1)
+                            .within("port", port, 0, 0xFFFF)
+                            .within("together", together, 1, MOST_TOGETHER)
+                            .within("max batch", maxBatch, 1, MOST_TOGETHER)
+                            .problems());
+            problems.throwIfAny("server");
             PredictionServer started = new PredictionServer(this);
             started.listen();
             return started;

@@ -13,34 +13,17 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A photograph as a client has sent it. */
-final class Upload {
+/**
+ * An image file as a client sent it.
+ *
+ * @param name the client's file name; shown in responses and messages, never opened
+ * @param content any bytes
+ */
+@SuppressWarnings("ArrayRecordComponent")
+record Upload(String name, byte[] content) {
 
     private static final int MOST_NAME = 1000;
     private static final int MOST_PARTS = 10_000;
-
-    private final String name;
-    private final byte[] content;
-
-    /**
-     * Takes what was sent.
-     *
-     * @param name of the file, as the client calls it; answers and messages repeat it, nothing
-     *     opens it
-     * @param content its bytes, of whatever kind
-     */
-    Upload(String name, byte[] content) {
-        this.name = name;
-        this.content = content;
-    }
-
-    String name() {
-        return name;
-    }
-
-    byte[] content() {
-        return content;
-    }
 
     /**
      * Returns the files of a {@code multipart/form-data} body, in their order.

@@ -29,7 +29,7 @@ record Findings(Path folder) {
     private static final List<String> MAKERS = List.of("SaccadeException.java", "Problems.java");
 
     /** Returns the name of all failures at one place. */
-    static String kind(Door door, Throwable failure) {
+    static String kind(FuzzTarget target, Throwable failure) {
         Throwable thrown = failure.getCause() instanceof SaccadeException cause ? cause : failure;
         String place =
                 Arrays.stream(thrown.getStackTrace())
@@ -38,7 +38,7 @@ record Findings(Path folder) {
                         .findFirst()
                         .map(frame -> "-" + frame.getFileName() + "-" + frame.getLineNumber())
                         .orElse("");
-        return door.name() + "-" + failure.getClass().getSimpleName() + place;
+        return target.name() + "-" + failure.getClass().getSimpleName() + place;
     }
 
     /** Returns whether there is one of a kind. */
@@ -47,10 +47,10 @@ record Findings(Path folder) {
     }
 
     /** Keeps an input, unless a shorter one of its kind is there. */
-    void add(Door door, long seed, long number, byte[] input, Throwable failure) {
+    void add(FuzzTarget target, long seed, long number, byte[] input, Throwable failure) {
         try {
             Files.createDirectories(folder);
-            Path file = folder.resolve(kind(door, failure));
+            Path file = folder.resolve(kind(target, failure));
             if (Files.exists(file) && Files.size(file) <= input.length) {
                 return;
             }
@@ -60,8 +60,8 @@ record Findings(Path folder) {
                     file.resolveSibling(file.getFileName() + TEXT),
                     Texts.bytes(
                             Text.format(
-                                    "door %s, seed %d, input %d, replayed by -Dsaccade.fuzz.replay=%s%n%s",
-                                    door.name(),
+                                    "target %s, seed %d, input %d, replayed by -Dsaccade.fuzz.replay=%s%n%s",
+                                    target.name(),
                                     seed,
                                     number,
                                     file.toAbsolutePath(),
@@ -78,10 +78,10 @@ record Findings(Path folder) {
         }
     }
 
-    /** Returns the texts about a door. */
-    List<String> of(String door) {
+    /** Returns the texts about a target. */
+    List<String> of(String target) {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.getFileName().toString().startsWith(door + "-"))
+            return files.filter(file -> file.getFileName().toString().startsWith(target + "-"))
                     .filter(file -> file.toString().endsWith(TEXT))
                     .sorted()
                     .map(Findings::read)

@@ -16,19 +16,19 @@ class FormatTest {
     @ValueSource(
             strings = {"jpeg", "png", "webp", "labels", "safetensors", "legacy", "coco", "bmp"})
     void whatIsCutIsJoinedToTheSame(String name) {
-        Door door = Doors.of(name);
-        for (byte[] seed : door.seeds()) {
-            assertArrayEquals(seed, door.format().join(door.format().cut(seed)));
+        FuzzTarget target = FuzzTargets.of(name);
+        for (byte[] seed : target.seeds()) {
+            assertArrayEquals(seed, target.format().join(target.format().cut(seed)));
         }
     }
 
     @Property(tries = 300)
     void anythingCanBeCutAndJoined(@ForAll long seed, @ForAll byte[] bytes) {
         for (String name : List.of("jpeg", "png", "webp", "safetensors", "zip", "legacy", "coco")) {
-            Door door = Doors.of(name);
-            byte[] input = new Inputs(door, seed).get(door.seeds().size() + bytes.length);
+            FuzzTarget target = FuzzTargets.of(name);
+            byte[] input = new Inputs(target, seed).get(target.seeds().size() + bytes.length);
             for (byte[] any : List.of(input, bytes)) {
-                door.format().join(door.format().cut(any));
+                target.format().join(target.format().cut(any));
             }
         }
     }

@@ -18,13 +18,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Lets made-up inputs in at every door: each is used or refused in plain words, soon, without much
- * memory, and what is used says the same when it is written and read again.
+ * Feeds random inputs to every target: each is accepted or rejected with a message, soon and
+ * without much memory, and accepted inputs stay the same when written and read again.
  *
- * <p>Inputs are functions of {@code -Dsaccade.fuzz.seed} and their number. There are {@code
- * -Dsaccade.fuzz.inputs} of them a door, or as many as {@code -Dsaccade.fuzz.minutes} allow, shared
- * by all doors or those that begin with {@code -Dsaccade.fuzz.door}. What fails is kept in {@code
- * target/fuzz}, and let in once more by {@code -Dsaccade.fuzz.replay=FILE}.
+ * <p>Inputs depend on {@code -Dsaccade.fuzz.seed} and their number only. Each target gets {@code
+ * -Dsaccade.fuzz.inputs} of them, or as many as fit into {@code -Dsaccade.fuzz.minutes} for all
+ * targets, or for those whose names begin with {@code -Dsaccade.fuzz.target}. Failing inputs are
+ * kept in {@code target/fuzz}; {@code -Dsaccade.fuzz.replay=FILE} runs one again.
  */
 class FuzzTest {
 
@@ -34,13 +34,13 @@ class FuzzTest {
     private final Findings findings = new Findings(Path.of("target", "fuzz").toAbsolutePath());
     private final long seed = Long.getLong("saccade.fuzz.seed", 1);
     private final String replayed = System.getProperty("saccade.fuzz.replay", "");
-    private final List<String> doors = doors();
+    private final List<String> targets = targets();
 
     @TempDir Path folder;
 
-    private List<String> doors() {
-        String wanted = System.getProperty("saccade.fuzz.door", "");
-        return Doors.NAMES.stream()
+    private List<String> targets() {
+        String wanted = System.getProperty("saccade.fuzz.target", "");
+        return FuzzTargets.NAMES.stream()
                 .filter(name -> name.startsWith(wanted))
                 .filter(
                         name ->
@@ -53,13 +53,13 @@ class FuzzTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> everyDoorStandsUpToAnyInput() throws IOException, InterruptedException {
-        assertTrue(!doors.isEmpty(), "one of these doors expected: " + Doors.NAMES);
+    Stream<DynamicTest> noInputCrashesATarget() throws IOException, InterruptedException {
+        assertTrue(!targets.isEmpty(), "one of these targets expected: " + FuzzTargets.NAMES);
         if (replayed.isEmpty()) {
             findings.clear();
         }
         Path file = folder.resolve("tally");
-        Tally tally = Tally.open(file, doors.size());
+        Tally tally = Tally.open(file, targets.size());
         int crashes = 0;
         for (int code = run(file); code != 0; code = run(file)) {
             if (code != Watchdog.STUCK) {
@@ -67,7 +67,7 @@ class FuzzTest {
             }
             assertTrue(++crashes < MOST_CRASHES, this::output);
         }
-        return IntStream.range(0, doors.size())
+        return IntStream.range(0, targets.size())
                 .mapToObj(
                         row ->
                                 DynamicTest.dynamicTest(
@@ -89,9 +89,10 @@ class FuzzTest {
         command.addAll(List.of(tally.toString(), findings.folder().toString()));
         command.add(Long.toString(seed));
         command.add(Long.toString(replayed.isEmpty() ? inputs : 1));
-        command.add(Long.toString(minutes > 0 ? minutes * 60L / doors.size() : Integer.MAX_VALUE));
+        command.add(
+                Long.toString(minutes > 0 ? minutes * 60L / targets.size() : Integer.MAX_VALUE));
         command.add(replayed.isEmpty() ? "" : Path.of(replayed).toAbsolutePath().toString());
-        command.addAll(doors);
+        command.addAll(targets);
         // Decoders in C print what they think of an image, millions of times.
         return new ProcessBuilder(command)
                 .directory(Files.createDirectories(folder.resolve("work")).toFile())
@@ -104,15 +105,15 @@ class FuzzTest {
     /** Blames the input that was begun last. */
     private void noteCrash(Tally tally) {
         int row =
-                IntStream.range(0, doors.size())
+                IntStream.range(0, targets.size())
                         .filter(tally::isOpen)
                         .findFirst()
                         .orElseThrow(() -> new AssertionError("the fuzzer itself: " + output()));
-        Door door = Doors.of(doors.get(row));
+        FuzzTarget target = FuzzTargets.of(targets.get(row));
         long number = tally.get(row, Tally.Column.BEGUN) - 1;
         Error crash = new InternalError("the process ended: " + output());
         crash.setStackTrace(new StackTraceElement[0]);
-        findings.add(door, seed, number, new Inputs(door, seed).get(number), crash);
+        findings.add(target, seed, number, new Inputs(target, seed).get(number), crash);
         tally.add(row, Tally.Column.FAILED, 1);
     }
 
@@ -128,7 +129,7 @@ class FuzzTest {
         double seconds = tally.get(row, Tally.Column.NANOS) / 1e9;
         return Text.format(
                 "%s: %d inputs, %d accepted, %d refused, %d failed, %.0f a second, at most %d KiB",
-                doors.get(row),
+                targets.get(row),
                 tally.get(row, Tally.Column.BEGUN),
                 tally.get(row, Tally.Column.ACCEPTED),
                 tally.get(row, Tally.Column.REFUSED),
@@ -141,8 +142,8 @@ class FuzzTest {
         assertEquals(
                 0,
                 tally.get(row, Tally.Column.FAILED),
-                () -> String.join("\n", findings.of(doors.get(row))));
+                () -> String.join("\n", findings.of(targets.get(row))));
         boolean open = tally.get(row, Tally.Column.ACCEPTED) > 0;
-        assertTrue(open || !replayed.isEmpty(), "a door that is always shut");
+        assertTrue(open || !replayed.isEmpty(), "a target that accepts nothing");
     }
 }

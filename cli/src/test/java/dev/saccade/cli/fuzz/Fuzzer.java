@@ -11,20 +11,20 @@ import java.util.List;
 import java.util.function.LongFunction;
 
 /**
- * Lets inputs in at a door, one after the other, in a process of its own with a small heap, so that
- * {@link FuzzTest} survives what it does not.
+ * Lets inputs in at a target, one after the other, in a process of its own with a small heap, so
+ * that {@link FuzzTest} survives what it does not.
  */
 final class Fuzzer {
 
-    private final Door door;
+    private final FuzzTarget target;
     private final int row;
     private final Tally tally;
     private final Findings findings;
     private final long seed;
     private final Watchdog watchdog = new Watchdog(this::fail);
 
-    private Fuzzer(Door door, int row, Tally tally, Findings findings, long seed) {
-        this.door = door;
+    private Fuzzer(FuzzTarget target, int row, Tally tally, Findings findings, long seed) {
+        this.target = target;
         this.row = row;
         this.tally = tally;
         this.findings = findings;
@@ -35,22 +35,22 @@ final class Fuzzer {
      * Goes on where the tally ends.
      *
      * @param args the files of {@link Tally} and {@link Findings}, the seed, how many inputs and
-     *     seconds each door is given at most, a file to let in instead of all others or nothing,
-     *     and the names of the doors
+     *     seconds each target is given at most, a file to let in instead of all others or nothing,
+     *     and the names of the targets
      */
     public static void main(String[] args) throws IOException {
         Thread.setDefaultUncaughtExceptionHandler((thread, e) -> e.printStackTrace(System.out));
         List<String> names = Arrays.asList(args).subList(6, args.length);
         Tally tally = Tally.open(Path.of(args[0]), names.size());
         for (int row = 0; row < names.size(); row++) {
-            Door door = Doors.of(names.get(row));
+            FuzzTarget target = FuzzTargets.of(names.get(row));
             long seed = Long.parseLong(args[2]);
-            LongFunction<byte[]> inputs = new Inputs(door, seed)::get;
+            LongFunction<byte[]> inputs = new Inputs(target, seed)::get;
             if (!args[5].isEmpty()) {
                 byte[] only = Files.readAllBytes(Path.of(args[5]));
                 inputs = number -> only;
             }
-            new Fuzzer(door, row, tally, new Findings(Path.of(args[1])), seed)
+            new Fuzzer(target, row, tally, new Findings(Path.of(args[1])), seed)
                     .run(
                             inputs,
                             Long.parseLong(args[3]),
@@ -61,15 +61,15 @@ final class Fuzzer {
 
     private void run(LongFunction<byte[]> inputs, long most, Duration longest) {
         // What the first inputs allocate are the classes that they load.
-        long warm = tally.get(row, Tally.Column.BEGUN) + door.seeds().size();
+        long warm = tally.get(row, Tally.Column.BEGUN) + target.seeds().size();
         while (tally.get(row, Tally.Column.BEGUN) < most
                 && tally.get(row, Tally.Column.NANOS) < longest.toNanos()) {
             Stopwatch watch = Stopwatch.createStarted();
             byte[] input = inputs.apply(tally.get(row, Tally.Column.BEGUN));
             tally.add(row, Tally.Column.BEGUN, 1);
-            Trial trial = letIn(input);
+            Trial trial = tryInput(input);
             if (tally.get(row, Tally.Column.BEGUN) > warm) {
-                trial = trial.within(door.allowance(input));
+                trial = trial.within(target.allowance(input));
                 long bytes = Math.max(trial.bytes(), tally.get(row, Tally.Column.MOST_BYTES));
                 tally.set(row, Tally.Column.MOST_BYTES, bytes);
             }
@@ -78,9 +78,9 @@ final class Fuzzer {
         }
     }
 
-    private Trial letIn(byte[] input) {
+    private Trial tryInput(byte[] input) {
         watchdog.enter(input);
-        Trial trial = Trial.of(door, input);
+        Trial trial = Trial.of(target, input);
         watchdog.leave();
         return trial;
     }
@@ -96,22 +96,22 @@ final class Fuzzer {
 
     /** Returns the first input of its kind shorter, unless it costs more than it shows. */
     private byte[] shortened(byte[] input, Throwable failure) {
-        String kind = Findings.kind(door, failure);
+        String kind = Findings.kind(target, failure);
         return findings.has(kind) || failure instanceof VirtualMachineError
                 ? input
-                : Shortening.of(input, door.format(), less -> fails(less, kind));
+                : Shortening.of(input, target.format(), less -> fails(less, kind));
     }
 
     private boolean fails(byte[] input, String kind) {
-        return letIn(input)
-                .within(door.allowance(input))
+        return tryInput(input)
+                .within(target.allowance(input))
                 .failure()
-                .filter(failure -> Findings.kind(door, failure).equals(kind))
+                .filter(failure -> Findings.kind(target, failure).equals(kind))
                 .isPresent();
     }
 
     private void fail(byte[] input, Throwable failure) {
-        findings.add(door, seed, tally.get(row, Tally.Column.BEGUN) - 1, input, failure);
+        findings.add(target, seed, tally.get(row, Tally.Column.BEGUN) - 1, input, failure);
         tally.add(row, Tally.Column.FAILED, 1);
     }
 }

@@ -6,23 +6,23 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The inputs of a door, each a function of the seed and its number: first the door's own, then what
- * mutations make of them.
+ * The inputs of a target, each a function of the seed and its number: first the target's own, then
+ * what mutations make of them.
  */
 final class Inputs {
 
     private static final int MOST_DOUBLINGS = 5;
 
-    private final Door door;
+    private final FuzzTarget target;
     private final long seed;
     private final List<byte[]> seeds;
     private final Mutations mutations;
 
-    Inputs(Door door, long seed) {
-        this.door = door;
+    Inputs(FuzzTarget target, long seed) {
+        this.target = target;
         this.seed = seed;
-        this.seeds = door.seeds();
-        this.mutations = new Mutations(door.format(), door.words());
+        this.seeds = target.seeds();
+        this.mutations = new Mutations(target.format(), target.words());
     }
 
     /** Returns input {@code number}, from 0. */
@@ -30,7 +30,7 @@ final class Inputs {
         if (number < seeds.size()) {
             return seeds.get((int) number);
         }
-        SplittableRandom random = SeededRandom.of(seed, door.name().hashCode(), number);
+        SplittableRandom random = SeededRandom.of(seed, target.name().hashCode(), number);
         byte[] input = any(random);
         // Half of them change once, a quarter twice, an eighth four times, and so on.
         int doublings = Math.min(MOST_DOUBLINGS, Long.numberOfTrailingZeros(random.nextLong()));

@@ -75,7 +75,7 @@ final class Mutations {
     Mutations(Format format, List<byte[]> words) {
         this.format = format;
         this.words.addAll(WORDS);
-        // The words of the door count as much as all the others.
+        // The words of the target count as much as all the others.
         for (int i = 0; !words.isEmpty() && i < Math.max(WORDS.size(), words.size()); i++) {
             this.words.add(words.get(i % words.size()));
         }

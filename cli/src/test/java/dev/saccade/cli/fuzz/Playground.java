@@ -28,8 +28,8 @@ final class Playground {
         put("a.pth", CheckpointSeeds.written(".pth"));
         put("a.safetensors", CheckpointSeeds.written(".safetensors"));
         put("photo.jpg", ImageSeeds.jpeg().get(0));
-        put("data/annotations_train.json", new CocoDoor().seeds().get(1));
-        put("data/annotations_val.json", new CocoDoor().seeds().get(0));
+        put("data/annotations_train.json", new CocoTarget().seeds().get(1));
+        put("data/annotations_val.json", new CocoTarget().seeds().get(0));
     }
 
     private void put(String name, byte[] content) {

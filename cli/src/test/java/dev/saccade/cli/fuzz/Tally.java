@@ -6,10 +6,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** What has become of the inputs of each door, in a file that outlives the process that counts. */
+/**
+ * What has become of the inputs of each target, in a file that outlives the process that counts.
+ */
 final class Tally {
 
-    /** What is counted of a door. */
+    /** What is counted of a target. */
     enum Column {
         /** Inputs that were let in or are about to be. */
         BEGUN,
@@ -30,38 +32,40 @@ final class Tally {
     }
 
     /** Opens a file, new or begun by another process. */
-    static Tally open(Path file, int doors) throws IOException {
+    static Tally open(Path file, int targets) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(
                         file,
                         StandardOpenOption.CREATE,
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
-            long bytes = (long) doors * COLUMNS * Long.BYTES;
+            long bytes = (long) targets * COLUMNS * Long.BYTES;
             return new Tally(channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes).asLongBuffer());
         }
     }
 
-    long get(int door, Column column) {
-        return counts.get(place(door, column));
+    long get(int target, Column column) {
+        return counts.get(place(target, column));
     }
 
-    void set(int door, Column column, long value) {
-        counts.put(place(door, column), value);
+    void set(int target, Column column, long value) {
+        counts.put(place(target, column), value);
     }
 
     @SuppressWarnings("EnumOrdinal") // the file lives no longer than a run
-    private static int place(int door, Column column) {
-        return door * COLUMNS + column.ordinal();
+    private static int place(int target, Column column) {
+        return target * COLUMNS + column.ordinal();
     }
 
-    void add(int door, Column column, long value) {
-        set(door, column, get(door, column) + value);
+    void add(int target, Column column, long value) {
+        set(target, column, get(target, column) + value);
     }
 
     /** Returns whether an input was begun and nothing has become of it. */
-    boolean isOpen(int door) {
-        return get(door, Column.BEGUN)
-                > get(door, Column.ACCEPTED) + get(door, Column.REFUSED) + get(door, Column.FAILED);
+    boolean isOpen(int target) {
+        return get(target, Column.BEGUN)
+                > get(target, Column.ACCEPTED)
+                        + get(target, Column.REFUSED)
+                        + get(target, Column.FAILED);
     }
 }

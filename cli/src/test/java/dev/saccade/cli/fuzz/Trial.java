@@ -23,12 +23,12 @@ record Trial(boolean accepted, Optional<Throwable> failure, long bytes) {
     private static final int LONGEST_MESSAGE = 150_000;
 
     /** Lets an input in; also one that fails leads to a result. */
-    static Trial of(Door door, byte[] input) {
+    static Trial of(FuzzTarget target, byte[] input) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         Throwable failure = null;
         boolean accepted = false;
         try {
-            door.enter(input);
+            target.enter(input);
             accepted = true;
         } catch (SaccadeException e) {
             failure = e.kind() == SaccadeException.Kind.USER ? faultOf(e) : e;

@@ -1,2 +1,2 @@
-/** A seeded fuzzer of every door through which what others made comes in. */
+/** A seeded fuzzer of every target through which what others made comes in. */
 package dev.saccade.cli.fuzz;

@@ -1,5 +1,6 @@
 package dev.saccade.report.predictions;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -72,8 +72,7 @@ public record ImageInputs(
         List<String> notes = new ArrayList<>();
         for (Path input : inputs) {
             if (Files.isDirectory(input)) {
-                List<Path> inside = images(input, faults, notes);
-                images.addAll(inside);
+                images.addAll(images(input, faults, notes));
             } else if (isStandardInput(input) || Files.exists(input)) {
                 (endsIn(input, VIDEOS) ? videos : images).add(input);
             } else {
@@ -149,13 +148,7 @@ public record ImageInputs(
     }
 
     private static String shown(Set<Path> folders) {
-        String first =
-                folders.stream()
-                        .limit(SHOWN_FOLDERS)
-                        .map(Path::toString)
-                        .collect(Collectors.joining(", "));
-        int more = folders.size() - SHOWN_FOLDERS;
-        return more > 0 ? first + " and " + more + " more" : first;
+        return Count.first(folders.stream().map(Path::toString).toList(), SHOWN_FOLDERS);
     }
 
     /** Rejects inputs without any image or video. */

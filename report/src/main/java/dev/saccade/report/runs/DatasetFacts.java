@@ -1,31 +1,37 @@
 package dev.saccade.report.runs;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
-import dev.saccade.report.ReportData;
+import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.Histogram;
+import dev.saccade.report.Histogram.Bar;
+import dev.saccade.report.runs.RunMetrics.DataSummary;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 
-/** What the data sets of a run hold, by their role, as figures of its report. */
-public final class DatasetFacts {
+/** Statistics of the data sets of a run. */
+final class DatasetFacts {
 
     private DatasetFacts() {}
 
-    public static List<ReportData.Fact> facts(Map<String, DatasetStatistics> held) {
-        return held.entrySet().stream()
-                .map(
-                        entry ->
-                                new ReportData.Fact(
-                                        entry.getKey(),
-                                        Count.of(entry.getValue().photographs(), "image"),
-                                        content(entry.getValue())))
-                .toList();
+    /** Summarizes data sets by their role, such as {@code train}. */
+    static DataSummary of(Map<String, DatasetStatistics> roles) {
+        List<Fact> facts = new ArrayList<>();
+        List<Histogram> histograms = new ArrayList<>();
+        roles.forEach(
+                (role, statistics) -> {
+                    String images = Count.of(statistics.photographs(), "image");
+                    facts.add(new Fact(role, images, content(statistics)));
+                    histograms.addAll(histograms(role, statistics));
+                });
+        return new DataSummary(facts, histograms);
     }
 
     private static String content(DatasetStatistics statistics) {
@@ -42,53 +48,37 @@ public final class DatasetFacts {
                 labeled.pixels() / 1e6, 100 * labeled.pixels() / all);
     }
 
-    public static List<ReportData.Histogram> histograms(Map<String, DatasetStatistics> held) {
-        ImmutableList.Builder<ReportData.Histogram> histograms = ImmutableList.builder();
-        held.forEach(
-                (role, statistics) -> {
-                    if (statistics instanceof ObjectStatistics objects) {
-                        histograms.add(
-                                new ReportData.Histogram(
-                                        "Objects per class, " + role,
-                                        "class",
-                                        bars(objects.boxesPerClass())));
-                        histograms.add(
-                                new ReportData.Histogram(
-                                        "Object sizes, " + role,
-                                        "square root of the area, below … pixels",
-                                        sizeBars(objects.boxesPerSize())));
-                    } else if (statistics instanceof PixelStatistics labeled) {
-                        histograms.add(
-                                new ReportData.Histogram(
-                                        "Pixels per class, " + role, "class", classBars(labeled)));
-                    }
-                });
-        return histograms.build();
+    private static List<Histogram> histograms(String role, DatasetStatistics statistics) {
+        if (statistics instanceof ObjectStatistics objects) {
+            return List.of(
+                    new Histogram(
+                            "Objects per class, " + role,
+                            "class",
+                            bars(objects.boxesPerClass(), UnaryOperator.identity(), n -> n)),
+                    new Histogram(
+                            "Object sizes, " + role,
+                            "square root of the area, below … pixels",
+                            bars(objects.boxesPerSize(), DatasetFacts::shortSize, n -> n)));
+        }
+        PixelStatistics labeled = (PixelStatistics) statistics;
+        return List.of(
+                new Histogram(
+                        "Pixels per class, " + role,
+                        "class",
+                        bars(
+                                labeled.classes(),
+                                UnaryOperator.identity(),
+                                shown -> shown.pixels())));
     }
 
-    private static List<ReportData.Bar> classBars(PixelStatistics labeled) {
-        return labeled.classes().entrySet().stream()
-                .map(shown -> new ReportData.Bar(shown.getKey(), shown.getValue().pixels()))
-                .toList();
-    }
-
-    /** Bars whose names are short enough to stand side by side. */
-    private static List<ReportData.Bar> sizeBars(Map<String, Integer> counts) {
-        return bars(counts).stream()
-                .map(
-                        bar ->
-                                new ReportData.Bar(
-                                        bar.name()
-                                                .replace("below ", "")
-                                                .replace(" px and more", "+")
-                                                .replace(" px", ""),
-                                        bar.count()))
-                .toList();
-    }
-
-    private static List<ReportData.Bar> bars(Map<String, Integer> counts) {
+    private static <T> List<Bar> bars(
+            Map<String, T> counts, UnaryOperator<String> name, ToLongFunction<T> count) {
         return counts.entrySet().stream()
-                .map(count -> new ReportData.Bar(count.getKey(), count.getValue()))
+                .map(each -> new Bar(name.apply(each.getKey()), count.applyAsLong(each.getValue())))
                 .toList();
+    }
+
+    private static String shortSize(String size) {
+        return size.replace("below ", "").replace(" px and more", "+").replace(" px", "");
     }
 }

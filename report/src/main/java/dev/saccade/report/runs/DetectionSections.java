@@ -1,7 +1,5 @@
 package dev.saccade.report.runs;
 
-import com.google.common.collect.ImmutableList;
-
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
@@ -24,9 +22,9 @@ import dev.saccade.eval.tide.ErrorBreakdown;
 import dev.saccade.report.Charts;
 import dev.saccade.report.DetectionExample;
 import dev.saccade.report.Examples;
+import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.HeatMap;
 import dev.saccade.report.LineChart;
-import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.ShareTable;
 
@@ -60,20 +58,15 @@ public final class DetectionSections {
         ScoreCurves scores = evaluation.boxes().scoreCurves();
         Optional<ScoreCurve.Point> best = scores.common();
         double threshold = best.map(ScoreCurve.Point::score).orElse(score);
-        List<DetectionExample> all = examples(dataset, evaluation);
         return new TaskMetrics(
                 headline(metrics, best),
-                Examples.of(
-                        DetectionExample.select(all, examples, threshold),
-                        dataset.classes(),
-                        threshold,
-                        all.size()),
+                examples(dataset, evaluation, threshold, examples),
                 List.of(
                         new Section(
                                 "Average precision",
                                 "",
                                 summary(metrics),
-                                new Charts(precision(metrics))),
+                                Charts.of(precision(metrics))),
                         ScoreSection.section(scores),
                         new Section(
                                 "Error types",
@@ -89,44 +82,40 @@ public final class DetectionSections {
     }
 
     private static List<Fact> headline(List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {
-        ImmutableList.Builder<Fact> facts = ImmutableList.builder();
+        List<Fact> facts = new ArrayList<>();
         for (CocoMetrics measured : metrics) {
             for (SummaryRow row : measured.summary().subList(0, 3)) {
                 facts.add(Fact.ofShare(metric(measured, row.name()), row.value(), iou(row)));
             }
         }
         best.ifPresent(point -> facts.add(ScoreSection.recommended(point)));
-        return facts.build();
+        return facts;
     }
 
-    private static List<DetectionExample> examples(
-            Dataset dataset, DetectionEvaluation evaluation) {
-        List<DetectionExample> examples = new ArrayList<>();
+    private static Examples examples(
+            Dataset dataset, DetectionEvaluation evaluation, double threshold, int count) {
+        List<DetectionExample> all = new ArrayList<>();
         List<String> names = RelativeNames.of(dataset);
         for (int i = 0; i < dataset.size(); i++) {
-            ImageFile photo = dataset.image(i);
+            ImageFile image = dataset.image(i);
             List<Annotation> annotations = dataset.annotations(i);
             Instances truth =
                     evaluation.metrics().size() > 1
-                            ? TrainingTargets.masks(photo, annotations)
-                            : TrainingTargets.boxes(photo, annotations);
-            examples.add(
-                    new DetectionExample(
-                            names.get(i),
-                            photo.size(),
-                            ImageScaling.jpeg(photo.file()),
-                            truth,
-                            evaluation.predictions().get(i)));
+                            ? TrainingTargets.masks(image, annotations)
+                            : TrainingTargets.boxes(image, annotations);
+            Instances predictions = evaluation.predictions().get(i);
+            all.add(new DetectionExample(names.get(i), image.size(), "", truth, predictions));
         }
-        return examples;
+        List<DetectionExample> shown = new ArrayList<>();
+        for (int i : DetectionExample.select(all, count, threshold)) {
+            shown.add(all.get(i).withJpeg(ImageScaling.base64(dataset.image(i).file())));
+        }
+        return Examples.of(shown, dataset.classes(), threshold, all.size());
     }
 
     /** Returns the name of a metric, such as {@code Mask AP50}. */
     private static String metric(CocoMetrics measured, String name) {
-        return switch (measured.parameters().iouType()) {
-            case BOX -> "Box " + name;
-            case MASK -> "Mask " + name;
-        };
+        return (measured.parameters().iouType() == IouType.BOX ? "Box " : "Mask ") + name;
     }
 
     /** Returns the IoU thresholds of a metric: COCO's range, or a minimum. */
@@ -136,25 +125,21 @@ public final class DetectionSections {
 
     /** Returns the 12 numbers of COCO's summary. */
     private static ShareTable summary(List<CocoMetrics> metrics) {
-        List<SummaryRow> boxes = metrics.get(0).summary();
+        List<String> heads = new ArrayList<>(List.of("Metric", ""));
+        metrics.forEach(m -> heads.add(metric(m, "").strip()));
         List<ShareTable.Row> rows = new ArrayList<>();
-        for (int i = 0; i < boxes.size(); i++) {
-            SummaryRow row = boxes.get(i);
+        for (int i = 0; i < metrics.get(0).summary().size(); i++) {
             int place = i;
-            rows.add(
-                    new ShareTable.Row(
-                            row.name(),
-                            Text.format(
-                                    "%s, %s objects, max. %d detections",
-                                    iou(row), lowerCase(row.area()), row.maxDetections()),
-                            metrics.stream().map(m -> m.summary().get(place).value()).toList()));
+            SummaryRow row = metrics.get(0).summary().get(i);
+            String meaning =
+                    Text.format(
+                            "%s, %s objects, max. %d detections",
+                            iou(row), lowerCase(row.area()), row.maxDetections());
+            List<Double> values =
+                    metrics.stream().map(m -> m.summary().get(place).value()).toList();
+            rows.add(new ShareTable.Row(row.name(), meaning, values));
         }
-        return new ShareTable(
-                Stream.concat(
-                                Stream.of("Metric", ""),
-                                metrics.stream().map(m -> metric(m, "").strip()))
-                        .toList(),
-                rows);
+        return new ShareTable(heads, rows);
     }
 
     private static String lowerCase(Enum<?> constant) {
@@ -163,13 +148,9 @@ public final class DetectionSections {
 
     /** Returns average precision over IoU, and precision over recall at two IoU thresholds. */
     private static List<LineChart> precision(List<CocoMetrics> metrics) {
-        ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
-        for (CocoMetrics measured : metrics) {
-            charts.add(overIou(measured));
-            charts.add(overRecall(measured, IOU_50));
-            charts.add(overRecall(measured, IOU_75));
-        }
-        return charts.build();
+        return metrics.stream()
+                .flatMap(m -> Stream.of(overIou(m), overRecall(m, IOU_50), overRecall(m, IOU_75)))
+                .toList();
     }
 
     private static LineChart overIou(CocoMetrics metrics) {
@@ -192,15 +173,16 @@ public final class DetectionSections {
         double[] recall = CocoParameters.RECALL_THRESHOLDS.toArray();
         List<Integer> objects = metrics.perClass().stream().map(ClassMetrics::objects).toList();
         ShownClasses shown = ShownClasses.of(objects);
-        List<Integer> present =
-                IntStream.range(0, objects.size()).filter(k -> objects.get(k) > 0).boxed().toList();
         List<PrecisionRecallCurve> curves = metrics.curves(threshold);
         List<LineChart.Series> series = new ArrayList<>();
-        for (int label : shown.labels()) {
-            PrecisionRecallCurve curve = curves.get(present.indexOf(label));
-            series.add(
-                    LineChart.Series.of(curve.name(), recall, curve.precision().toArray())
-                            .ofClass(label));
+        int present = 0;
+        for (int label = 0; label < objects.size(); label++) {
+            if (shown.labels().contains(label)) {
+                PrecisionRecallCurve curve = curves.get(present);
+                double[] precision = curve.precision().toArray();
+                series.add(LineChart.Series.of(curve.name(), recall, precision).ofClass(label));
+            }
+            present += objects.get(label) > 0 ? 1 : 0;
         }
         double iou = CocoParameters.IOU_THRESHOLDS.get(threshold);
         String title = Text.format("%s, IoU ≥ %.2f", metric(metrics, "precision–recall"), iou);
@@ -209,18 +191,16 @@ public final class DetectionSections {
 
     /** Returns the AP50 gained by fixing each type of error. */
     private static ShareTable errors(List<ErrorBreakdown> breakdowns) {
-        List<ShareTable.Row> rows = new ArrayList<>();
-        for (DetectionError error : DetectionError.values()) {
-            List<ErrorBreakdown.Row> measured = breakdowns.stream().map(b -> b.row(error)).toList();
-            rows.add(
-                    new ShareTable.Row(
-                            lowerCase(error),
-                            Text.format("%,d %s", measured.get(0).count(), meaning(error)),
-                            measured.stream().map(ErrorBreakdown.Row::gain).toList()));
-        }
         List<String> heads = new ArrayList<>(List.of("Type", "Count"));
         breakdowns.forEach(
                 b -> heads.add((b.iouType() == IouType.BOX ? "Box" : "Mask") + " AP50 gain"));
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (DetectionError error : DetectionError.values()) {
+            long count = breakdowns.get(0).row(error).count();
+            List<Double> gains = breakdowns.stream().map(b -> b.row(error).gain()).toList();
+            String note = Text.format("%,d %s", count, meaning(error));
+            rows.add(new ShareTable.Row(lowerCase(error), note, gains));
+        }
         return new ShareTable(heads, rows);
     }
 
@@ -247,24 +227,20 @@ public final class DetectionSections {
     }
 
     private static ShareTable classes(List<CocoMetrics> metrics) {
-        List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
-        List<ShareTable.Row> rows = new ArrayList<>();
-        for (int i = 0; i < measured.get(0).size(); i++) {
-            int label = i;
-            ClassMetrics boxes = measured.get(0).get(i);
-            rows.add(
-                    new ShareTable.Row(
-                            boxes.name(),
-                            Text.format("%,d", boxes.objects()),
-                            measured.stream()
-                                    .map(classes -> classes.get(label))
-                                    .map(ClassMetrics::precision)
-                                    .flatMap(p -> Stream.of(p.ap(), p.ap50(), p.ap75()))
-                                    .toList()));
-        }
         List<String> heads = new ArrayList<>(List.of("Class", "Objects"));
         for (CocoMetrics m : metrics) {
             heads.addAll(List.of(metric(m, "AP"), metric(m, "AP50"), metric(m, "AP75")));
+        }
+        List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (int label = 0; label < measured.get(0).size(); label++) {
+            ClassMetrics boxes = measured.get(0).get(label);
+            List<Double> shares = new ArrayList<>();
+            for (List<ClassMetrics> classes : measured) {
+                var p = classes.get(label).precision();
+                shares.addAll(List.of(p.ap(), p.ap50(), p.ap75()));
+            }
+            rows.add(new ShareTable.Row(boxes.name(), Text.format("%,d", boxes.objects()), shares));
         }
         return new ShareTable(heads, rows, true);
     }

@@ -13,7 +13,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.datasets.image.OpenCv;
-import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.FactList.Fact;
 
 import org.opencv.core.Core;
 

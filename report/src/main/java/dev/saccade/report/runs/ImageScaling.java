@@ -1,7 +1,5 @@
 package dev.saccade.report.runs;
 
-import com.google.common.io.ByteSource;
-
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.models.draw.Jpeg;
@@ -9,9 +7,8 @@ import dev.saccade.models.draw.Jpeg;
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
 
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.Base64;
 
 /** Scales images down for pages. */
 public final class ImageScaling {
@@ -20,20 +17,20 @@ public final class ImageScaling {
 
     private ImageScaling() {}
 
-    /** Returns the JPEG of an image file, at most 800 pixels long; the file is read on demand. */
-    static ByteSource jpeg(Path file) {
-        return new ByteSource() {
-            @Override
-            public InputStream openStream() {
-                Mat image = ImageReader.read(file);
-                try {
-                    shrink(image, LONGEST_EDGE);
-                    return new ByteArrayInputStream(Jpeg.encode(image));
-                } finally {
-                    image.release();
-                }
-            }
-        };
+    /** Returns an image file as base64 of a JPEG, at most 800 pixels long. */
+    static String base64(Path file) {
+        Mat image = ImageReader.read(file);
+        try {
+            shrink(image, LONGEST_EDGE);
+            return base64(image);
+        } finally {
+            image.release();
+        }
+    }
+
+    /** Returns a picture as base64 of a JPEG. */
+    static String base64(Mat picture) {
+        return Base64.getEncoder().encodeToString(Jpeg.encode(picture));
     }
 
     /** Returns the size with at most the given longer edge. */

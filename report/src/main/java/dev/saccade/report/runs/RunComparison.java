@@ -2,27 +2,31 @@ package dev.saccade.report.runs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Lists;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Count;
+import dev.saccade.report.Charts;
 import dev.saccade.report.Example;
 import dev.saccade.report.Examples;
-import dev.saccade.report.ReportData;
-import dev.saccade.report.ReportData.DataSummary;
+import dev.saccade.report.Report;
 import dev.saccade.report.Section;
 import dev.saccade.report.TextTable;
 import dev.saccade.report.runs.RunMetrics.Measured;
 import dev.saccade.train.checkpoint.RunFolder;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.Set;
+import java.util.function.Predicate;
 
-/** The page of several runs side by side. */
+/** The report of several runs side by side. */
 public final class RunComparison {
 
     private static final String NOT_SET = "–";
@@ -33,104 +37,92 @@ public final class RunComparison {
     /** Compares runs. */
     public RunComparison(List<RunReport> runs) {
         this.runs = ImmutableList.copyOf(runs);
-        Map<String, Long> often =
-                runs.stream()
-                        .collect(Collectors.groupingBy(RunReport::name, Collectors.counting()));
-        this.names =
-                runs.stream()
-                        .map(
-                                run ->
-                                        often.get(run.name()) > 1
-                                                ? run.folder().toString()
-                                                : run.name())
-                        .toList();
+        List<String> stems = runs.stream().map(RunReport::name).toList();
+        this.names = new ArrayList<>();
+        for (RunReport run : runs) {
+            boolean unique = Collections.frequency(stems, run.name()) == 1;
+            names.add(unique ? run.name() : run.folder().toString());
+        }
     }
 
-    /** Returns all that the page shows. */
-    public ReportData data() {
-        return new ReportData(
-                new ReportData.Header(
-                        String.join(" · ", names),
-                        "Comparison of " + Count.of(runs.size(), "run"),
-                        List.of()),
-                List.of(figures(), settings()),
-                examples(),
-                RunCurves.of(names, runs.stream().map(RunReport::events).toList()),
+    /** Returns the report. */
+    public Report report() {
+        List<RunEvents> events = runs.stream().map(RunReport::events).toList();
+        return new Report(
+                String.join(" · ", names),
+                "Comparison of " + Count.of(runs.size(), "run"),
                 List.of(),
-                new DataSummary(List.of(), List.of()),
-                new ReportData.Setup("", List.of()));
+                List.of(
+                        results(),
+                        settings(),
+                        examples().section(),
+                        new Section("Training", "", Charts.of(RunCurves.of(names, events)))));
     }
 
-    /** Returns the headline figures of each run, a column each. */
-    private Section figures() {
-        List<Map<String, String>> columns = runs.stream().map(RunComparison::headline).toList();
-        return new Section(
-                "Results",
-                unequal()
-                        + "Metrics of the best checkpoints on validation images. Latency depends on"
-                        + " the machine and its load during the evaluation; compare under equal"
-                        + " conditions with ./saccade bench model.",
-                table("Metric", columns, keys(columns), "n/a"));
-    }
-
-    private String unequal() {
-        long held =
+    /** Returns the headline metrics of each run, a column each. */
+    private Section results() {
+        long sets =
                 runs.stream()
-                        .flatMap(run -> run.figures().stream())
-                        .map(figures -> figures.data().facts())
+                        .flatMap(run -> run.metrics().stream())
+                        .map(metrics -> metrics.data().facts())
                         .map(facts -> facts.stream().filter(f -> f.name().equals("val")).toList())
                         .distinct()
                         .count();
-        return held > 1 ? "Evaluated on different images: these metrics are not comparable. " : "";
+        List<Map<String, String>> columns = runs.stream().map(RunComparison::headline).toList();
+        return new Section(
+                "Results",
+                (sets > 1
+                                ? "Evaluated on different images: these metrics are not comparable. "
+                                : "")
+                        + "Metrics of the best checkpoints on validation images. Latency depends on"
+                        + " the machine and its load during the evaluation; compare under equal"
+                        + " conditions with ./saccade bench model.",
+                table("Metric", columns, values -> true, "n/a"));
     }
 
-    private static List<String> keys(List<Map<String, String>> columns) {
-        return columns.stream().flatMap(column -> column.keySet().stream()).distinct().toList();
-    }
-
-    /** Returns a table with a row for each key and a column for each run. */
+    /** Returns a table with a column for each run and a row for each key with suitable values. */
     private TextTable table(
-            String head, List<Map<String, String>> columns, List<String> keys, String none) {
-        return new TextTable(
-                Stream.concat(Stream.of(head), names.stream()).toList(),
-                keys.stream()
-                        .map(
-                                key ->
-                                        Stream.concat(Stream.of(key), values(key, columns, none))
-                                                .toList())
-                        .toList());
-    }
-
-    private static Stream<String> values(
-            String key, List<Map<String, String>> columns, String none) {
-        return columns.stream().map(column -> column.getOrDefault(key, none));
+            String head,
+            List<Map<String, String>> columns,
+            Predicate<List<String>> suits,
+            String none) {
+        Set<String> keys = new LinkedHashSet<>();
+        columns.forEach(column -> keys.addAll(column.keySet()));
+        List<List<String>> rows = new ArrayList<>();
+        for (String key : keys) {
+            List<String> values = columns.stream().map(c -> c.getOrDefault(key, none)).toList();
+            if (suits.test(values)) {
+                rows.add(Lists.asList(key, values.toArray(String[]::new)));
+            }
+        }
+        return new TextTable(Lists.asList(head, names.toArray(String[]::new)), rows);
     }
 
     private static Map<String, String> headline(RunReport run) {
-        Map<String, String> figures = new LinkedHashMap<>();
+        Map<String, String> values = new LinkedHashMap<>();
         Optional<Measured> measured = run.measured();
-        measured.ifPresent(
-                m -> {
-                    m.task().headline().forEach(fact -> figures.put(fact.name(), fact.value()));
-                    figures.put("Parameters", RunReport.millions(m.weights().parameters()));
-                    figures.put("Latency", RunReport.latency(m).value());
-                });
+        if (measured.isPresent()) {
+            Measured m = measured.get();
+            m.task().headline().forEach(fact -> values.put(fact.name(), fact.value()));
+            values.put("Parameters", RunReport.millions(m.weights().parameters()));
+            values.put("Latency", RunReport.latency(m).value());
+        }
         run.training()
-                .ifPresent(fact -> figures.put(fact.name(), fact.value() + ", " + fact.note()));
-        return figures;
+                .ifPresent(fact -> values.put(fact.name(), fact.value() + ", " + fact.note()));
+        return values;
     }
 
     /** Returns the settings that are not the same in all runs. */
     private Section settings() {
         List<Map<String, String>> configs = runs.stream().map(RunComparison::settings).toList();
-        List<String> differing =
-                keys(configs).stream()
-                        .filter(key -> values(key, configs, NOT_SET).distinct().count() > 1)
-                        .toList();
-        return new Section(
-                "Different settings",
-                differing.isEmpty() ? "" : "All other settings are equal.",
-                table("Setting", configs, differing, NOT_SET));
+        TextTable different =
+                table(
+                        "Setting",
+                        configs,
+                        values -> values.stream().distinct().count() > 1,
+                        NOT_SET);
+        String lead = different.isEmpty() ? "" : "All other settings are equal.";
+        return new Section("Different settings", lead, different);
     }
 
     /** Returns the values of a config by their dotted keys. */
@@ -138,24 +130,19 @@ public final class RunComparison {
         String json =
                 ConfigWriter.json(ConfigFile.load(new RunFolder(run.folder()).config(), List.of()));
         Map<String, String> values = new LinkedHashMap<>();
-        JsonNode config = RunEvents.parse(json).path("config");
-        flatten("", config, values);
+        flatten("", RunEvents.parse(json).path("config"), values);
         return values;
     }
 
-    private static void flatten(String key, JsonNode value, Map<String, String> values) {
-        if (value.isObject()) {
-            value.properties()
-                    .forEach(
-                            entry ->
-                                    flatten(
-                                            key.isEmpty()
-                                                    ? entry.getKey()
-                                                    : key + "." + entry.getKey(),
-                                            entry.getValue(),
-                                            values));
-        } else if (!value.isNull()) {
-            values.put(key, value.isTextual() ? value.asText() : value.toString());
+    private static void flatten(String prefix, JsonNode value, Map<String, String> values) {
+        for (Map.Entry<String, JsonNode> entry : value.properties()) {
+            String key = prefix + entry.getKey();
+            if (entry.getValue().isObject()) {
+                flatten(key + ".", entry.getValue(), values);
+            } else if (!entry.getValue().isNull()) {
+                JsonNode single = entry.getValue();
+                values.put(key, single.isTextual() ? single.asText() : single.toString());
+            }
         }
     }
 
@@ -171,13 +158,14 @@ public final class RunComparison {
                 || all.stream().map(RunComparison::kind).distinct().count() > 1) {
             return Examples.none(names);
         }
-        Examples first = all.get(0);
         List<Map<String, Example>> byName = all.stream().map(RunComparison::byName).toList();
-        List<List<Example>> shared =
-                byName.get(0).keySet().stream()
-                        .filter(name -> byName.stream().allMatch(run -> run.containsKey(name)))
-                        .map(name -> byName.stream().map(run -> run.get(name)).toList())
-                        .toList();
+        List<List<Example>> shared = new ArrayList<>();
+        for (String name : byName.get(0).keySet()) {
+            if (byName.stream().allMatch(run -> run.containsKey(name))) {
+                shared.add(byName.stream().map(run -> run.get(name)).toList());
+            }
+        }
+        Examples first = all.get(0);
         return new Examples(shared, names, first.classes(), first.threshold(), first.all());
     }
 

@@ -1,6 +1,7 @@
 package dev.saccade.report.runs;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.google.common.collect.Iterables;
 
 import dev.saccade.report.LineChart;
 import dev.saccade.report.LineChart.Series;
@@ -8,11 +9,7 @@ import dev.saccade.report.LineChart.Series;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /** Training curves from the logged events of runs. */
 final class RunCurves {
@@ -30,130 +27,112 @@ final class RunCurves {
                     "aAcc",
                     "boundary_mIoU");
 
+    private static final double MEBIBYTE = 1 << 20;
+
+    private final List<LineChart> charts = new ArrayList<>();
+    private List<Series> series = new ArrayList<>();
+
     private RunCurves() {}
 
     /** Returns the curves of one run. */
     static List<LineChart> of(RunEvents run) {
-        List<JsonNode> steps = run.steps();
-        List<JsonNode> evaluations = run.evaluations();
-        List<LineChart> charts = new ArrayList<>();
-        charts.add(chart("Loss", losses(steps)).smoothed());
-        charts.add(
-                chart(
-                                "Validation metrics",
-                                SHARES.stream().flatMap(name -> metric(name, name, evaluations)))
-                        .ofShares());
-        monitorOf(run)
-                .filter(monitor -> !SHARES.contains(monitor))
-                .ifPresent(name -> charts.add(chart(name, metric(name, name, evaluations))));
-        charts.add(chart("Learning rate", curve("learning rate", steps, "learning_rate")));
-        charts.add(
-                chart(
-                        "Seconds per step",
-                        Stream.concat(
-                                curve("total", steps, "seconds"),
-                                curve("waiting for data", steps, "data_seconds"))));
-        charts.add(
-                chart(
-                        "Memory, MiB",
-                        Stream.concat(
-                                mebibytes("process", steps, "resident_bytes"),
-                                mebibytes("tensors (peak)", steps, "peak_tensor_bytes"))));
-        return charts.stream().filter(chart -> !chart.series().isEmpty()).toList();
+        RunCurves curves = new RunCurves();
+        Set<String> terms = new LinkedHashSet<>();
+        run.steps().forEach(s -> s.path("losses").fieldNames().forEachRemaining(terms::add));
+        if (terms.size() > 1) {
+            curves.add("total", run.steps(), 1, "loss");
+        }
+        terms.forEach(term -> curves.add(term, run.steps(), 1, "losses", term));
+        curves.charts.add(curves.chart("Loss").smoothed());
+        SHARES.forEach(name -> curves.addMetric(name, run, name));
+        curves.charts.add(curves.chart("Validation metrics").ofShares());
+        for (String monitor : monitors(List.of(run))) {
+            curves.addMetric(monitor, run, monitor);
+            curves.charts.add(curves.chart(monitor));
+        }
+        curves.add("learning rate", run.steps(), 1, "learning_rate");
+        curves.charts.add(curves.chart("Learning rate"));
+        curves.add("total", run.steps(), 1, "seconds");
+        curves.add("waiting for data", run.steps(), 1, "data_seconds");
+        curves.charts.add(curves.chart("Seconds per step"));
+        curves.add("process", run.steps(), MEBIBYTE, "resident_bytes");
+        curves.add("tensors (peak)", run.steps(), MEBIBYTE, "peak_tensor_bytes");
+        curves.charts.add(curves.chart("Memory, MiB"));
+        return curves.notEmpty();
     }
 
     /** Returns the curves of several runs, one chart for each quantity. */
     static List<LineChart> of(List<String> names, List<RunEvents> runs) {
-        List<LineChart> charts = new ArrayList<>();
-        charts.add(ofSteps("Loss", names, runs, "loss").smoothed());
-        Stream<String> monitors = runs.stream().flatMap(run -> monitorOf(run).stream());
-        for (String name : Stream.concat(SHARES.stream(), monitors).distinct().toList()) {
-            LineChart chart =
-                    chart(
-                            name,
-                            IntStream.range(0, runs.size())
-                                    .boxed()
-                                    .flatMap(
-                                            i ->
-                                                    metric(
-                                                            names.get(i),
-                                                            name,
-                                                            runs.get(i).evaluations())));
-            charts.add(SHARES.contains(name) ? chart.ofShares() : chart);
+        RunCurves curves = new RunCurves();
+        curves.charts.add(curves.ofSteps("Loss", names, runs, "loss").smoothed());
+        for (String metric : Iterables.concat(SHARES, monitors(runs))) {
+            for (int i = 0; i < runs.size(); i++) {
+                curves.addMetric(names.get(i), runs.get(i), metric);
+            }
+            LineChart chart = curves.chart(metric);
+            curves.charts.add(SHARES.contains(metric) ? chart.ofShares() : chart);
         }
-        charts.add(ofSteps("Learning rate", names, runs, "learning_rate"));
-        charts.add(ofSteps("Seconds per step", names, runs, "seconds"));
-        return charts.stream().filter(chart -> !chart.series().isEmpty()).toList();
+        curves.charts.add(curves.ofSteps("Learning rate", names, runs, "learning_rate"));
+        curves.charts.add(curves.ofSteps("Seconds per step", names, runs, "seconds"));
+        return curves.notEmpty();
     }
 
-    private static LineChart chart(String title, Stream<Series> curves) {
-        return new LineChart(title, "step", curves.toList());
+    private List<LineChart> notEmpty() {
+        return charts.stream().filter(chart -> !chart.isEmpty()).toList();
     }
 
-    private static LineChart ofSteps(
+    private LineChart ofSteps(
             String title, List<String> names, List<RunEvents> runs, String field) {
-        return chart(
-                title,
-                IntStream.range(0, runs.size())
-                        .boxed()
-                        .flatMap(i -> curve(names.get(i), runs.get(i).steps(), field)));
+        for (int i = 0; i < runs.size(); i++) {
+            add(names.get(i), runs.get(i).steps(), 1, field);
+        }
+        return chart(title);
     }
 
-    private static Stream<Series> losses(List<JsonNode> steps) {
-        Set<String> terms = new LinkedHashSet<>();
-        steps.forEach(step -> step.path("losses").fieldNames().forEachRemaining(terms::add));
-        Stream<Series> total = terms.size() > 1 ? curve("total", steps, "loss") : Stream.empty();
-        return Stream.concat(
-                total,
-                terms.stream()
-                        .flatMap(
-                                term ->
-                                        curve(
-                                                term,
-                                                steps,
-                                                step -> number(step.path("losses").path(term)))));
+    /** Returns a chart of the curves that were added since the last chart. */
+    private LineChart chart(String title) {
+        LineChart chart = new LineChart(title, "step", series);
+        series = new ArrayList<>();
+        return chart;
     }
 
-    private static Optional<String> monitorOf(RunEvents run) {
-        return run.evaluations().stream().findFirst().map(e -> e.path("monitor").asText());
+    /** Returns the monitored metrics that are not among {@link #SHARES}. */
+    private static Set<String> monitors(List<RunEvents> runs) {
+        Set<String> monitors = new LinkedHashSet<>();
+        for (RunEvents run : runs) {
+            run.evaluations().stream()
+                    .limit(1)
+                    .map(evaluation -> evaluation.path("monitor").asText())
+                    .filter(monitor -> !SHARES.contains(monitor))
+                    .forEach(monitors::add);
+        }
+        return monitors;
     }
 
-    /** Returns the curve of a metric if it was evaluated; negative values are undefined. */
-    private static Stream<Series> metric(String curve, String name, List<JsonNode> evaluations) {
-        return evaluations.stream().anyMatch(e -> e.path("metrics").has(name))
-                ? curve(
-                        curve,
-                        evaluations,
-                        e -> {
-                            double value = number(e.path("metrics").path(name));
-                            return value < 0 ? Double.NaN : value;
-                        })
-                : Stream.empty();
+    /** Adds the curve of a metric if it was evaluated; negative values are undefined. */
+    private void addMetric(String curve, RunEvents run, String metric) {
+        if (run.evaluations().stream().anyMatch(e -> e.path("metrics").has(metric))) {
+            add(curve, run.evaluations(), 1, "metrics", metric);
+        }
     }
 
-    private static Stream<Series> mebibytes(String name, List<JsonNode> steps, String field) {
-        return curve(name, steps, step -> number(step.path(field)) / (1 << 20));
-    }
-
-    private static Stream<Series> curve(String name, List<JsonNode> steps, String field) {
-        return curve(name, steps, step -> number(step.path(field)));
-    }
-
-    /** Returns a number; NaN if it is missing or null, because it was not finite. */
-    private static double number(JsonNode value) {
-        return value.isNumber() ? value.asDouble() : Double.NaN;
-    }
-
-    private static Stream<Series> curve(
-            String name, List<JsonNode> events, Function<JsonNode, Double> value) {
-        return events.isEmpty()
-                ? Stream.empty()
-                : Stream.of(
-                        Series.of(
-                                name,
-                                events.stream()
-                                        .mapToDouble(e -> e.path("iteration").asDouble())
-                                        .toArray(),
-                                events.stream().mapToDouble(value::apply).toArray()));
+    /** Adds the curve of a value divided by a unit, if there are events. */
+    private void add(String curve, List<JsonNode> events, double unit, String... path) {
+        if (events.isEmpty()) {
+            return;
+        }
+        double[] x = new double[events.size()];
+        double[] y = new double[events.size()];
+        for (int i = 0; i < x.length; i++) {
+            JsonNode value = events.get(i);
+            x[i] = value.path("iteration").asDouble();
+            for (String key : path) {
+                value = value.path(key);
+            }
+            // Values that were not finite are null; metrics are negative where undefined.
+            boolean undefined = path[0].equals("metrics") && value.asDouble() < 0;
+            y[i] = value.isNumber() && !undefined ? value.asDouble() / unit : Double.NaN;
+        }
+        series.add(Series.of(curve, x, y));
     }
 }

@@ -6,7 +6,6 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.runs.RunMetrics.Measured;
 import dev.saccade.report.runs.RunMetrics.Weights;
 import dev.saccade.train.checkpoint.RunFolder;
@@ -43,14 +42,11 @@ public record RunEvaluation(
     public void keep(Path run, RunConfig config, String subtitle, DataReports reports) {
         Map<String, DatasetStatistics> statistics =
                 Maps.transformValues(reports.byRole(), DatasetReport::statistics);
-        DataSummary data =
-                new DataSummary(
-                        DatasetFacts.facts(statistics), DatasetFacts.histograms(statistics));
         MetricsFile.write(
                 run,
                 new RunMetrics(
                         subtitle,
-                        data,
+                        DatasetFacts.of(statistics),
                         Environment.lines(),
                         config.data()
                                 .val()

@@ -6,8 +6,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.report.BoundedLines;
@@ -18,14 +16,14 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
- * What a run has told in its {@code metrics.jsonl}, maybe while it goes on.
+ * The events in the {@code metrics.jsonl} of a run, which may still be training.
  *
- * @param steps means of some steps each, in their order
- * @param evaluations likewise
+ * @param steps means over some steps each
+ * @param evaluations of checkpoints
  */
 record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
 
@@ -33,48 +31,34 @@ record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Reads the events of a run; none if it has not begun to tell any. */
+    /** Reads the events of a run; none if it has not logged any. */
     static RunEvents read(Path run) {
-        ImmutableList.Builder<JsonNode> steps = ImmutableList.builder();
-        ImmutableList.Builder<JsonNode> evaluations = ImmutableList.builder();
+        List<JsonNode> events = new ArrayList<>();
         Path file = new RunFolder(run).metrics();
         try (BufferedReader lines =
                 new BufferedReader(
                         new InputStreamReader(BoundedLines.open(file, LONGEST_LINE), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                JsonNode event = parse(line);
-                switch (event.path("event").asText()) {
-                    case "step" -> steps.add(event);
-                    case "evaluation" -> evaluations.add(event);
-                    default -> {}
-                }
+                events.add(parse(line));
             }
         } catch (NoSuchFileException e) {
             return new RunEvents(List.of(), List.of());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
-        return new RunEvents(steps.build(), evaluations.build());
+        return new RunEvents(ofType("step", events), ofType("evaluation", events));
     }
 
-    /** Returns what a line says; nothing, if it is being written, or a crash has cut it short. */
+    private static List<JsonNode> ofType(String type, List<JsonNode> events) {
+        return events.stream().filter(e -> e.path("event").asText().equals(type)).toList();
+    }
+
+    /** Parses a line; returns nothing for lines that are incomplete. */
     static JsonNode parse(String line) {
         try {
             return JSON.readTree(line);
         } catch (JsonProcessingException e) {
             return MissingNode.getInstance();
         }
-    }
-
-    /** Returns the last of the steps, if there is any. */
-    Optional<JsonNode> last() {
-        return Optional.ofNullable(Iterables.getLast(steps, null));
-    }
-
-    /** Returns the evaluation in which the model did best, by what is monitored. */
-    Optional<JsonNode> best() {
-        return evaluations.stream()
-                .filter(evaluation -> evaluation.path("best").asBoolean())
-                .reduce((before, after) -> after);
     }
 }

@@ -4,83 +4,82 @@ import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.report.ReportData.DataSummary;
-import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.Charts;
+import dev.saccade.report.FactList;
+import dev.saccade.report.FactList.Fact;
+import dev.saccade.report.Histogram;
+import dev.saccade.report.Section;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * What the page of a run shows besides what it tells in {@code metrics.jsonl}: kept in its {@code
- * report.json}, pictures included, so that the page can be written anywhere and at any time.
+ * The content of a report besides logged events; kept in the {@code report.json} of the run,
+ * pictures included, so that the report can be written without the data set.
  *
  * @param subtitle one sentence about the run
- * @param data what the data sets hold
+ * @param data statistics of the data sets
  * @param environment versions and machine
- * @param measured how the best checkpoint did, if it was measured
+ * @param measured evaluation of the best checkpoint; empty without a validation set
  */
 public record RunMetrics(
         String subtitle, DataSummary data, List<Fact> environment, Optional<Measured> measured) {
 
+    /** Statistics of data sets. */
+    public record DataSummary(List<Fact> facts, List<Histogram> charts) {
+
+        static final DataSummary EMPTY = new DataSummary(List.of(), List.of());
+
+        Section section() {
+            return new Section(
+                    "Data set", "", new FactList(facts), new Charts(List.copyOf(charts)));
+        }
+    }
+
     /**
-     * How a checkpoint did.
+     * The evaluation of a checkpoint.
      *
-     * @param weights the checkpoint
-     * @param photographsPerSecond how fast they were measured, with all threads and ranks
-     * @param latency how long one takes by itself
-     * @param task what is said about how well it did
+     * @param imagesPerSecond throughput of the evaluation, with all threads and ranks
      */
     public record Measured(
-            Weights weights, double photographsPerSecond, Latency latency, TaskMetrics task) {}
+            Weights weights, double imagesPerSecond, Latency latency, TaskMetrics task) {}
 
     /**
      * A checkpoint.
      *
-     * @param file its path from the folder of the run
-     * @param bytes the size of the file
-     * @param sha256 the sum of its content
-     * @param parameters how many numbers were learned, frozen ones included
+     * @param file path relative to the folder of the run
+     * @param parameters number of parameters, including frozen ones
      */
     public record Weights(String file, long bytes, String sha256, long parameters) {
 
         /** Describes the file of a checkpoint. */
         public static Weights of(Path run, Path checkpoint, long parameters) {
-            try {
-                return new Weights(
-                        run.relativize(checkpoint).toString().replace('\\', '/'),
-                        Files.size(checkpoint),
-                        sum(checkpoint),
-                        parameters);
-            } catch (IOException e) {
-                throw SaccadeException.io(e, "%s: cannot be read: %s", checkpoint, e.getMessage());
-            }
+            return new Weights(
+                    run.relativize(checkpoint).toString().replace('\\', '/'),
+                    checkpoint.toFile().length(),
+                    sum(checkpoint),
+                    parameters);
         }
 
-        /** Returns whether a file has the content of this checkpoint. */
-        boolean isThatOf(Path checkpoint) {
+        private static String sum(Path file) {
             try {
-                return Files.size(checkpoint) == bytes && sum(checkpoint).equals(sha256);
+                return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
             } catch (IOException e) {
-                throw SaccadeException.io(e, "%s: cannot be read: %s", checkpoint, e.getMessage());
+                throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
             }
-        }
-
-        private static String sum(Path file) throws IOException {
-            return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
         }
     }
 
-    /** Returns whether a checkpoint was measured, and enough of its pictures are there. */
+    /** Returns whether these are the metrics of a checkpoint, with enough example images. */
     public boolean areOf(Path checkpoint, int examples) {
         return measured.filter(
                         all -> {
                             int shown = all.task.examples().size();
                             return shown >= Math.min(examples, all.task.examples().all());
                         })
-                .filter(all -> all.weights.isThatOf(checkpoint))
+                .filter(all -> all.weights.sha256.equals(Weights.sum(checkpoint)))
                 .isPresent();
     }
 }

@@ -1,21 +1,24 @@
 package dev.saccade.report.runs;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.google.common.collect.ImmutableList;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.google.common.collect.Iterables;
+import com.google.common.collect.Streams;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
+import dev.saccade.report.Charts;
 import dev.saccade.report.Commands;
 import dev.saccade.report.DetectionExample;
 import dev.saccade.report.Examples;
 import dev.saccade.report.FactList;
+import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.Report;
-import dev.saccade.report.ReportData;
-import dev.saccade.report.ReportData.DataSummary;
-import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
+import dev.saccade.report.YamlText;
+import dev.saccade.report.runs.RunMetrics.DataSummary;
 import dev.saccade.report.runs.RunMetrics.Measured;
 import dev.saccade.train.checkpoint.RunFolder;
 
@@ -23,20 +26,20 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 
 /**
- * The page of a run.
+ * The report of a run.
  *
  * @param folder of the run
- * @param events what it has told so far
- * @param figures what is kept beside that, if anything is
+ * @param events logged so far
+ * @param metrics of the last evaluation
  */
-public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> figures) {
+public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metrics) {
 
-    /** Reads what a run has left so far. */
+    /** Reads the logs and metrics of a run. */
     public static RunReport read(Path folder) {
         return new RunReport(folder, RunEvents.read(folder), MetricsFile.read(folder));
     }
@@ -44,7 +47,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> figu
     /** Writes the page into the folder of the run and returns its file. */
     public static Path write(Path folder) {
         Path file = folder.resolve("report.html");
-        Report.write(file, read(folder).data());
+        read(folder).report().write(file);
         return file;
     }
 
@@ -53,9 +56,9 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> figu
         return folder.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /** Returns what its best checkpoint was measured to do, if it was. */
+    /** Returns the evaluation of the best checkpoint. */
     Optional<Measured> measured() {
-        return figures.flatMap(RunMetrics::measured);
+        return metrics.flatMap(RunMetrics::measured);
     }
 
     /** Returns the config with every default written out. */
@@ -68,55 +71,51 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> figu
         }
     }
 
-    /** Returns all that the page shows. */
-    public ReportData data() {
-        ImmutableList.Builder<Section> sections = ImmutableList.builder();
-        measured().ifPresent(m -> sections.addAll(m.task().sections()).add(model(m)));
-        String subtitle = figures.map(RunMetrics::subtitle).orElse("");
+    /** Returns the report. */
+    public Report report() {
         String missing = measured().isPresent() ? "" : "Not evaluated on validation images yet.";
-        return new ReportData(
-                new ReportData.Header(name(), (subtitle + " " + missing).strip(), headline()),
-                List.of(),
-                examples(),
-                RunCurves.of(events),
-                sections.build(),
-                figures.map(RunMetrics::data).orElse(new DataSummary(List.of(), List.of())),
-                new ReportData.Setup(
-                        config(), figures.map(RunMetrics::environment).orElse(List.of())));
-    }
-
-    private Examples examples() {
-        return measured().map(m -> m.task().examples()).orElse(Examples.none(List.of()));
+        String subtitle = metrics.map(RunMetrics::subtitle).orElse("");
+        List<Section> sections = new ArrayList<>();
+        measured().ifPresent(m -> sections.add(m.task().examples().section()));
+        sections.add(new Section("Training", "", Charts.of(RunCurves.of(events))));
+        measured().ifPresent(m -> sections.addAll(m.task().sections()));
+        measured().ifPresent(m -> sections.add(model(m)));
+        sections.add(metrics.map(RunMetrics::data).orElse(DataSummary.EMPTY).section());
+        sections.add(new Section("Config", "", new YamlText(config())));
+        metrics.map(RunMetrics::environment)
+                .map(facts -> new Section("Environment", "", new FactList(facts)))
+                .ifPresent(sections::add);
+        return new Report(name(), (subtitle + " " + missing).strip(), headline(), sections);
     }
 
     private List<Fact> headline() {
-        ImmutableList.Builder<Fact> facts = ImmutableList.builder();
+        List<Fact> facts = new ArrayList<>();
         measured().ifPresent(m -> facts.addAll(m.task().headline()));
         training().ifPresent(facts::add);
         measured().ifPresent(m -> facts.add(latency(m)));
-        events.last()
-                .map(last -> last.path("peak_tensor_bytes").asLong() >> 20)
-                .filter(mebibytes -> mebibytes > 0)
-                .ifPresent(m -> facts.add(new Fact("Peak memory", m + "\u00a0MiB", "tensors")));
-        return facts.build();
+        JsonNode last = Iterables.getLast(events.steps(), MissingNode.getInstance());
+        long mebibytes = last.path("peak_tensor_bytes").asLong() >> 20;
+        if (mebibytes > 0) {
+            facts.add(new Fact("Peak memory", mebibytes + "\u00a0MiB", "tensors"));
+        }
+        return facts;
     }
 
-    /** Returns how long the training took. */
+    /** Returns the duration of the training. */
     Optional<Fact> training() {
-        OptionalDouble mean =
-                events.steps().stream().mapToDouble(s -> s.path("seconds").asDouble()).average();
-        return events.last()
-                .map(
-                        last -> {
-                            long steps = last.path("iteration").asLong();
-                            int epochs = last.path("epoch").asInt();
-                            return new Fact(
-                                    "Training",
-                                    duration(mean.orElse(0) * steps),
-                                    Text.format(
-                                            "%s, %s",
-                                            Count.of(steps, "step"), Count.of(epochs, "epoch")));
-                        });
+        if (events.steps().isEmpty()) {
+            return Optional.empty();
+        }
+        JsonNode last = Iterables.getLast(events.steps());
+        double seconds =
+                events.steps().stream()
+                        .mapToDouble(s -> s.path("seconds").asDouble())
+                        .average()
+                        .orElseThrow();
+        long steps = last.path("iteration").asLong();
+        String epochs = Count.of(last.path("epoch").asInt(), "epoch");
+        String note = Count.of(steps, "step") + ", " + epochs;
+        return Optional.of(new Fact("Training", duration(seconds * steps), note));
     }
 
     private static String duration(double seconds) {
@@ -135,53 +134,44 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> figu
 
     private Section model(Measured measured) {
         RunMetrics.Weights weights = measured.weights();
-        ImmutableList.Builder<Fact> facts = ImmutableList.builder();
+        List<Fact> facts = new ArrayList<>();
         facts.add(new Fact("Parameters", millions(weights.parameters())));
         facts.add(new Fact("Checkpoint", folder.resolve(weights.file()).toString()));
-        facts.add(
-                new Fact(
-                        "Size",
-                        Text.format("%.1f\u00a0MiB", weights.bytes() / (double) (1 << 20))));
+        facts.add(fact("Size", weights.bytes() / (double) (1 << 20), "MiB", ""));
         facts.add(new Fact("SHA-256", weights.sha256()));
-        events.best().ifPresent(best -> facts.add(new Fact("Best checkpoint", bestAt(best))));
+        Streams.findLast(events.evaluations().stream().filter(e -> e.path("best").asBoolean()))
+                .ifPresent(best -> facts.add(new Fact("Best checkpoint", bestAt(best))));
         Latency latency = measured.latency();
-        facts.add(milliseconds("Decoding", latency.decode(), "read and decode the image"));
-        facts.add(milliseconds("Preprocessing", latency.prepare(), "resize and normalize"));
-        facts.add(milliseconds("Inference", latency.compute(), "model and postprocessing"));
-        facts.add(
-                new Fact(
-                        "Throughput",
-                        Text.format("%.1f\u00a0images/s", measured.photographsPerSecond()),
-                        "during evaluation"));
+        facts.add(fact("Decoding", latency.decode(), "ms", "read and decode the image"));
+        facts.add(fact("Preprocessing", latency.prepare(), "ms", "resize and normalize"));
+        facts.add(fact("Inference", latency.compute(), "ms", "model and postprocessing"));
+        facts.add(fact("Throughput", measured.imagesPerSecond(), "images/s", "during evaluation"));
+        Examples examples = measured.task().examples();
+        boolean hasObjects =
+                !examples.isEmpty()
+                        && examples.pictures().get(0).get(0) instanceof DetectionExample;
+        String score = hasObjects ? Text.format(" --score %.2f", examples.threshold()) : "";
+        String predict =
+                Text.format(
+                        "./saccade predict %s photo.jpg%s --out found",
+                        Printable.word(folder), score);
         return new Section(
                 "Model",
                 "The best checkpoint, and its median latency per image at batch size 1 on the"
                         + " machine below.",
-                new FactList(facts.build()),
-                new Commands(
-                        List.of(
-                                Text.format(
-                                        "./saccade predict %s photo.jpg%s --out found",
-                                        Printable.word(folder), score(measured)))));
+                new FactList(facts),
+                new Commands(List.of(predict)));
     }
 
-    private static String score(Measured measured) {
-        Examples examples = measured.task().examples();
-        boolean hasObjects =
-                examples.size() > 0
-                        && examples.pictures().get(0).get(0) instanceof DetectionExample;
-        return hasObjects ? Text.format(" --score %.2f", examples.threshold()) : "";
-    }
-
-    private static Fact milliseconds(String name, double value, String note) {
-        return new Fact(name, Text.format("%.1f\u00a0ms", value), note);
+    private static Fact fact(String name, double value, String unit, String note) {
+        return new Fact(name, Text.format("%.1f\u00a0%s", value, unit), note);
     }
 
     static String millions(long parameters) {
         return Text.format("%.2f\u00a0million", parameters / 1e6);
     }
 
-    private String bestAt(JsonNode best) {
+    private static String bestAt(JsonNode best) {
         String monitor = best.path("monitor").asText();
         return Text.format(
                 "step %d, epoch %d, by %s %.4f",

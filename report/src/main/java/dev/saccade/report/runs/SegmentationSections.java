@@ -1,7 +1,8 @@
 package dev.saccade.report.runs;
 
 import com.google.common.collect.ImmutableMap;
-import com.google.common.io.ByteSource;
+import com.google.common.collect.Iterables;
+import com.google.common.collect.Sets;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.Text;
@@ -15,28 +16,26 @@ import dev.saccade.eval.segmentation.ClassOverlap;
 import dev.saccade.eval.segmentation.PixelConfusion;
 import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.models.Segmenter;
-import dev.saccade.models.draw.Jpeg;
 import dev.saccade.models.draw.LabelCanvas;
 import dev.saccade.report.Examples;
+import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.HeatMap;
-import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExample;
 import dev.saccade.report.ShareTable;
 
 import org.opencv.core.Mat;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Stream;
 
-/** What a report says of a segmenter. */
+/** The metrics of a segmenter in a report. */
 public final class SegmentationSections {
 
     private static final int LONGEST_EDGE = 640;
+    private static final int CONFUSIONS = 10;
 
     private static final Map<String, String> MEANINGS =
             ImmutableMap.of(
@@ -48,28 +47,39 @@ public final class SegmentationSections {
 
     private final Segmenter segmenter;
     private final Dataset dataset;
-    private final List<String> names;
 
     private SegmentationSections(Segmenter segmenter, Dataset dataset) {
         this.segmenter = segmenter;
         this.dataset = dataset;
-        this.names = RelativeNames.of(dataset);
     }
 
     /**
-     * Returns the figures of an evaluation.
+     * Returns the metrics of an evaluation.
      *
-     * @param segmenter what was measured; it is run again on the photographs that are shown
-     * @param dataset the held-back photographs
-     * @param examples how many of them are shown at most
+     * @param segmenter predicts the example images again
+     * @param dataset validation set
+     * @param examples maximum number of images to show
      */
     public static TaskMetrics collect(
             Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation, int examples) {
+        Map<String, Double> values = evaluation.values();
+        List<Fact> headline = new ArrayList<>();
+        for (String name : List.of("mIoU", "aAcc", "boundary_mIoU")) {
+            double value = values.getOrDefault(name, -1.0);
+            headline.add(Fact.ofShare(name.replace('_', ' '), value, MEANINGS.get(name)));
+        }
+        List<ShareTable.Row> rows = new ArrayList<>();
+        values.forEach(
+                (name, value) -> {
+                    String shown = name.replace('_', ' ');
+                    rows.add(new ShareTable.Row(shown, MEANINGS.get(name), List.of(value)));
+                });
+        ShareTable summary = new ShareTable(List.of("Metric", "", "Value"), rows);
         return new TaskMetrics(
-                headline(evaluation.values()),
+                headline,
                 new SegmentationSections(segmenter, dataset).examples(evaluation.ious(), examples),
                 List.of(
-                        new Section("Segmentation metrics", "", summary(evaluation.values())),
+                        new Section("Segmentation metrics", "", summary),
                         confusions(evaluation),
                         new Section(
                                 "Per-class metrics",
@@ -77,105 +87,63 @@ public final class SegmentationSections {
                                 classes(evaluation.metrics().perClass()))));
     }
 
-    private static List<Fact> headline(Map<String, Double> values) {
-        return Stream.of("mIoU", "aAcc", "boundary_mIoU")
-                .map(
-                        name ->
-                                Fact.ofShare(
-                                        name.replace('_', ' '),
-                                        values.getOrDefault(name, -1.0),
-                                        MEANINGS.get(name)))
-                .toList();
-    }
-
-    private static ShareTable summary(Map<String, Double> values) {
-        return new ShareTable(
-                List.of("Metric", "", "Value"),
-                values.entrySet().stream()
-                        .map(
-                                metric ->
-                                        new ShareTable.Row(
-                                                metric.getKey().replace('_', ' '),
-                                                MEANINGS.get(metric.getKey()),
-                                                List.of(metric.getValue())))
-                        .toList());
-    }
-
     private static Section confusions(SegmentationEvaluation evaluation) {
-        List<ShareTable.Row> rows =
-                evaluation.confusions().stream()
-                        .limit(TaskMetrics.CONFUSIONS)
-                        .map(
-                                confusion ->
-                                        new ShareTable.Row(
-                                                confusion.truth(),
-                                                Text.format(
-                                                        "%s (%,d pixels)",
-                                                        confusion.predicted(), confusion.pixels()),
-                                                List.of(confusion.share())))
-                        .toList();
-        HeatMap map =
-                new HeatMap(
-                        "Percentage of the pixels of each ground-truth class",
-                        evaluation.classes(),
-                        evaluation.confusion().rows(),
-                        true);
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (var confusion : Iterables.limit(evaluation.confusions(), CONFUSIONS)) {
+            String predicted =
+                    Text.format("%s (%,d pixels)", confusion.predicted(), confusion.pixels());
+            List<Double> share = List.of(confusion.share());
+            rows.add(new ShareTable.Row(confusion.truth(), predicted, share));
+        }
         return new Section(
                 "Confusion matrix",
                 "The most frequent confusions, with their fraction of the pixels of the class.",
                 new ShareTable(List.of("Ground truth", "Predicted as", "Fraction"), rows),
-                map);
+                new HeatMap(
+                        "Percentage of the pixels of each ground-truth class",
+                        evaluation.classes(),
+                        evaluation.confusion().rows(),
+                        true));
     }
 
     private static ShareTable classes(List<ClassOverlap> classes) {
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (ClassOverlap c : classes) {
+            List<Double> shares = List.of(c.iou(), c.accuracy(), c.dice(), c.boundaryIou());
+            rows.add(new ShareTable.Row(c.name(), Text.format("%,d", c.pixels()), shares));
+        }
         return new ShareTable(
-                List.of("Class", "Pixels", "IoU", "Accuracy", "Dice", "Boundary IoU"),
-                classes.stream()
-                        .map(
-                                c ->
-                                        new ShareTable.Row(
-                                                c.name(),
-                                                Text.format("%,d", c.pixels()),
-                                                List.of(
-                                                        c.iou(),
-                                                        c.accuracy(),
-                                                        c.dice(),
-                                                        c.boundaryIou())))
-                        .toList(),
-                true);
+                List.of("Class", "Pixels", "IoU", "Accuracy", "Dice", "Boundary IoU"), rows, true);
     }
 
     /**
-     * Returns some photographs, the worst first.
+     * Returns examples, the worst first.
      *
-     * @param ious the mean IoU of each of the data set; NaN where nothing is labeled
+     * @param ious mean IoU of each image; NaN without labeled pixels
      */
     private Examples examples(ImmutableDoubleArray ious, int count) {
+        List<String> names = RelativeNames.of(dataset);
+        List<SegmentationExample> examples = new ArrayList<>();
         Comparator<Integer> worstFirst = Comparator.comparingDouble(ious::get);
-        return Examples.of(
-                Examples.select(dataset.size(), count, worstFirst).stream()
-                        .map(index -> example(index, ious.get(index)))
-                        .toList(),
-                dataset.classes(),
-                0,
-                dataset.size());
+        for (int i : Examples.select(dataset.size(), count, worstFirst)) {
+            examples.add(example(names.get(i), i, ious.get(i)));
+        }
+        return Examples.of(examples, dataset.classes(), 0, dataset.size());
     }
 
-    private SegmentationExample example(int index, double iou) {
-        ImageFile photo = dataset.image(index);
+    private SegmentationExample example(String name, int index, double iou) {
+        ImageFile file = dataset.image(index);
         LabelMap truth = dataset.labels(index);
-        LabelMap predicted = segmenter.predict(ImageSource.of(photo.file()));
-        Mat image = ImageReader.read(photo.file());
+        LabelMap predicted = segmenter.predict(ImageSource.of(file.file()));
+        Mat image = ImageReader.read(file.file());
         try {
-            Size shown = ImageScaling.size(photo.size(), LONGEST_EDGE);
+            Size shown = ImageScaling.size(file.size(), LONGEST_EDGE);
             ImageScaling.shrink(image, LONGEST_EDGE);
-            Set<Integer> labels = new TreeSet<>(truth.masks().keySet());
-            labels.addAll(predicted.masks().keySet());
             return new SegmentationExample(
-                    names.get(index),
+                    name,
                     tinted(image, truth.resize(shown)),
                     tinted(image, predicted.resize(shown)),
-                    labels,
+                    Sets.union(truth.masks().keySet(), predicted.masks().keySet()).immutableCopy(),
                     iou,
                     tally(truth, predicted, iou));
         } finally {
@@ -183,10 +151,10 @@ public final class SegmentationSections {
         }
     }
 
-    private ByteSource tinted(Mat image, LabelMap labels) {
+    private String tinted(Mat image, LabelMap labels) {
         Mat picture = LabelCanvas.draw(image, labels, dataset.classes(), false);
         try {
-            return ByteSource.wrap(Jpeg.encode(picture));
+            return ImageScaling.base64(picture);
         } finally {
             picture.release();
         }

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 
 class RunCurvesTest {
@@ -32,7 +31,7 @@ class RunCurvesTest {
     }
 
     private static List<Double> values(LineChart chart, int curve) {
-        return Arrays.stream(chart.series().get(curve).y().toArray()).boxed().toList();
+        return chart.series().get(curve).y();
     }
 
     @Test

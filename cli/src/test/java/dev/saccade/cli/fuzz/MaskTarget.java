@@ -18,28 +18,29 @@ import java.util.function.BiFunction;
  * Masks: height, width and what {@code reader} makes one of, with blanks between. Every operation
  * on what is accepted keeps its promise.
  */
-record MaskDoor(String name, List<byte[]> seeds, BiFunction<Size, List<String>, Rle> reader)
-        implements Door {
+record MaskTarget(String name, List<byte[]> seeds, BiFunction<Size, List<String>, Rle> reader)
+        implements FuzzTarget {
 
     private static final long MOST_DRAWN = 1 << 16;
 
-    static MaskDoor ofStrings() {
-        return new MaskDoor(
+    static MaskTarget ofStrings() {
+        return new MaskTarget(
                 "rle_strings",
                 Texts.all("3 4 52203", "5 5 02O2", "4 4 `0", "100 80 `n7h1W6", "0 0 "),
                 (size, words) -> Rle.fromString(size, words.isEmpty() ? "" : words.get(0)));
     }
 
-    static MaskDoor ofCounts() {
-        return new MaskDoor(
+    static MaskTarget ofCounts() {
+        return new MaskTarget(
                 "rle_counts",
                 Texts.all("3 4 5 2 5", "5 5 0 25", "2 2 0 1 0 1 2", "100 80 7000 1000", "0 0"),
                 (size, words) ->
-                        Rle.fromCounts(size, words.stream().mapToInt(MaskDoor::integer).toArray()));
+                        Rle.fromCounts(
+                                size, words.stream().mapToInt(MaskTarget::integer).toArray()));
     }
 
-    static MaskDoor ofPolygons() {
-        return new MaskDoor(
+    static MaskTarget ofPolygons() {
+        return new MaskTarget(
                 "rle_polygons",
                 Texts.all(
                         "9 9 1 1 5.5 1 5 7.25",

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
-import dev.saccade.config.ForeignWords;
-import dev.saccade.config.ForeignWords.Word;
+import dev.saccade.config.ToolkitTerms;
+import dev.saccade.config.ToolkitTerms.Term;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.config.RunConfig;
 
@@ -28,13 +28,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Holds what is told of other toolkits' words to what there is here, and the page to both. */
-class ForeignWordsTest {
+/** Checks that the equivalents of other toolkits' terms exist, and the tables of the page. */
+class ToolkitTermsPageTest {
 
-    private static final ForeignWords TABLE = ForeignWords.table();
+    private static final ToolkitTerms TABLE = ToolkitTerms.ALL;
     private static final CommandLine SACCADE = new CommandLine(new Saccade());
 
-    private static Stream<Word> withOurs(List<Word> rows) {
+    private static Stream<Term> withOurs(List<Term> rows) {
         return rows.stream().filter(row -> !row.ours().isEmpty());
     }
 
@@ -81,10 +81,10 @@ class ForeignWordsTest {
     @Test
     void everyKeyAndValueIsThere() {
         Stream.of(TABLE.keys(), TABLE.values())
-                .flatMap(ForeignWordsTest::withOurs)
-                .map(Word::ours)
+                .flatMap(ToolkitTermsPageTest::withOurs)
+                .map(Term::ours)
                 .filter(ours -> !ours.startsWith("base="))
-                .forEach(ForeignWordsTest::assertBinds);
+                .forEach(ToolkitTermsPageTest::assertBinds);
     }
 
     private static void assertBinds(String setting) {
@@ -107,7 +107,7 @@ class ForeignWordsTest {
 
     @Test
     void noWordMeansTwoThingsOrSomethingOfOurs() {
-        for (List<Word> rows :
+        for (List<Term> rows :
                 List.of(TABLE.commands(), TABLE.options(), TABLE.keys(), TABLE.values())) {
             Set<String> seen = new HashSet<>();
             rows.stream()
@@ -123,33 +123,33 @@ class ForeignWordsTest {
     @Test
     void thePageHasTheTable() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "coming_from.md"));
-        for (List<Word> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys())) {
+        for (List<Term> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys())) {
             String expected =
                     rows.stream()
-                            .filter(ForeignWordsTest::isShown)
-                            .map(ForeignWordsTest::row)
+                            .filter(ToolkitTermsPageTest::isShown)
+                            .map(ToolkitTermsPageTest::row)
                             .collect(Collectors.joining());
             assertTrue(page.contains(expected), () -> expected + "expected in the page");
         }
     }
 
-    private static boolean isShown(Word row) {
+    private static boolean isShown(Term row) {
         return Stream.of(row.ultralytics(), row.openmmlab(), row.detectron2(), row.torchvision())
                 .anyMatch(theirs -> !theirs.isEmpty());
     }
 
-    private static String row(Word row) {
+    private static String row(Term row) {
         String ours = row.ours().isEmpty() ? row.note() : code(ours(row));
         return Stream.of(row.ultralytics(), row.openmmlab(), row.detectron2(), row.torchvision())
                 .map(
                         theirs ->
                                 theirs.stream()
-                                        .map(ForeignWordsTest::code)
+                                        .map(ToolkitTermsPageTest::code)
                                         .collect(Collectors.joining(", ")))
                 .collect(Collectors.joining(" | ", "| ", " | " + ours + " |\n"));
     }
 
-    private static String ours(Word row) {
+    private static String ours(Term row) {
         return row.ours().startsWith("--") ? row.ours() : row.key();
     }
 

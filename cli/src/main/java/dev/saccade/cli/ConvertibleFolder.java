@@ -5,7 +5,6 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.datasets.Split;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.formats.SourceFormat;
@@ -18,24 +17,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/**
- * A folder of labels in the format of others, as a command was given it.
- *
- * @param path where it is
- * @param format what is in it
- */
-record ForeignFolder(Path path, SourceFormat format) {
+/** A folder of labels that {@code convert-data} converts. */
+record ConvertibleFolder(Path path, SourceFormat format) {
 
     /**
-     * Returns a folder with its format.
+     * Detects the format of a folder.
      *
      * @param wanted the format, if the user has named one
-     * @throws SaccadeException of kind user, if nothing or several things are in it
+     * @throws SaccadeException of kind user, if it has labels of no known format, or of several
      */
-    static ForeignFolder of(Path path, Optional<SourceFormat> wanted) {
+    static ConvertibleFolder of(Path path, Optional<SourceFormat> wanted) {
         DataFolder.requireFolder(path);
         if (wanted.isPresent()) {
-            return new ForeignFolder(path, wanted.get());
+            return new ConvertibleFolder(path, wanted.get());
         }
         List<SourceFormat> formats = SourceFormat.in(path);
         if (formats.isEmpty()) {
@@ -54,31 +48,30 @@ record ForeignFolder(Path path, SourceFormat format) {
                     titles(formats),
                     formats.stream().map(SourceFormat::key).collect(Collectors.joining(" or ")));
         }
-        return new ForeignFolder(path, formats.get(0));
+        return new ConvertibleFolder(path, formats.get(0));
     }
 
     private static String titles(Collection<SourceFormat> formats) {
         return formats.stream().map(SourceFormat::title).collect(Collectors.joining(", "));
     }
 
-    /** Returns its labels, with a count of photographs while they are read. */
-    SourceLabels read() {
+    /** Reads the labels; prints a summary and notes about them. */
+    SourceLabels read(BaseCommand command) {
+        SourceLabels labels;
         try (Progress progress = new Progress("read labels", -1, " photos")) {
-            return format.read(path, progress::step);
+            labels = format.read(path, progress::step);
         }
-    }
-
-    /** Returns what is in it, in a line. */
-    String told(SourceLabels labels) {
-        return Printable.format(
+        command.say(
                 "%s: %s, %s, %s",
                 path,
                 format.title(),
                 Count.of(labels.images().size(), "photograph"),
                 Count.of(labels.classes().size(), "class"));
+        labels.notes().forEach(note -> command.say("note: %s", note));
+        return labels;
     }
 
-    /** Returns the command that converts it, to be pasted. */
+    /** Returns the shell command that converts it. */
     String convertCommand(boolean isChosen) {
         String ending =
                 format.labelsPixels()
@@ -91,24 +84,20 @@ record ForeignFolder(Path path, SourceFormat format) {
                 isChosen ? " --format " + format.key() : "");
     }
 
-    /** Returns the command that sets aside a part of what is in COCO's format. */
+    /** Returns the shell command that splits a folder in COCO's format. */
     static String divideCommand(Path folder) {
         boolean isAmbiguous = SourceFormat.in(folder).size() > 1;
-        return new ForeignFolder(folder, SourceFormat.COCO).convertCommand(isAmbiguous);
+        return new ConvertibleFolder(folder, SourceFormat.COCO).convertCommand(isAmbiguous);
     }
 
     private Path freeFolder(String ending) {
-        Path start = path.normalize().toString().isEmpty() ? path.toAbsolutePath() : path;
-        String name = start.normalize().getFileName() + ending;
-        Path folder = start.normalize().resolveSibling(name);
+        Path start = path.toAbsolutePath().normalize();
+        Path shown = path.normalize();
+        Path parent = shown.toString().isEmpty() ? start : shown;
+        Path folder = parent.resolveSibling(start.getFileName() + ending);
         for (int n = 2; Files.exists(folder); n++) {
-            folder = start.normalize().resolveSibling(name + n);
+            folder = parent.resolveSibling(start.getFileName() + ending + n);
         }
         return folder;
-    }
-
-    /** Returns whether something is there to measure on. */
-    static boolean hasVal(SourceLabels labels) {
-        return !labels.images(Split.VAL).isEmpty();
     }
 }

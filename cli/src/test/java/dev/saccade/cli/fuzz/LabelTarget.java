@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Label maps in the layout of ADE20K, beside one photograph that has nothing wrong with it. */
-final class LabelDoor implements Door {
+final class LabelTarget implements FuzzTarget {
 
     private static final Ade20kDataset.Config CONFIG =
             Configs.of(
@@ -71,7 +71,7 @@ final class LabelDoor implements Door {
     @Override
     public long allowance(byte[] input) {
         long pixels = input.length < SIZE_END ? 0 : pixels(ByteBuffer.wrap(input));
-        return Door.super.allowance(input) + BYTES_PER_PIXEL * Math.min(pixels, MOST_PIXELS);
+        return FuzzTarget.super.allowance(input) + BYTES_PER_PIXEL * Math.min(pixels, MOST_PIXELS);
     }
 
     private static long pixels(ByteBuffer png) {

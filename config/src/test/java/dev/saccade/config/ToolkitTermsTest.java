@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-class ForeignWordsTest {
+class ToolkitTermsTest {
 
     @ParameterizedTest
     @CsvSource(
@@ -32,7 +32,7 @@ class ForeignWordsTest {
     void aKeyOfOthersIsToldAsOurs(String line, String expected) {
         ConfigFile.parse(line, "file")
                 .entries()
-                .forEach((key, value) -> assertEquals(expected, ForeignWords.ofKey(key, value)));
+                .forEach((key, value) -> assertEquals(expected, ToolkitTerms.ofKey(key, value)));
     }
 
     @ParameterizedTest
@@ -50,24 +50,24 @@ class ForeignWordsTest {
                 .entries()
                 .forEach(
                         (key, value) ->
-                                assertEquals(expected, ForeignWords.ofKey("model." + key, value)));
+                                assertEquals(expected, ToolkitTerms.ofKey("model." + key, value)));
     }
 
     @ParameterizedTest
     @CsvSource({"fp16, ; in Saccade it is float16", "16, ; in Saccade it is float16", "bf16, ''"})
     void aValueOfOthersIsToldWhereOursIsKnown(String value, String expected) {
-        assertEquals(expected, ForeignWords.ofValue(value, List.of("float32", "float16")));
+        assertEquals(expected, ToolkitTerms.ofValue(value, List.of("float32", "float16")));
     }
 
     @Test
     void everyWordIsInOneRow() {
-        ForeignWords table = ForeignWords.table();
+        ToolkitTerms table = ToolkitTerms.ALL;
         Stream.of(table.commands(), table.options(), table.keys(), table.values())
-                .map(ForeignWordsTest::words)
+                .map(ToolkitTermsTest::words)
                 .forEach(words -> assertEquals(words.stream().distinct().toList(), words));
     }
 
-    private static List<String> words(List<ForeignWords.Word> rows) {
+    private static List<String> words(List<ToolkitTerms.Term> rows) {
         return rows.stream()
                 .flatMap(row -> row.words().stream())
                 .map(word -> word.toLowerCase(Locale.ROOT))

@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.util.List;
 
 /** A way into Saccade for what others made. */
-interface Door {
+interface FuzzTarget {
 
-    /** Returns what {@code -Dsaccade.fuzz.door} calls it. */
+    /** Returns what {@code -Dsaccade.fuzz.target} calls it. */
     String name();
 
     /** Returns what its inputs are made of. */
@@ -17,7 +17,7 @@ interface Door {
     /** Returns inputs that are let in, and some that nearly are; the same ones in every process. */
     List<byte[]> seeds();
 
-    /** Returns words that mean something behind this door, for mutations to drop in. */
+    /** Returns words that mean something behind this target, for mutations to drop in. */
     default List<byte[]> words() {
         return List.of();
     }

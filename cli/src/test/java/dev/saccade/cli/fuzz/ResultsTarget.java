@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** COCO's result files. What is accepted is the same when it is written and read again. */
-record ResultsDoor(String name, IouType iouType) implements Door {
+record ResultsTarget(String name, IouType iouType) implements FuzzTarget {
 
     private static final Path FILE = Path.of("results.json");
 

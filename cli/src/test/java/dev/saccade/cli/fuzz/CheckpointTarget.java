@@ -18,21 +18,21 @@ import java.util.List;
  * Checkpoints. Tensors have the bytes of their shapes, and what is accepted is the same when it is
  * written in any format and read again.
  */
-record CheckpointDoor(String name, Format format, List<byte[]> seeds) implements Door {
+record CheckpointTarget(String name, Format format, List<byte[]> seeds) implements FuzzTarget {
 
     private static final Path FILE = Path.of("checkpoint");
 
-    static CheckpointDoor ofSafeTensors() {
+    static CheckpointTarget ofSafeTensors() {
         List<byte[]> seeds = CheckpointSeeds.safetensors();
-        return new CheckpointDoor("safetensors", new SafeTensorsParts(), seeds);
+        return new CheckpointTarget("safetensors", new SafeTensorsParts(), seeds);
     }
 
-    static CheckpointDoor ofZip() {
-        return new CheckpointDoor("zip", new ZipEntries(), CheckpointSeeds.zip());
+    static CheckpointTarget ofZip() {
+        return new CheckpointTarget("zip", new ZipEntries(), CheckpointSeeds.zip());
     }
 
-    static CheckpointDoor ofLegacy() {
-        return new CheckpointDoor("legacy", new PickleOperations(), CheckpointSeeds.legacy());
+    static CheckpointTarget ofLegacy() {
+        return new CheckpointTarget("legacy", new PickleOperations(), CheckpointSeeds.legacy());
     }
 
     @Override

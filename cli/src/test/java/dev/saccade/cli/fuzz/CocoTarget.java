@@ -27,7 +27,7 @@ import java.util.Map;
  * COCO's annotation files. The check throws nothing and finds a fault in all that is refused; what
  * is accepted is the same when it is written and read again.
  */
-final class CocoDoor implements Door {
+final class CocoTarget implements FuzzTarget {
 
     private static final Path FILE = Path.of("annotations.json");
     private static final Path IMAGES = Path.of("images");

@@ -17,10 +17,10 @@ import java.util.function.Function;
  * Configs, as texts and as settings over one of them. Trees and runs are the same when they are
  * written and read again.
  */
-record ConfigDoor(String name, List<byte[]> seeds, Function<String, ConfigNode.Mapping> reader)
-        implements Door {
+record ConfigTarget(String name, List<byte[]> seeds, Function<String, ConfigNode.Mapping> reader)
+        implements FuzzTarget {
 
-    static ConfigDoor ofTexts() {
+    static ConfigTarget ofTexts() {
         List<byte[]> seeds = new ArrayList<>();
         for (String recipe :
                 List.of(
@@ -47,12 +47,12 @@ record ConfigDoor(String name, List<byte[]> seeds, Function<String, ConfigNode.M
                         : !!str h
                         """,
                         "{model: {backbone: {type: resnet, depth: 50}, neck: null}, epochs: 3}"));
-        return new ConfigDoor("configs", seeds, text -> ConfigFile.parse(text, "config"));
+        return new ConfigTarget("configs", seeds, text -> ConfigFile.parse(text, "config"));
     }
 
-    static ConfigDoor ofSettings() {
+    static ConfigTarget ofSettings() {
         ConfigNode.Mapping base = ConfigFile.packaged("retinanet/resnet18_fpn_demo.yaml");
-        return new ConfigDoor(
+        return new ConfigTarget(
                 "settings",
                 Texts.all(
                         "epochs=24\nmodel.backbone.depth=50",

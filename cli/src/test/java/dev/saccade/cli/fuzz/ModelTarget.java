@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What checkpoints say of their models: it is refused, or a model can be built of it. */
-final class ModelDoor implements Door {
+final class ModelTarget implements FuzzTarget {
 
     @Override
     public String name() {

@@ -20,7 +20,7 @@ import java.util.List;
  * Photographs as files, as bytes, and as headers alone. What is decoded has a header, which says
  * its size.
  */
-record ImageDoor(String name, Format format, List<byte[]> seeds) implements Door {
+record ImageTarget(String name, Format format, List<byte[]> seeds) implements FuzzTarget {
 
     private static final Path FILE = Path.of("photograph");
 

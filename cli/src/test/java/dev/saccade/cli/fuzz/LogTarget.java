@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** The log of a run that is resumed; its lines up to a step are kept, once and for all. */
-final class LogDoor implements Door {
+final class LogTarget implements FuzzTarget {
 
     private static final Path FILE = Path.of("metrics.jsonl");
     private static final long ITERATION = 20;

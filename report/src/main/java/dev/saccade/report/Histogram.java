@@ -1,11 +1,20 @@
 package dev.saccade.report;
 
 import dev.saccade.report.LineChart.Range;
-import dev.saccade.report.ReportData.Bar;
-import dev.saccade.report.ReportData.Histogram;
 
-/** Draws a histogram as SVG columns. */
-final class HistogramWriter {
+import java.util.List;
+
+/**
+ * A bar chart of counts.
+ *
+ * @param title caption
+ * @param xLabel what the bars are
+ * @param bars from left to right
+ */
+public record Histogram(String title, String xLabel, List<Bar> bars) implements Block {
+
+    /** A bar with its short name. */
+    public record Bar(String name, long count) {}
 
     private static final double WIDTH = 380;
     private static final double HEIGHT = 220;
@@ -16,25 +25,28 @@ final class HistogramWriter {
     private static final int MOST_LABELS = 12;
     private static final double LONGEST_NAME = 90;
 
-    private HistogramWriter() {}
+    @Override
+    public boolean isEmpty() {
+        return bars.isEmpty();
+    }
 
-    /** Draws the histogram with its title; names hang where they do not fit side by side. */
-    static void write(Markup out, Histogram histogram) {
-        long most = histogram.bars().stream().mapToLong(Bar::count).max().orElse(0);
+    /** Draws SVG columns; names are vertical if they do not fit side by side. */
+    @Override
+    public void write(Markup out) {
+        long most = bars.stream().mapToLong(Bar::count).max().orElse(0);
         Axis y = Axis.of(new Range(0, (double) Math.max(most, 4)), BOTTOM, TOP, 4).upToTick();
-        out.open("figure", "class", "chart").leaf("figcaption", histogram.title());
-        int count = histogram.bars().size();
+        out.open("figure", "class", "chart").leaf("figcaption", title);
+        int count = bars.size();
         double slot = (RIGHT - LEFT) / Math.max(count, 1);
         double gap = Math.min(slot * 0.2, 8);
         int labeled = 1 + (count - 1) / MOST_LABELS;
-        double longest =
-                histogram.bars().stream().map(Bar::name).mapToDouble(Svg::width).max().orElse(0);
+        double longest = bars.stream().map(Bar::name).mapToDouble(Svg::width).max().orElse(0);
         boolean hanging = longest > slot * labeled;
         double height = hanging ? HEIGHT + Math.min(longest, LONGEST_NAME) : HEIGHT;
-        Svg svg = new Svg(out, WIDTH, height, histogram.title());
+        Svg svg = new Svg(out, WIDTH, height, title);
         svg.grid(y, LEFT, RIGHT);
         for (int i = 0; i < count; i++) {
-            Bar bar = histogram.bars().get(i);
+            Bar bar = bars.get(i);
             double left = LEFT + i * slot + gap / 2;
             svg.bar(
                     left,
@@ -50,7 +62,7 @@ final class HistogramWriter {
                 svg.label("x", middle, BOTTOM + 16, bar.name());
             }
         }
-        svg.label("axis", RIGHT, height - 4, histogram.xLabel());
+        svg.label("axis", RIGHT, height - 4, xLabel);
         svg.close();
         out.close();
     }

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * Command lines, an argument a line, in a folder with a little of everything. They end in words for
  * people, whatever they say.
  */
-final class CommandDoor implements Door {
+final class CommandTarget implements FuzzTarget {
 
     private static final Set<Integer> CODES = Set.of(0, 2, 3, 130);
     private static final CharMatcher CONTROL =
@@ -85,7 +85,7 @@ final class CommandDoor implements Door {
         String[] args = line.isEmpty() ? new String[0] : line.split("\n", -1);
         boolean helps = List.of(args).contains("--help");
         if (OUTSIDE.matcher(line).find()
-                || (!helps && List.of(args).stream().anyMatch(CommandDoor::works))) {
+                || (!helps && List.of(args).stream().anyMatch(CommandTarget::works))) {
             throw SaccadeException.user("not let in, neither here nor anywhere");
         }
         playground.tidy();
@@ -107,7 +107,7 @@ final class CommandDoor implements Door {
         bug.setStackTrace(
                 FRAME.matcher(printed)
                         .results()
-                        .map(CommandDoor::frame)
+                        .map(CommandTarget::frame)
                         .toArray(StackTraceElement[]::new));
         return bug;
     }

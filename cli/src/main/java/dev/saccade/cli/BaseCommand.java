@@ -1,0 +1,36 @@
+package dev.saccade.cli;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+import dev.saccade.core.Printable;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+
+/** Base class of all commands: has {@code --help} and {@code --version}, and prints messages. */
+@Command(mixinStandardHelpOptions = true)
+abstract class BaseCommand implements Callable<Integer> {
+
+    @Spec CommandSpec spec;
+
+    /** Returns standard output, for results. */
+    final PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    /** Returns standard error, for progress and messages. */
+    final PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
+    /** Prints a message to standard error. */
+    @FormatMethod
+    final void say(@FormatString String format, Object... args) {
+        err().println(Printable.format(format, args));
+    }
+}

@@ -1,0 +1,109 @@
+package dev.saccade.config;
+
+import com.google.common.io.Resources;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Terms of other toolkits and their equivalents in Saccade: {@code toolkit_terms.yaml}.
+ *
+ * @param commands command names
+ * @param options command-line options
+ * @param keys config keys; {@code ours} has a value, as in {@code --set}
+ * @param values config values
+ */
+public record ToolkitTerms(
+        List<Term> commands, List<Term> options, List<Term> keys, List<Term> values) {
+
+    /** All known terms. */
+    public static final ToolkitTerms ALL = read();
+
+    /**
+     * A term.
+     *
+     * @param ours the equivalent in Saccade; empty if there is none
+     * @param ultralytics name there, for the migration guide; the next three likewise
+     * @param words recognized words, without leading dashes
+     * @param note hint where there is no equivalent
+     */
+    public record Term(
+            @Default("\"\"") String ours,
+            @Default("[]") List<String> ultralytics,
+            @Default("[]") List<String> openmmlab,
+            @Default("[]") List<String> detectron2,
+            @Default("[]") List<String> torchvision,
+            @Default("[]") List<String> words,
+            @Default("\"\"") String note) {
+
+        /** Returns the equivalent without its value. */
+        public String key() {
+            return ours.replaceFirst("=.*", "");
+        }
+
+        private String hint() {
+            return ours.isEmpty() ? note : "in Saccade it is " + key();
+        }
+    }
+
+    private static ToolkitTerms read() {
+        try {
+            String text =
+                    Resources.toString(
+                            Resources.getResource(ToolkitTerms.class, "toolkit_terms.yaml"),
+                            StandardCharsets.UTF_8);
+            return Configs.bind(ConfigFile.parse(text, "toolkit_terms"), ToolkitTerms.class);
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "toolkit_terms.yaml cannot be read");
+        }
+    }
+
+    /** Returns the term with a word, in any case. */
+    public static Optional<Term> find(List<Term> terms, String word) {
+        return terms.stream()
+                .filter(term -> term.words().stream().anyMatch(word::equalsIgnoreCase))
+                .findFirst();
+    }
+
+    /** Returns a hint for the value of another toolkit, if its equivalent is known here. */
+    public static String ofValue(Object value, List<String> known) {
+        return find(ALL.values, value.toString())
+                .map(term -> term.ours().replaceFirst(".*=", ""))
+                .filter(known::contains)
+                .map(ours -> "; in Saccade it is " + ours)
+                .orElse("");
+    }
+
+    /**
+     * Returns a hint for an unknown key: for the key itself, else for the keys below it, else for
+     * its full path; empty if no toolkit has it.
+     */
+    static String ofKey(String path, ConfigNode value) {
+        return find(ALL.keys, last(path))
+                .map(Term::hint)
+                .or(() -> below(last(path), value).reduce((a, b) -> a + ", " + b))
+                .or(() -> find(ALL.keys, path).map(Term::hint))
+                .map(hint -> "; " + hint)
+                .orElse("");
+    }
+
+    private static Stream<String> below(String path, ConfigNode node) {
+        return node instanceof ConfigNode.Mapping mapping
+                ? mapping.entries().entrySet().stream()
+                        .flatMap(entry -> below(path + "." + entry.getKey(), entry.getValue()))
+                : find(ALL.keys, path)
+                        .or(() -> find(ALL.keys, last(path)))
+                        .map(term -> path + ": " + term.hint())
+                        .stream();
+    }
+
+    private static String last(String path) {
+        return path.substring(path.lastIndexOf('.') + 1);
+    }
+}
