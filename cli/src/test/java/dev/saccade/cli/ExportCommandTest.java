@@ -118,7 +118,7 @@ class ExportCommandTest {
         "--format onnx --photos -1, '--photos: got -1, expected 0 or more'",
         "--format onnx --precision int8, '--precision: got int8, expected float32'",
         "--format onnx --precision bfloat16, ONNX Runtime has no convolutions in bfloat16",
-        "--format tflite, 'got tflite, expected torchscript, onnx, djl-serving or safetensors'",
+        "--format tflite, 'got tflite, expected one of torchscript, onnx, djl-serving, safetensors'",
         "--format djl-serving --size 64x96, --size means nothing for djl-serving"
     })
     void whatCannotBeIsRefusedBeforeAnythingIsWritten(String options, String message) {
