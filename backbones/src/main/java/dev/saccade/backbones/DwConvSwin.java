@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.ScriptTemplate;
@@ -74,35 +75,25 @@ public final class DwConvSwin extends SwinFamily {
     /** Makes a DwConv-Swin without weights. */
     public DwConvSwin(Config config) {
         super(config);
-        addLayers(config, plainStem(config), (stage, block) -> convolution(config, stage));
+        addBlocks(config, (stage, block) -> convolution(config, stage));
+        finish();
     }
 
     private static Layer convolution(Config config, int stage) {
         int channels = config.channels(stage);
         int filters = config.numHeads().map(heads -> heads.get(stage)).orElse(channels);
-        return new Convolution(channels, filters, config.kernelSize());
+        return convolution(channels, filters, config.kernelSize());
     }
 
-    /** Linear, depth-wise convolution, linear. */
-    static final class Convolution extends Layer {
-
-        private final Linear preProj;
-        private final SharedDepthwise conv;
-        private final Linear postProj;
-
-        Convolution(int channels, int filters, int kernel) {
-            preProj = add("pre_proj", new Linear(channels, channels));
-            conv = add("conv", new SharedDepthwise(channels, filters, kernel));
-            postProj = add("post_proj", new Linear(channels, channels));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return postProj.apply(conv.apply(preProj.apply(x)));
-        }
+    /** Returns linear layer, depth-wise convolution, linear layer. */
+    static Layer convolution(int channels, int filters, int kernel) {
+        return new Sequential()
+                .append("pre_proj", new Linear(channels, channels))
+                .append("conv", new SharedDepthwise(channels, filters, kernel))
+                .append("post_proj", new Linear(channels, channels));
     }
 
-    /** A depth-wise convolution of tokens in which as many channels share each filter. */
+    /** Depth-wise convolution of tokens whose filters are shared by groups of channels. */
     private static final class SharedDepthwise extends Layer {
 
         private static final ScriptTemplate CONVOLVE =

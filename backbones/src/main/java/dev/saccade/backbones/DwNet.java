@@ -12,6 +12,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.Windows;
@@ -24,7 +25,6 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
@@ -54,9 +54,7 @@ public final class DwNet extends SwinFamily {
      */
     @Part("dwnet")
     @Variant(name = "tiny")
-    @Variant(
-            name = "base",
-            settings = {"embed_dim: 128", "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
+    @Variant(name = "base", settings = "embed_dim: 128, depths: [2, 2, 18, 2], drop_path_rate: 0.3")
     @Variant(name = "dynamic_tiny", settings = "dynamic: true")
     @Variant(
             name = "dynamic_base",
@@ -106,31 +104,17 @@ public final class DwNet extends SwinFamily {
     /** Makes a DWNet without weights. */
     public DwNet(Config config) {
         super(config);
-        Stem stem =
-                new Stem(
-                        config.embedDim(),
-                        config.patchNorm(),
-                        config.ape(),
-                        config.pretrainImgSize());
-        addBlocks(
-                config, stem, (stage, block) -> new Block(config, stage, block), Optional.empty());
-        addOutputNorms(channels -> new TokenBatchNorm(channels, config.norm()));
+        addStages(config, (stage, block) -> new Block(config, stage, block));
+        addOutputNorms(channels -> batchNorm(channels, config.norm()));
         freezeStages();
     }
 
-    /** Batch normalization of tokens {@code [N, H, W, C]}. */
-    private static final class TokenBatchNorm extends Layer {
-
-        private final BatchNorm2d norm;
-
-        TokenBatchNorm(int channels, BatchNormType type) {
-            norm = add("", new BatchNorm2d(channels, type));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return norm.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
-        }
+    /** Returns a batch normalization of tokens. */
+    private static Layer batchNorm(int channels, BatchNormType type) {
+        return new Sequential()
+                .then(StagedTransformer::toMap)
+                .append("", new BatchNorm2d(channels, type))
+                .then(StagedTransformer::toTokens);
     }
 
     /** Convolutions without a normalization before them, then feed-forward layers with one. */
@@ -138,7 +122,7 @@ public final class DwNet extends SwinFamily {
 
         private final Windows padding;
         private final Layer convolutions;
-        private final TokenBatchNorm norm;
+        private final Layer norm;
         private final Mlp mlp;
         private final DropPath convolutionsDrop;
         private final DropPath mlpDrop;
@@ -146,8 +130,8 @@ public final class DwNet extends SwinFamily {
         Block(Config config, int stage, int block) {
             int channels = config.channels(stage);
             padding = new Windows(config.windowSize(), 0);
-            convolutions = add("attn2conv", new Convolutions(config, channels));
-            norm = add("bn", new TokenBatchNorm(channels, config.norm()));
+            convolutions = add("attn2conv", convolutions(config, channels));
+            norm = add("bn", batchNorm(channels, config.norm()));
             mlp = add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio())));
             double rate = config.stages().dropPathRate(stage, block);
             convolutionsDrop = add("attn_drop_path", new DropPath(rate));
@@ -165,43 +149,25 @@ public final class DwNet extends SwinFamily {
         }
     }
 
-    /** 1x1, depth-wise and 1x1 convolution of tokens. */
-    private static final class Convolutions extends Layer {
-
-        private final Conv2d conv0;
-        private final BatchNorm2d bn0;
-        private final Layer depthwise;
-        private final BatchNorm2d bn;
-        private final Conv2d conv2;
-        private final BatchNorm2d bn2;
-
-        Convolutions(Config config, int channels) {
-            int kernel = config.windowSize();
-            BatchNormType type = config.norm();
-            conv0 = add("conv0", pointwise(channels, channels, false));
-            bn0 = add("bn0", new BatchNorm2d(channels, type));
-            depthwise =
-                    add(
-                            "conv",
-                            config.dynamic()
-                                    ? new DynamicDepthwise(channels, kernel, type)
-                                    : Conv2d.withDefaultInit(Geometry.depthwise(channels, kernel)));
-            bn = add("bn", new BatchNorm2d(channels, type));
-            conv2 = add("conv2", pointwise(channels, channels, false));
-            bn2 = add("bn2", new BatchNorm2d(channels, type));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            NDArray map = normalized(conv0, bn0, x.transpose(0, 3, 1, 2));
-            map = normalized(depthwise, bn, Functional.reluInPlace(map));
-            map = normalized(conv2, bn2, Functional.reluInPlace(map));
-            return map.transpose(0, 2, 3, 1);
-        }
-
-        private static NDArray normalized(Layer layer, BatchNorm2d norm, NDArray x) {
-            return norm.apply(layer.apply(x));
-        }
+    /** Returns 1x1, depth-wise and 1x1 convolutions of tokens. */
+    private static Layer convolutions(Config config, int channels) {
+        int kernel = config.windowSize();
+        BatchNormType type = config.norm();
+        Layer depthwise =
+                config.dynamic()
+                        ? new DynamicDepthwise(channels, kernel, type)
+                        : Conv2d.withDefaultInit(Geometry.depthwise(channels, kernel));
+        return new Sequential()
+                .then(StagedTransformer::toMap)
+                .append("conv0", pointwise(channels, channels, false))
+                .append("bn0", new BatchNorm2d(channels, type))
+                .then(Functional::reluInPlace)
+                .append("conv", depthwise)
+                .append("bn", new BatchNorm2d(channels, type))
+                .then(Functional::reluInPlace)
+                .append("conv2", pointwise(channels, channels, false))
+                .append("bn2", new BatchNorm2d(channels, type))
+                .then(StagedTransformer::toTokens);
     }
 
     private static Conv2d pointwise(int in, int out, boolean bias) {

@@ -93,33 +93,21 @@ public final class DynamicConvSwin extends SwinFamily {
     @Variant(name = "scaling_relu_tiny", settings = SCALED_RELU)
     @Variant(name = "layernorm_tiny", settings = "attention: layernorm")
     @Variant(name = "layernorm_relu_tiny")
-    @Variant(
-            name = "softmax_ape_tiny",
-            settings = {APE, "attention: softmax"})
-    @Variant(
-            name = "scaling_ape_tiny",
-            settings = {APE, SCALED})
-    @Variant(
-            name = "scaling_relu_ape_tiny",
-            settings = {APE, SCALED_RELU})
+    @Variant(name = "softmax_ape_tiny", settings = APE + ", attention: softmax")
+    @Variant(name = "scaling_ape_tiny", settings = APE + ", " + SCALED)
+    @Variant(name = "scaling_relu_ape_tiny", settings = APE + ", " + SCALED_RELU)
     @Variant(
             name = "depthwise_tiny",
             settings = {"attention: depthwise", "num_heads: [96, 192, 384, 768]"})
     @Variant(
             name = "depthwise_small",
             settings = {"attention: depthwise", "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
-    @Variant(
-            name = "softmax_base",
-            settings = {BASE, "attention: softmax", "drop_path_rate: 0.5"})
-    @Variant(
-            name = "scaling_base",
-            settings = {BASE, SCALED, "drop_path_rate: 0.5"})
+    @Variant(name = "softmax_base", settings = BASE + ", attention: softmax, drop_path_rate: 0.5")
+    @Variant(name = "scaling_base", settings = BASE + ", " + SCALED + ", drop_path_rate: 0.5")
     @Variant(
             name = "depthwise_base",
             settings = {BASE, "attention: depthwise", "drop_path_rate: 0.5"})
-    @Variant(
-            name = "depthwise_large",
-            settings = {LARGE, "attention: depthwise"})
+    @Variant(name = "depthwise_large", settings = LARGE + ", attention: depthwise")
     public record Config(
             @Default("layernorm_relu_tiny") String variant,
             @Default("96") int embedDim,
@@ -177,10 +165,8 @@ public final class DynamicConvSwin extends SwinFamily {
     /** Makes a dynamic convolution Swin Transformer without weights. */
     public DynamicConvSwin(Config config) {
         super(config);
-        addLayers(
-                config,
-                new Stem(config.embedDim(), true, config.ape(), config.pretrainImgSize()),
-                (stage, block) -> attention(config, stage, block));
+        addBlocks(config, (stage, block) -> attention(config, stage, block));
+        finish();
     }
 
     private static Layer attention(Config config, int stage, int block) {
@@ -203,14 +189,12 @@ public final class DynamicConvSwin extends SwinFamily {
         Windowed(Config config, int heads, WindowRegion region) {
             this.region = region;
             this.heads = heads;
+            Shape shape = new Shape(region.offsets(), heads);
+            WeightInit init = WeightInit.truncatedNormal(0.02);
             table =
-                    config.relativePositionBias()
-                            ? Optional.of(
-                                    parameter(
-                                            "relative_position_bias_table",
-                                            new Shape(region.offsets(), heads),
-                                            WeightInit.truncatedNormal(0.02)))
-                            : Optional.empty();
+                    when(
+                            config.relativePositionBias(),
+                            () -> parameter("relative_position_bias_table", shape, init));
         }
 
         final Optional<NDArray> bias() {

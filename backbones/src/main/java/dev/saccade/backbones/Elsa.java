@@ -13,6 +13,7 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.ElsaAttention;
@@ -156,7 +157,7 @@ public final class Elsa extends Layer {
                         "attn",
                         switch (config.form) {
                             case RELEASED ->
-                                    new Convolutions(queries, weights, widths.logitGroups, config);
+                                    convolutions(queries, weights, widths.logitGroups, config);
                             case STRICT -> new TokenAndNeighbor(queries, weights, config);
                         });
         ghostHead =
@@ -204,33 +205,21 @@ public final class Elsa extends Layer {
     }
 
     /**
-     * From {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} as in all models released.
+     * Returns layers from {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} as in all
+     * released models.
      */
-    private static final class Convolutions extends Layer {
-
-        private final Conv2d spread;
-        private final Conv2d mapped;
-
-        Convolutions(int queries, int weights, int groups, Config config) {
-            spread =
-                    add(
-                            "0",
-                            Conv2d.withDefaultInit(
-                                    new Geometry(queries, queries, config.elsaKernel)
-                                            .padding(config.reach())
-                                            .dilation(config.dilation)
-                                            .groups(queries / config.groupWidth)));
-            mapped =
-                    add(
-                            "2",
-                            Conv2d.withDefaultInit(
-                                    new Geometry(queries, weights, 1).groups(groups)));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return mapped.apply(Functional.gelu(spread.apply(x))).transpose(0, 2, 3, 1);
-        }
+    private static Layer convolutions(int queries, int weights, int groups, Config config) {
+        Geometry spread =
+                new Geometry(queries, queries, config.elsaKernel)
+                        .padding(config.reach())
+                        .dilation(config.dilation)
+                        .groups(queries / config.groupWidth);
+        Geometry mapped = new Geometry(queries, weights, 1).groups(groups);
+        return new Sequential()
+                .append(Conv2d.withDefaultInit(spread))
+                .then(Functional::gelu)
+                .append(Conv2d.withDefaultInit(mapped))
+                .then(StagedTransformer::toTokens);
     }
 
     /** From {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by the paper's Eq. 7. */

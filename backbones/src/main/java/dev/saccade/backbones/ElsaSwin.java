@@ -55,15 +55,9 @@ public final class ElsaSwin extends SwinFamily {
      */
     @Part("elsa_swin")
     @Variant(name = "tiny")
-    @Variant(
-            name = "small",
-            settings = {"depths: [2, 2, 18, 2]", "group_width: 8"})
-    @Variant(
-            name = "base",
-            settings = {BASE, "group_width: 8"})
-    @Variant(
-            name = "large",
-            settings = {LARGE, "group_width: 8"})
+    @Variant(name = "small", settings = "depths: [2, 2, 18, 2], group_width: 8")
+    @Variant(name = "base", settings = BASE + ", group_width: 8")
+    @Variant(name = "large", settings = LARGE + ", group_width: 8")
     @Variant(
             name = "large_384",
             settings = {LARGE, "group_width: 8", "window_size: 12", "pretrain_img_size: 384"})
@@ -112,14 +106,8 @@ public final class ElsaSwin extends SwinFamily {
     /** Makes an ELSA-Swin without weights. */
     public ElsaSwin(Config config) {
         super(config);
-        addLayers(
-                config,
-                new Stem(
-                        config.embedDim(),
-                        config.patchNorm(),
-                        config.ape(),
-                        config.pretrainImgSize()),
-                (stage, block) -> attention(config, stage, block));
+        addBlocks(config, (stage, block) -> attention(config, stage, block));
+        finish();
     }
 
     private static Layer attention(Config config, int stage, int block) {

@@ -98,55 +98,29 @@ public final class Focal extends SwinFamily {
      */
     @Part("focal")
     @Variant(name = "tiny")
-    @Variant(
-            name = "small",
-            settings = {"depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
-    @Variant(
-            name = "base",
-            settings = {BASE, "drop_path_rate: 0.5"})
-    @Variant(
-            name = "large",
-            settings = {WIDE, "drop_path_rate: 0.5"})
+    @Variant(name = "small", settings = "depths: [2, 2, 18, 2], drop_path_rate: 0.3")
+    @Variant(name = "base", settings = BASE + ", drop_path_rate: 0.5")
+    @Variant(name = "large", settings = WIDE + ", drop_path_rate: 0.5")
     @Variant(name = "tiny_224", settings = AT_224)
-    @Variant(
-            name = "small_224",
-            settings = {AT_224, "depths: [2, 2, 18, 2]"})
-    @Variant(
-            name = "base_224",
-            settings = {BASE, AT_224, "drop_path_rate: 0.3"})
-    @Variant(
-            name = "large_224",
-            settings = {AT_224, WIDE, "drop_path_rate: 0.3"})
-    @Variant(
-            name = "tiny_conv_224",
-            settings = {AT_224, CONV})
+    @Variant(name = "small_224", settings = AT_224 + ", depths: [2, 2, 18, 2]")
+    @Variant(name = "base_224", settings = BASE + ", " + AT_224 + ", drop_path_rate: 0.3")
+    @Variant(name = "large_224", settings = AT_224 + ", " + WIDE + ", drop_path_rate: 0.3")
+    @Variant(name = "tiny_conv_224", settings = AT_224 + ", " + CONV)
     @Variant(
             name = "small_conv_224",
             settings = {AT_224, "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3", CONV})
     @Variant(
             name = "base_conv_224",
             settings = {BASE, AT_224, "drop_path_rate: 0.5", CONV})
-    @Variant(
-            name = "tiny_224_shift",
-            settings = {AT_224, "use_shift: true"})
+    @Variant(name = "tiny_224_shift", settings = AT_224 + ", use_shift: true")
     @Variant(
             name = "tiny_224_window",
             settings = {AT_224, "focal_levels: [1, 1, 1, 1]", "expand_sizes: [0, 0, 0, 0]"})
-    @Variant(
-            name = "tiny_224_local",
-            settings = {AT_224, "focal_levels: [1, 1, 1, 1]"})
-    @Variant(
-            name = "tiny_224_global",
-            settings = {AT_224, "expand_sizes: [0, 0, 0, 0]"})
-    @Variant(
-            name = "tiny_224_w14",
-            settings = {AT_224, "window_size: 14"})
-    @Variant(
-            name = "tiny_224_2222",
-            settings = {AT_224, "depths: [2, 2, 2, 2]"})
-    @Variant(
-            name = "tiny_224_2242",
-            settings = {AT_224, "depths: [2, 2, 4, 2]"})
+    @Variant(name = "tiny_224_local", settings = AT_224 + ", focal_levels: [1, 1, 1, 1]")
+    @Variant(name = "tiny_224_global", settings = AT_224 + ", expand_sizes: [0, 0, 0, 0]")
+    @Variant(name = "tiny_224_w14", settings = AT_224 + ", window_size: 14")
+    @Variant(name = "tiny_224_2222", settings = AT_224 + ", depths: [2, 2, 2, 2]")
+    @Variant(name = "tiny_224_2242", settings = AT_224 + ", depths: [2, 2, 4, 2]")
     public record Config(
             @Default("tiny") String variant,
             @Default("96") int embedDim,
@@ -228,18 +202,9 @@ public final class Focal extends SwinFamily {
     public Focal(Config config) {
         super(config);
         setStem(add("", new Stem(config)));
-        for (int s = 0; s < STAGES; s++) {
-            String layer = "layers." + s + ".";
-            int stage = s;
-            addStage(
-                    each(
-                            config.stages().depths().get(s),
-                            b -> add(layer + "blocks." + b, new FocalBlock(config, stage, b))),
-                    s == STAGES - 1
-                            ? Optional.empty()
-                            : Optional.of(
-                                    add(layer + "downsample", new Downsample(config, stage))));
-        }
+        addStages(
+                (s, b) -> add("layers." + s + ".blocks." + b, new FocalBlock(config, s, b)),
+                s -> Optional.of(add("layers." + s + ".downsample", new Downsample(config, s))));
         if (config.outputNorms()) {
             addOutputNorms(EPS);
         }
@@ -263,14 +228,12 @@ public final class Focal extends SwinFamily {
                     add(
                             "patch_embed",
                             new PatchEmbed(geometry, config.patchNorm(), config.padToPatches()));
-            positions =
-                    config.ape()
-                            ? Optional.of(
-                                    parameter(
-                                            "absolute_pos_embed",
-                                            new Shape(1, rows() * columns(), config.embedDim()),
-                                            WeightInit.truncatedNormal(0.02)))
-                            : Optional.empty();
+            positions = when(config.ape(), () -> positions(config.embedDim()));
+        }
+
+        private Parameter positions(int channels) {
+            Shape shape = new Shape(1, rows() * columns(), channels);
+            return parameter("absolute_pos_embed", shape, WeightInit.truncatedNormal(0.02));
         }
 
         private long rows() {
@@ -302,10 +265,7 @@ public final class Focal extends SwinFamily {
 
         Downsample(Config config, int stage) {
             int in = config.channels(stage);
-            norm =
-                    config.usePreNorm()
-                            ? Optional.of(add("pre_norm", new GroupNorm(1, in)))
-                            : Optional.empty();
+            norm = when(config.usePreNorm(), () -> add("pre_norm", new GroupNorm(1, in)));
             Geometry geometry =
                     config.useConvEmbed()
                             ? new Geometry(in, 2 * in, 3).stride(2).padding(1)

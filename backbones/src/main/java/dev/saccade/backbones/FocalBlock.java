@@ -15,8 +15,10 @@ import dev.saccade.core.ops.attention.FocalAttention;
 import dev.saccade.core.ops.attention.FocalBias;
 import dev.saccade.core.ops.attention.FocalRegion;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** A {@link TransformerBlock} with focal attention. */
 final class FocalBlock extends TransformerBlock {
@@ -40,11 +42,11 @@ final class FocalBlock extends TransformerBlock {
 
     private static List<SubWindowPooling> pools(
             Focal.Config config, int stage, FocalRegion region) {
-        return StagedTransformer.each(
-                region.pooledLevels(),
-                k ->
-                        new SubWindowPooling(
-                                config.focalPool(), config.channels(stage), region.window(), k));
+        int channels = config.channels(stage);
+        return IntStream.range(0, region.pooledLevels())
+                .mapToObj(
+                        k -> new SubWindowPooling(config.focalPool(), channels, region.window(), k))
+                .toList();
     }
 
     /** Focal attention with a table of relative position biases for each kind of key. */
@@ -68,14 +70,12 @@ final class FocalBlock extends TransformerBlock {
             int heads = config.numHeads().get(stage);
             int side = 2 * region.window() - 1;
             own = parameter(TABLE, new Shape((long) side * side, heads), WeightInit.ZEROS);
+            Shape shape = new Shape(1, heads, region.area(), region.neighbors());
+            WeightInit init = WeightInit.truncatedNormal(0.02);
             neighbors =
-                    region.neighbors() == 0
-                            ? Optional.empty()
-                            : Optional.of(
-                                    parameter(
-                                            TABLE + "_to_neighbors",
-                                            new Shape(1, heads, region.area(), region.neighbors()),
-                                            WeightInit.truncatedNormal(0.02)));
+                    when(
+                            region.neighbors() > 0,
+                            () -> parameter(TABLE + "_to_neighbors", shape, init));
             windows = add(TABLE + "_to_windows", new WindowTables(region, heads));
             qkv = add("qkv", new Linear(channels, 3 * channels, config.qkvBias()));
             proj = add("proj", new Linear(channels, channels));
@@ -108,19 +108,14 @@ final class FocalBlock extends TransformerBlock {
     /** The tables of the levels, which the original numbers. */
     private static final class WindowTables extends Module {
 
-        private final List<Parameter> tables;
+        private final List<Parameter> tables = new ArrayList<>();
 
         WindowTables(FocalRegion region, int heads) {
-            tables =
-                    StagedTransformer.each(
-                            region.pooledLevels(),
-                            k -> {
-                                long reach = region.window() + region.cells(k) - 1L;
-                                return parameter(
-                                        String.valueOf(k),
-                                        new Shape(heads, reach * reach),
-                                        WeightInit.truncatedNormal(0.02));
-                            });
+            for (int k = 0; k < region.pooledLevels(); k++) {
+                long reach = region.window() + region.cells(k) - 1L;
+                Shape shape = new Shape(heads, reach * reach);
+                tables.add(parameter(String.valueOf(k), shape, WeightInit.truncatedNormal(0.02)));
+            }
         }
 
         List<NDArray> arrays() {

@@ -9,10 +9,10 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNormType;
-import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.KeyOnlyAttention;
@@ -111,27 +111,13 @@ public final class LinGlo extends StagedTransformer {
     @Variant(name = "b0", settings = B0)
     @Variant(name = "b1")
     @Variant(name = "b2", settings = "depths: [3, 5, 9, 3]")
-    @Variant(
-            name = "b0_cchh",
-            settings = {B0, "conv_stages: 2"})
-    @Variant(
-            name = "b0_chhh",
-            settings = {B0, "conv_stages: 1"})
-    @Variant(
-            name = "b0_dot_product",
-            settings = {B0, "attention: dot_product"})
-    @Variant(
-            name = "b0_cpe",
-            settings = {B0, "branches: 1", "skip: none"})
-    @Variant(
-            name = "b0_r_cpe",
-            settings = {B0, "branches: 1"})
-    @Variant(
-            name = "b0_p_cpe",
-            settings = {B0, "skip: none"})
-    @Variant(
-            name = "b0_without_c",
-            settings = {B0, "branches: 0", "down_sampling: patch"})
+    @Variant(name = "b0_cchh", settings = B0 + ", conv_stages: 2")
+    @Variant(name = "b0_chhh", settings = B0 + ", conv_stages: 1")
+    @Variant(name = "b0_dot_product", settings = B0 + ", attention: dot_product")
+    @Variant(name = "b0_cpe", settings = B0 + ", branches: 1, skip: none")
+    @Variant(name = "b0_r_cpe", settings = B0 + ", branches: 1")
+    @Variant(name = "b0_p_cpe", settings = B0 + ", skip: none")
+    @Variant(name = "b0_without_c", settings = B0 + ", branches: 0, down_sampling: patch")
     @Variant(
             name = "without_ch",
             settings = {
@@ -205,12 +191,7 @@ public final class LinGlo extends StagedTransformer {
     public LinGlo(Config config) {
         super(config);
         downSampling(config, 0).ifPresent(this::setStem);
-        for (int s = 0; s < STAGES; s++) {
-            int stage = s;
-            addStage(
-                    each(config.stages().depths().get(s), b -> block(config, stage, b)),
-                    s == STAGES - 1 ? Optional.empty() : downSampling(config, s + 1));
-        }
+        addStages((s, b) -> block(config, s, b), s -> downSampling(config, s + 1));
         addOutputNorms(EPS);
         freezeStages();
     }
@@ -236,13 +217,26 @@ public final class LinGlo extends StagedTransformer {
         Layer mlp =
                 config.branches() == 0
                         ? new Mlp(channels, hidden)
-                        : new PositionalMlp(channels, hidden, encoding(config, hidden, name));
+                        : positionalMlp(channels, hidden, encoding(config, hidden, name));
         return add(name, new TransformerBlock(channels, attention, mlp, EPS, dropPath));
+    }
+
+    /** Returns feed-forward layers that encode positions before the activation. */
+    private static Layer positionalMlp(int channels, int hidden, Layer encoding) {
+        return new Sequential()
+                .append("fc1", new Linear(channels, hidden))
+                .append("cpe", encoding)
+                .then(Functional::gelu)
+                .append("fc2", new Linear(hidden, channels));
     }
 
     private Layer encoding(Config config, int channels, String block) {
         if (config.deploy()) {
-            return new MergedPositionEncoding(channels);
+            // One convolution instead of all branches.
+            return new Sequential()
+                    .then(StagedTransformer::toMap)
+                    .append("dw", PositionEncoding.convolution(channels, WeightInit.ZEROS))
+                    .then(StagedTransformer::toTokens);
         }
         PositionEncoding encoding =
                 new PositionEncoding(
@@ -309,48 +303,6 @@ public final class LinGlo extends StagedTransformer {
                     saliency.getArray(),
                     products.stream().map(Linear::weight).toList(),
                     products.stream().flatMap(product -> product.bias().stream()).toList());
-        }
-    }
-
-    /** Feed-forward layers that encode positions before they activate. */
-    private static final class PositionalMlp extends Layer {
-
-        private final Linear fc1;
-        private final Layer cpe;
-        private final Linear fc2;
-
-        PositionalMlp(int channels, int hidden, Layer encoding) {
-            fc1 = add("fc1", new Linear(channels, hidden));
-            cpe = add("cpe", encoding);
-            fc2 = add("fc2", new Linear(hidden, channels));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return fc2.apply(activated(x));
-        }
-
-        private NDArray activated(NDArray x) {
-            return Functional.gelu(encoded(x));
-        }
-
-        private NDArray encoded(NDArray x) {
-            return cpe.apply(fc1.apply(x));
-        }
-    }
-
-    /** One convolution instead of all branches of a {@link PositionEncoding}. */
-    private static final class MergedPositionEncoding extends Layer {
-
-        private final Conv2d dw;
-
-        MergedPositionEncoding(int channels) {
-            dw = add("dw", PositionEncoding.convolution(channels, WeightInit.ZEROS));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return dw.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
         }
     }
 }

@@ -32,51 +32,35 @@ final class LinGloDownSampling {
      */
     static Optional<Layer> before(int stage, Config config) {
         return switch (config.downSampling()) {
-            case CONV ->
-                    Optional.of(
-                            stage == 0
-                                    ? new Stem(config.channels(0))
-                                    : new Downsampling(config, stage));
-            case PATCH -> Optional.of(new PatchEmbedding(config, stage));
-            case NONE -> stage == 0 ? Optional.of(new PatchEmbedding(config, 0)) : Optional.empty();
+            case CONV -> Optional.of(new Downsampling(config, stage));
+            case PATCH -> Optional.of(patches(config, stage));
+            case NONE -> stage == 0 ? Optional.of(patches(config, 0)) : Optional.empty();
         };
     }
 
-    /** Images to tokens of stride 4, by patches that overlap. */
-    private static final class Stem extends Layer {
-
-        private final Conv2d conv;
-        private final LayerNorm norm;
-
-        Stem(int channels) {
-            conv =
-                    add(
-                            "down1.conv",
-                            convolution(new Geometry(3, channels, 7).stride(4).padding(3)));
-            norm = add("stemNorm", new LayerNorm(channels, LinGlo.EPS));
-        }
-
-        @Override
-        protected NDArray forward(NDArray images) {
-            return norm.apply(conv.apply(images).transpose(0, 2, 3, 1));
-        }
-    }
-
-    /** Reduces a map to the next stage with overlapping patches. */
+    /** Overlapping patches: of images to stride 4, then of maps to half their size. */
     private static final class Downsampling extends Layer {
 
+        private final boolean isStem;
         private final Conv2d conv;
         private final LayerNorm norm;
         private final boolean normalizesFirst;
 
         Downsampling(Config config, int stage) {
-            int in = config.channels(stage - 1);
+            isStem = stage == 0;
+            int in = isStem ? 3 : config.channels(stage - 1);
             int out = config.channels(stage);
-            normalizesFirst = config.downNorm() == DownNorm.PRE;
-            conv = convolution(new Geometry(in, out, 3).stride(2).padding(1));
+            normalizesFirst = !isStem && config.downNorm() == DownNorm.PRE;
             String name = "down" + (stage + 1);
-            norm = add(name + ".norm", new LayerNorm(normalizesFirst ? in : out, LinGlo.EPS));
-            add(name + ".conv", conv);
+            norm =
+                    add(
+                            isStem ? "stemNorm" : name + ".norm",
+                            new LayerNorm(normalizesFirst ? in : out, LinGlo.EPS));
+            Geometry geometry =
+                    isStem
+                            ? new Geometry(in, out, 7).stride(4).padding(3)
+                            : new Geometry(in, out, 3).stride(2).padding(1);
+            conv = add(name + ".conv", convolution(geometry));
         }
 
         @Override
@@ -85,36 +69,24 @@ final class LinGloDownSampling {
         }
 
         private NDArray convolved(NDArray x) {
-            return conv.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
+            NDArray map = isStem ? x : x.transpose(0, 3, 1, 2);
+            return conv.apply(map).transpose(0, 2, 3, 1);
         }
     }
 
     /** Patches that do not overlap, padded to whole patches, with absolute positions. */
-    private static final class PatchEmbedding extends Layer {
-
-        private final boolean ofImage;
-        private final PatchEmbed embed;
-        private final AbsolutePositions positions;
-
-        PatchEmbedding(Config config, int stage) {
-            ofImage = stage == 0;
-            int in = ofImage ? 3 : config.channels(stage - 1);
-            int out = config.channels(stage);
-            int patch = ofImage ? config.stride(0) : 2;
-            Conv2d conv = convolution(new Geometry(in, out, patch).stride(patch));
-            embed =
-                    add(
-                            "patch_embed" + (stage + 1),
-                            new PatchEmbed(
-                                    conv, Optional.of(new LayerNorm(out, LinGlo.EPS)), patch));
-            int side = IMAGE_SIZE / config.stride(stage);
-            positions = add("", new AbsolutePositions(stage, out, side, false));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return positions.apply(embed.apply(ofImage ? x : x.transpose(0, 3, 1, 2)));
-        }
+    private static Layer patches(Config config, int stage) {
+        int in = stage == 0 ? 3 : config.channels(stage - 1);
+        int out = config.channels(stage);
+        int patch = stage == 0 ? config.stride(0) : 2;
+        Conv2d conv = convolution(new Geometry(in, out, patch).stride(patch));
+        Optional<LayerNorm> norm = Optional.of(new LayerNorm(out, LinGlo.EPS));
+        return new PositionedPatchEmbed(
+                stage,
+                new PatchEmbed(conv, norm, patch),
+                out,
+                IMAGE_SIZE / config.stride(stage),
+                false);
     }
 
     private static Conv2d convolution(Geometry geometry) {

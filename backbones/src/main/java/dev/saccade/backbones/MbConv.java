@@ -9,6 +9,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 
@@ -23,43 +24,37 @@ final class MbConv extends Layer {
 
     private static final int EXPANSION = 4;
 
-    private final BatchNorm2d norm;
-    private final Conv2d expand;
-    private final BatchNorm2d expandNorm;
-    private final Conv2d dw;
-    private final BatchNorm2d dwNorm;
-    private final SqueezeExcitation se;
-    private final Conv2d project;
+    private final Layer layers;
     private final DropPath dropPath;
 
     MbConv(int channels, BatchNormType type, double dropPath) {
         int hidden = EXPANSION * channels;
-        norm = add("norm", new BatchNorm2d(channels, type));
-        expand = add("expand.conv", Conv2d.withoutBias(new Geometry(channels, hidden, 1)));
-        expandNorm = add("expand.bn", new BatchNorm2d(hidden, type));
-        dw = add("dw.conv", PositionEncoding.convolution(hidden, null));
-        dwNorm = add("dw.bn", new BatchNorm2d(hidden, type));
-        se = add("se", new SqueezeExcitation(hidden, Math.max(1, channels / 4)));
-        project =
+        Geometry project = new Geometry(hidden, channels, 1);
+        layers =
                 add(
-                        "project",
-                        new Conv2d(new Geometry(hidden, channels, 1), WeightInit.kaimingNormal()));
+                        "",
+                        new Sequential()
+                                .then(StagedTransformer::toMap)
+                                .append("norm", new BatchNorm2d(channels, type))
+                                .append(
+                                        "expand.conv",
+                                        Conv2d.withoutBias(new Geometry(channels, hidden, 1)))
+                                .append("expand.bn", new BatchNorm2d(hidden, type))
+                                .then(Functional::gelu)
+                                .append("dw.conv", PositionEncoding.convolution(hidden, null))
+                                .append("dw.bn", new BatchNorm2d(hidden, type))
+                                .then(Functional::gelu)
+                                .append(
+                                        "se",
+                                        new SqueezeExcitation(hidden, Math.max(1, channels / 4)))
+                                .append("project", new Conv2d(project, WeightInit.kaimingNormal()))
+                                .then(StagedTransformer::toTokens));
         this.dropPath = add("drop_path", new DropPath(dropPath));
     }
 
     @Override
     protected NDArray forward(NDArray x) {
-        NDArray wide = activated(expand, expandNorm, norm(x));
-        NDArray y = project.apply(se.apply(activated(dw, dwNorm, wide)));
-        return x.add(dropPath.apply(y.transpose(0, 2, 3, 1)));
-    }
-
-    private NDArray norm(NDArray x) {
-        return norm.apply(x.transpose(0, 3, 1, 2));
-    }
-
-    private static NDArray activated(Conv2d conv, BatchNorm2d bn, NDArray x) {
-        return Functional.gelu(bn.apply(conv.apply(x)));
+        return x.add(dropPath.apply(layers.apply(x)));
     }
 
     /** Scales each channel by a gate computed from the means of all channels (Hu et al. 2018). */

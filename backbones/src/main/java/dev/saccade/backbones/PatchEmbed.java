@@ -12,9 +12,8 @@ import dev.saccade.core.ops.script.Tracer;
 import java.util.Optional;
 
 /**
- * Images to tokens: a convolution over patches and, where there is one, a layer normalization. An
- * image is padded with zeros at the bottom and right to whole patches, unless it is to be taken as
- * it is.
+ * Images to tokens: a convolution over patches and an optional layer normalization. Images can be
+ * padded with zeros at the bottom and right to whole patches.
  */
 final class PatchEmbed extends Layer {
 
@@ -24,14 +23,7 @@ final class PatchEmbed extends Layer {
     private final Conv2d proj;
     private final Optional<LayerNorm> norm;
 
-    /** Patches that do not overlap, of padded images. */
-    PatchEmbed(int in, int out, int patch, boolean normalized) {
-        this(new Geometry(in, out, patch).stride(patch), normalized, true);
-    }
-
-    /**
-     * Patches that may overlap, of images that are padded to whole strides or taken as they are.
-     */
+    /** Creates an embedding that pads images to whole strides, or does not. */
     PatchEmbed(Geometry geometry, boolean normalized, boolean padded) {
         this(
                 Conv2d.withDefaultInit(geometry),

@@ -57,10 +57,7 @@ final class PositionEncoding extends Layer {
                 IntStream.rangeClosed(1, branches)
                         .mapToObj(b -> add("branch" + b, new Branch(channels, branchBn, norm)))
                         .toList();
-        skipBn =
-                skip == Skip.BN
-                        ? Optional.of(add("skip.bn", new BatchNorm2d(channels, norm)))
-                        : Optional.empty();
+        skipBn = when(skip == Skip.BN, () -> add("skip.bn", new BatchNorm2d(channels, norm)));
         normalized = branchBn || skip == Skip.BN;
     }
 
@@ -169,10 +166,7 @@ final class PositionEncoding extends Layer {
 
         Branch(int channels, boolean normalized, BatchNormType norm) {
             conv = add("conv", convolution(channels, null));
-            bn =
-                    normalized
-                            ? Optional.of(add("bn", new BatchNorm2d(channels, norm)))
-                            : Optional.empty();
+            bn = when(normalized, () -> add("bn", new BatchNorm2d(channels, norm)));
         }
 
         @Override

@@ -15,6 +15,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.attention.DotProductAttention;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -49,12 +50,8 @@ public final class Pvt extends StagedTransformer {
     @Part("pvt")
     @Variant(name = "tiny", settings = "depths: [2, 2, 2, 2]")
     @Variant(name = "small")
-    @Variant(
-            name = "medium",
-            settings = {"depths: [3, 4, 18, 3]", "drop_path_rate: 0"})
-    @Variant(
-            name = "large",
-            settings = {"depths: [3, 8, 27, 3]", "drop_path_rate: 0"})
+    @Variant(name = "medium", settings = "depths: [3, 4, 18, 3], drop_path_rate: 0")
+    @Variant(name = "large", settings = "depths: [3, 8, 27, 3], drop_path_rate: 0")
     public record Config(
             @Default("small") String variant,
             @Default("[64, 128, 320, 512]") List<Integer> embedDims,
@@ -113,16 +110,10 @@ public final class Pvt extends StagedTransformer {
     /** Makes a Pyramid Vision Transformer without weights. */
     public Pvt(Config config) {
         super(config);
-        List<Embedding> embeddings = each(STAGES, s -> add("", new Embedding(config, s)));
-        setStem(embeddings.get(0));
-        for (int s = 0; s < STAGES; s++) {
-            int stage = s;
-            addStage(
-                    each(
-                            config.stages().depths().get(s),
-                            b -> add("block" + (stage + 1) + "." + b, block(config, stage, b))),
-                    embeddings.stream().skip(s + 1L).findFirst());
-        }
+        setStem(add("", embedding(config, 0)));
+        addStages(
+                (s, b) -> add("block" + (s + 1) + "." + b, block(config, s, b)),
+                s -> Optional.of(add("", embedding(config, s + 1))));
         freezeStages();
     }
 
@@ -136,42 +127,15 @@ public final class Pvt extends StagedTransformer {
                 config.stages().dropPathRate(stage, block));
     }
 
-    /** Patches of the image or of the previous stage's map, with learned position embeddings. */
-    static final class Embedding extends Layer {
-
-        private final boolean ofImage;
-        private final Conv2d proj;
-        private final LayerNorm norm;
-        private final AbsolutePositions positions;
-
-        Embedding(Config config, int stage) {
-            int channels = config.channels(stage);
-            ofImage = stage == 0;
-            int in = ofImage ? 3 : config.channels(stage - 1);
-            int patch = ofImage ? PATCH : 2;
-            int side = config.pretrainImgSize() / (PATCH << stage);
-            // The classifier has a class token in the last stage.
-            positions = add("", new AbsolutePositions(stage, channels, side, stage == STAGES - 1));
-            String name = "patch_embed" + (stage + 1);
-            proj =
-                    add(
-                            name + ".proj",
-                            Conv2d.withDefaultInit(
-                                    new Geometry(in, channels, patch).stride(patch)));
-            norm = add(name + ".norm", new LayerNorm(channels));
-        }
-
-        /**
-         * Embeds.
-         *
-         * @param x images {@code [N, 3, H, W]} in the first stage, else tokens {@code [N, H, W, C]}
-         * @return tokens, a patch of each
-         */
-        @Override
-        protected NDArray forward(NDArray x) {
-            NDArray map = ofImage ? x : x.transpose(0, 3, 1, 2);
-            return positions.apply(norm.apply(proj.apply(map).transpose(0, 2, 3, 1)));
-        }
+    static Layer embedding(Config config, int stage) {
+        int in = stage == 0 ? 3 : config.channels(stage - 1);
+        int patch = stage == 0 ? PATCH : 2;
+        int channels = config.channels(stage);
+        Geometry geometry = new Geometry(in, channels, patch).stride(patch);
+        int side = config.pretrainImgSize() / (PATCH << stage);
+        // The classifier has a class token in the last stage.
+        return new PositionedPatchEmbed(
+                stage, new PatchEmbed(geometry, true, false), channels, side, stage == STAGES - 1);
     }
 
     /** Attention whose keys and values are of a smaller map. */
@@ -182,7 +146,7 @@ public final class Pvt extends StagedTransformer {
         private final Linear kv;
         private final Linear proj;
         private final int ratio;
-        private final Optional<Reduction> reduction;
+        private final Optional<Layer> reduction;
 
         Attention(Config config, int stage) {
             int channels = config.channels(stage);
@@ -191,10 +155,14 @@ public final class Pvt extends StagedTransformer {
             q = add("q", new Linear(channels, channels, config.qkvBias()));
             kv = add("kv", new Linear(channels, 2 * channels, config.qkvBias()));
             proj = add("proj", new Linear(channels, channels));
-            reduction =
-                    ratio == 1
-                            ? Optional.empty()
-                            : Optional.of(add("", new Reduction(channels, ratio)));
+            Geometry cells = new Geometry(channels, channels, ratio).stride(ratio);
+            Layer reduced =
+                    new Sequential()
+                            .then(StagedTransformer::toMap)
+                            .append("sr", Conv2d.withDefaultInit(cells))
+                            .then(StagedTransformer::toTokens)
+                            .append("norm", new LayerNorm(channels));
+            reduction = when(ratio > 1, () -> add("", reduced));
         }
 
         @Override
@@ -208,27 +176,6 @@ public final class Pvt extends StagedTransformer {
             }
             NDArray reduced = reduction.map(layer -> layer.apply(x)).orElse(x);
             return proj.apply(DotProductAttention.attend(q.apply(x), kv.apply(reduced), heads));
-        }
-    }
-
-    /** Cells of {@code ratio} by {@code ratio} tokens to one each. */
-    private static final class Reduction extends Layer {
-
-        private final Conv2d sr;
-        private final LayerNorm norm;
-
-        Reduction(int channels, int ratio) {
-            sr =
-                    add(
-                            "sr",
-                            Conv2d.withDefaultInit(
-                                    new Geometry(channels, channels, ratio).stride(ratio)));
-            norm = add("norm", new LayerNorm(channels));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return norm.apply(sr.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
         }
     }
 }

@@ -13,9 +13,9 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
-import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 
 /**
  * ResNet (He et al. 2015) and, with {@code groups}, ResNeXt (Xie et al. 2017) as in mmdetection's
@@ -71,18 +70,10 @@ public final class ResNet extends Backbone {
     @Variant(name = "resnet50")
     @Variant(name = "resnet101", settings = "depth: 101")
     @Variant(name = "resnet152", settings = "depth: 152")
-    @Variant(
-            name = "resnext50_32x4d",
-            settings = {"groups: 32", "base_width: 4"})
-    @Variant(
-            name = "resnext101_32x4d",
-            settings = {"depth: 101", "groups: 32", "base_width: 4"})
-    @Variant(
-            name = "resnext101_64x4d",
-            settings = {"depth: 101", "groups: 64", "base_width: 4"})
-    @Variant(
-            name = "resnext101_32x8d",
-            settings = {"depth: 101", "groups: 32", "base_width: 8"})
+    @Variant(name = "resnext50_32x4d", settings = "groups: 32, base_width: 4")
+    @Variant(name = "resnext101_32x4d", settings = "depth: 101, groups: 32, base_width: 4")
+    @Variant(name = "resnext101_64x4d", settings = "depth: 101, groups: 64, base_width: 4")
+    @Variant(name = "resnext101_32x8d", settings = "depth: 101, groups: 32, base_width: 8")
     public record Config(
             @Default("50") int depth,
             @Default("64") int stemChannels,
@@ -158,63 +149,59 @@ public final class ResNet extends Backbone {
     }
 
     private final Config config;
-    private final List<Conv2d> stemConvs = new ArrayList<>();
-    private final List<BatchNorm2d> stemNorms = new ArrayList<>();
-    private final List<List<Block>> stages = new ArrayList<>();
+    private final List<Sequential> stages = new ArrayList<>();
+    private final List<List<Module>> layers = new ArrayList<>();
     private final List<Module> frozen = new ArrayList<>();
 
-    /** Makes a ResNet without weights. */
+    /** Creates a ResNet without weights. */
     public ResNet(Config config) {
         this.config = config;
         int in = config.stemChannels();
+        Sequential stem = new Sequential();
         if (config.deepStem()) {
-            stack("stem.0", "stem.1", new Geometry(3, in / 2, 3).stride(2).padding(1));
-            stack("stem.3", "stem.4", new Geometry(in / 2, in / 2, 3).padding(1));
-            stack("stem.6", "stem.7", new Geometry(in / 2, in, 3).padding(1));
+            stack(stem, "stem.0", "stem.1", new Geometry(3, in / 2, 3).stride(2).padding(1));
+            stack(stem, "stem.3", "stem.4", new Geometry(in / 2, in / 2, 3).padding(1));
+            stack(stem, "stem.6", "stem.7", new Geometry(in / 2, in, 3).padding(1));
         } else {
-            stack("conv1", "bn1", new Geometry(3, in, 7).stride(2).padding(3));
+            stack(stem, "conv1", "bn1", new Geometry(3, in, 7).stride(2).padding(3));
         }
+        stem.then(x -> Functional.maxPool2d(x, 3, 2, 1));
+        layers.add(List.of(stem));
         for (int s = 0; s < 4; s++) {
+            Sequential stage = add("", new Sequential());
+            if (s == 0) {
+                stage.append("", stem);
+            }
             int planes = config.baseChannels() << s;
-            List<Block> blocks = new ArrayList<>();
             for (int b = 0; b < BLOCKS_OF_DEPTH.get(config.depth()).get(s); b++) {
-                int stride = s > 0 && b == 0 ? 2 : 1;
-                blocks.add(add("layer" + (s + 1) + "." + b, new Block(config, in, planes, stride)));
+                Block block = new Block(config, in, planes, s > 0 && b == 0 ? 2 : 1);
+                stage.append("layer" + (s + 1) + "." + b, block);
+                layers.add(List.of(block));
                 in = planes * config.expansion();
             }
-            stages.add(blocks);
+            stages.add(stage);
         }
-        freezeStages();
+        if (config.frozenStages() >= 0) {
+            frozen.add(stem);
+            frozen.addAll(stages.subList(0, config.frozenStages()));
+        }
+        frozen.forEach(Module::freeze);
         train(true);
     }
 
-    private void stack(String convName, String normName, Geometry geometry) {
-        stemConvs.add(add(convName, Conv2d.withoutBias(geometry)));
-        stemNorms.add(add(normName, norm(config, geometry.out(), WeightInit.ONES)));
+    private void stack(Sequential stem, String conv, String norm, Geometry geometry) {
+        stem.append(conv, Conv2d.withoutBias(geometry))
+                .append(norm, norm(config, geometry.out(), WeightInit.ONES))
+                .then(Functional::reluInPlace);
     }
 
     private static BatchNorm2d norm(Config config, int channels, WeightInit weightInit) {
         return new BatchNorm2d(channels, config.norm(), config.normEps(), weightInit);
     }
 
-    private void freezeStages() {
-        if (config.frozenStages() >= 0) {
-            frozen.addAll(stemConvs);
-            frozen.addAll(stemNorms);
-        }
-        for (int s = 0; s < config.frozenStages(); s++) {
-            frozen.addAll(stages.get(s));
-        }
-        frozen.forEach(Module::freeze);
-    }
-
-    /** A layer a residual block. */
+    /** Each residual block is a layer. */
     @Override
     public Map<String, Integer> layers() {
-        List<Module> stem = new ArrayList<>(stemConvs);
-        stem.addAll(stemNorms);
-        List<List<Module>> layers = new ArrayList<>(List.of(stem));
-        stages.forEach(blocks -> blocks.forEach(block -> layers.add(List.of(block))));
         return layersOf(layers);
     }
 
@@ -230,27 +217,12 @@ public final class ResNet extends Backbone {
         List<NDArray> levels = new ArrayList<>();
         NDArray x = images;
         for (int s = 0; s <= last; s++) {
-            x = Scope.chain(x, steps(s));
+            x = stages.get(s).apply(x);
             if (config.outIndices().contains(s)) {
                 levels.add(x);
             }
         }
         return new FeaturePyramid(levels);
-    }
-
-    /** Returns what leads to the output of a stage from that of the one before. */
-    private List<UnaryOperator<NDArray>> steps(int stage) {
-        List<UnaryOperator<NDArray>> steps = new ArrayList<>();
-        if (stage == 0) {
-            for (int i = 0; i < stemConvs.size(); i++) {
-                steps.add(stemConvs.get(i));
-                steps.add(stemNorms.get(i));
-                steps.add(Functional::reluInPlace);
-            }
-            steps.add(x -> Functional.maxPool2d(x, 3, 2, 1));
-        }
-        steps.addAll(stages.get(stage));
-        return steps;
     }
 
     @Override
@@ -266,74 +238,47 @@ public final class ResNet extends Backbone {
     /** A residual block: basic (two 3x3) or bottleneck (1x1, 3x3 with stride and groups, 1x1). */
     private static final class Block extends Layer {
 
-        private final List<Conv2d> convs = new ArrayList<>();
-        private final List<BatchNorm2d> norms = new ArrayList<>();
         private final Config config;
-        private final Optional<Layer> projection;
+        private final Sequential convs = add("", new Sequential());
+        private final Optional<Layer> downsample;
 
         Block(Config config, int in, int planes, int stride) {
             this.config = config;
             int out = planes * config.expansion();
             WeightInit last = config.zeroInitResidual() ? WeightInit.ZEROS : WeightInit.ONES;
             if (config.expansion() == 1) {
-                stack(threeByThree(in, planes).stride(stride), WeightInit.ONES);
-                stack(threeByThree(planes, out), last);
+                stack(1, threeByThree(in, planes).stride(stride), WeightInit.ONES);
+                stack(2, threeByThree(planes, out), last);
             } else {
                 int width = config.width(planes);
-                stack(new Geometry(in, width, 1), WeightInit.ONES);
-                stack(
-                        threeByThree(width, width).stride(stride).groups(config.groups()),
-                        WeightInit.ONES);
-                stack(new Geometry(width, out, 1), last);
+                Geometry middle = threeByThree(width, width).stride(stride).groups(config.groups());
+                stack(1, new Geometry(in, width, 1), WeightInit.ONES);
+                stack(2, middle, WeightInit.ONES);
+                stack(3, new Geometry(width, out, 1), last);
             }
-            boolean projects = stride != 1 || in != out;
-            projection =
-                    projects
-                            ? Optional.of(
-                                    add("downsample", new Projection(config, in, out, stride)))
-                            : Optional.empty();
+            Layer projection =
+                    new Sequential()
+                            .append(Conv2d.withoutBias(new Geometry(in, out, 1).stride(stride)))
+                            .append(norm(config, out, WeightInit.ONES));
+            downsample = when(stride != 1 || in != out, () -> add("downsample", projection));
         }
 
         private static Geometry threeByThree(int in, int out) {
             return new Geometry(in, out, 3).padding(1);
         }
 
-        private void stack(Geometry geometry, WeightInit normInit) {
-            int number = convs.size() + 1;
-            convs.add(add("conv" + number, Conv2d.withoutBias(geometry)));
-            norms.add(add("bn" + number, norm(config, geometry.out(), normInit)));
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            NDArray y = x;
-            int last = convs.size() - 1;
-            for (int i = 0; i < last; i++) {
-                y = Functional.reluInPlace(normalized(norms.get(i), convs.get(i), y));
+        private void stack(int number, Geometry geometry, WeightInit normInit) {
+            if (number > 1) {
+                convs.then(Functional::reluInPlace);
             }
-            y = normalized(norms.get(last), convs.get(last), y);
-            return Functional.addReluInPlace(y, projection.map(layer -> layer.apply(x)).orElse(x));
-        }
-
-        private static NDArray normalized(BatchNorm2d norm, Conv2d conv, NDArray x) {
-            return norm.apply(conv.apply(x));
-        }
-    }
-
-    /** The shortcut of a block that changes size or channels. */
-    private static final class Projection extends Layer {
-
-        private final Conv2d conv;
-        private final BatchNorm2d norm;
-
-        Projection(Config config, int in, int out, int stride) {
-            conv = add("0", Conv2d.withoutBias(new Geometry(in, out, 1).stride(stride)));
-            norm = add("1", norm(config, out, WeightInit.ONES));
+            convs.append("conv" + number, Conv2d.withoutBias(geometry))
+                    .append("bn" + number, norm(config, geometry.out(), normInit));
         }
 
         @Override
         protected NDArray forward(NDArray x) {
-            return norm.apply(conv.apply(x));
+            NDArray y = convs.apply(x);
+            return Functional.addReluInPlace(y, downsample.map(layer -> layer.apply(x)).orElse(x));
         }
     }
 }

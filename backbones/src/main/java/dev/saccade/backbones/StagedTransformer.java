@@ -22,7 +22,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -96,6 +95,22 @@ abstract class StagedTransformer extends Backbone {
                 pairs);
     }
 
+    /** Creates and adds a block of a stage. */
+    interface BlockMaker {
+
+        Layer make(int stage, int block);
+    }
+
+    /** Returns tokens {@code [N, H, W, C]} as a map {@code [N, C, H, W]}, in the same memory. */
+    static NDArray toMap(NDArray tokens) {
+        return tokens.transpose(0, 3, 1, 2);
+    }
+
+    /** Returns a map {@code [N, C, H, W]} as tokens {@code [N, H, W, C]}, in the same memory. */
+    static NDArray toTokens(NDArray map) {
+        return map.transpose(0, 2, 3, 1);
+    }
+
     private record Stage(List<Layer> blocks, Optional<Layer> downsample) {}
 
     private final Config config;
@@ -113,21 +128,33 @@ abstract class StagedTransformer extends Backbone {
         stem = layer;
     }
 
-    /** Adds the next stage; the down-sampling, if any, runs between it and the stage after it. */
-    final void addStage(List<? extends Layer> blocks, Optional<? extends Layer> downsample) {
-        stages.add(new Stage(List.copyOf(blocks), downsample.map(layer -> layer)));
+    /**
+     * Adds all stages.
+     *
+     * @param downsample creates and adds the layer between a stage, 0 to 2, and the next
+     */
+    final void addStages(BlockMaker block, IntFunction<Optional<Layer>> downsample) {
+        for (int s = 0; s < STAGES; s++) {
+            List<Layer> blocks = new ArrayList<>();
+            for (int b = 0; b < config.stages().depths().get(s); b++) {
+                blocks.add(block.make(s, b));
+            }
+            boolean isLast = s == STAGES - 1;
+            stages.add(new Stage(blocks, isLast ? Optional.empty() : downsample.apply(s)));
+        }
     }
 
-    /** Adds a layer normalization {@code norm<i>} to every output, after the last stage. */
+    /** Appends a block to the last stage. */
+    final void addLastBlock(Layer block) {
+        stages.get(STAGES - 1).blocks.add(block);
+    }
+
+    /** Adds a layer normalization {@code norm<i>} to every output. */
     final void addOutputNorms(float eps) {
         addOutputNorms(channels -> new LayerNorm(channels, eps));
     }
 
-    /**
-     * Adds a normalization of tokens {@code norm<i>} to every output, after the last stage.
-     *
-     * @param norm makes it for a number of channels
-     */
+    /** Adds a normalization of tokens {@code norm<i>}, by its number of channels, to outputs. */
     final void addOutputNorms(IntFunction<Layer> norm) {
         for (int s : config.stages().outIndices()) {
             norms.put(s, add("norm" + s, norm.apply(config.channels(s))));
@@ -177,7 +204,7 @@ abstract class StagedTransformer extends Backbone {
             x = Scope.chain(x, steps(s));
             if (config.stages().outIndices().contains(s)) {
                 Layer norm = norms.get(s);
-                levels.add((norm == null ? x : norm.apply(x)).transpose(0, 3, 1, 2));
+                levels.add(toMap(norm == null ? x : norm.apply(x)));
             }
         }
         return new FeaturePyramid(levels);
@@ -202,10 +229,5 @@ abstract class StagedTransformer extends Backbone {
         return config.stages().outIndices().stream()
                 .map(s -> new FeatureInfo(config.channels(s), config.stride(s)))
                 .collect(ImmutableList.toImmutableList());
-    }
-
-    /** Returns what {@code make} returns for each block of a stage. */
-    static <T> List<T> each(int depth, IntFunction<T> make) {
-        return IntStream.range(0, depth).mapToObj(make).toList();
     }
 }

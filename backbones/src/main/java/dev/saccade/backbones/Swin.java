@@ -19,7 +19,6 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Swin Transformer (Liu et al. 2021) in the form of its official detection and segmentation code,
@@ -59,16 +58,10 @@ public final class Swin extends SwinFamily {
     @Variant(name = "small", settings = "depths: [2, 2, 18, 2]")
     @Variant(name = "base", settings = BASE)
     @Variant(name = "large", settings = LARGE)
-    @Variant(
-            name = "base_w12",
-            settings = {BASE, "window_size: 12"})
-    @Variant(
-            name = "large_w12",
-            settings = {LARGE, "window_size: 12"})
+    @Variant(name = "base_w12", settings = BASE + ", window_size: 12")
+    @Variant(name = "large_w12", settings = LARGE + ", window_size: 12")
     @Variant(name = "tiny_no_shift", settings = "use_shift: false")
-    @Variant(
-            name = "tiny_w14",
-            settings = {"window_size: 14", "window_order: shift_then_pad"})
+    @Variant(name = "tiny_w14", settings = "window_size: 14, window_order: shift_then_pad")
     @Variant(name = "tiny_2222", settings = "depths: [2, 2, 2, 2]")
     @Variant(name = "tiny_2242", settings = "depths: [2, 2, 4, 2]")
     @Variant(name = "tiny_heads_1", settings = "num_heads: [1, 1, 1, 1]")
@@ -114,15 +107,11 @@ public final class Swin extends SwinFamily {
     /** Makes a Swin Transformer without weights. */
     public Swin(Config config) {
         super(config);
-        addLayers(
-                config,
-                new Stem(
-                        config.embedDim(),
-                        config.patchNorm(),
-                        config.ape(),
-                        config.pretrainImgSize()),
-                (stage, block) -> attention(config, stage, block),
-                config.globalBlock() ? Optional.of(globalBlock(config)) : Optional.empty());
+        addBlocks(config, (stage, block) -> attention(config, stage, block));
+        if (config.globalBlock()) {
+            addLastBlock(add("global_block", globalBlock(config)));
+        }
+        finish();
     }
 
     private static Layer attention(Config config, int stage, int block) {

@@ -90,29 +90,35 @@ final class SwinCheckpoints {
                     OURS,
                     "{b}layers_{i}.{*}  {b}layers.{i}.{*}");
 
+    /** The rows of both generations of Hugging Face's names. */
+    private static final String HUGGING_FACE_ROWS =
+            """
+            {b}embeddings.patch_embeddings.projection.{*}         {b}patch_embed.proj.{*}
+            {b}embeddings.norm.{*}                                {b}patch_embed.norm.{*}
+            {b}encoder.layers.{i}.blocks.{j}.layernorm_before.{*} {b}layers.{i}.blocks.{j}.norm1.{*}
+            {b}encoder.layers.{i}.blocks.{j}.layernorm_after.{*}  {b}layers.{i}.blocks.{j}.norm2.{*}
+            {b}encoder.layers.{i}.downsample.{*}                  {b}layers.{i}.downsample.{*}
+            {b}hidden_states_norms.stage{i+1}.{*}                 {b}norm{i}.{*}
+            {b}classifier.{*}                                     {b}head.{*}
+            {b}layernorm.{*}                                      {b}norm.{*}
+            """;
+
     /** In files of transformers, which stores query, key and value apart. */
     private static final NameTable HUGGING_FACE =
             new NameTable(
                     "huggingface",
                     "{b}encoder.layers.{i}.blocks.{j}.attention.self.query.weight",
                     OURS,
-                    """
-                    {b}embeddings.patch_embeddings.projection.{*}                {b}patch_embed.proj.{*}
-                    {b}embeddings.norm.{*}                                       {b}patch_embed.norm.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.attention.self.query.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 1/3
-                    {b}encoder.layers.{i}.blocks.{j}.attention.self.key.{*}      {b}layers.{i}.blocks.{j}.attn.qkv.{*} 2/3
-                    {b}encoder.layers.{i}.blocks.{j}.attention.self.value.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 3/3
-                    {b}encoder.layers.{i}.blocks.{j}.attention.output.dense.{*}  {b}layers.{i}.blocks.{j}.attn.proj.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.attention.self.{*}          {b}layers.{i}.blocks.{j}.attn.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.layernorm_before.{*}        {b}layers.{i}.blocks.{j}.norm1.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.layernorm_after.{*}         {b}layers.{i}.blocks.{j}.norm2.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.intermediate.dense.{*}      {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.output.dense.{*}            {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
-                    {b}encoder.layers.{i}.downsample.{*}                         {b}layers.{i}.downsample.{*}
-                    {b}hidden_states_norms.stage{i+1}.{*}                        {b}norm{i}.{*}
-                    {b}classifier.{*}                                            {b}head.{*}
-                    {b}layernorm.{*}                                             {b}norm.{*}
-                    """);
+                    HUGGING_FACE_ROWS
+                            + """
+                            {b}encoder.layers.{i}.blocks.{j}.attention.self.query.{*}   {b}layers.{i}.blocks.{j}.attn.qkv.{*} 1/3
+                            {b}encoder.layers.{i}.blocks.{j}.attention.self.key.{*}     {b}layers.{i}.blocks.{j}.attn.qkv.{*} 2/3
+                            {b}encoder.layers.{i}.blocks.{j}.attention.self.value.{*}   {b}layers.{i}.blocks.{j}.attn.qkv.{*} 3/3
+                            {b}encoder.layers.{i}.blocks.{j}.attention.output.dense.{*} {b}layers.{i}.blocks.{j}.attn.proj.{*}
+                            {b}encoder.layers.{i}.blocks.{j}.attention.self.{*}         {b}layers.{i}.blocks.{j}.attn.{*}
+                            {b}encoder.layers.{i}.blocks.{j}.intermediate.dense.{*}     {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
+                            {b}encoder.layers.{i}.blocks.{j}.output.dense.{*}           {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
+                            """);
 
     /** In state dicts of transformers 5, whose files keep the earlier names. */
     private static final NameTable HUGGING_FACE_MODULES =
@@ -120,23 +126,16 @@ final class SwinCheckpoints {
                     "huggingface",
                     "{b}encoder.layers.{i}.blocks.{j}.attention.q_proj.weight",
                     OURS,
-                    """
-                    {b}embeddings.patch_embeddings.projection.{*}                {b}patch_embed.proj.{*}
-                    {b}embeddings.norm.{*}                                       {b}patch_embed.norm.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.attention.q_proj.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 1/3
-                    {b}encoder.layers.{i}.blocks.{j}.attention.k_proj.{*}      {b}layers.{i}.blocks.{j}.attn.qkv.{*} 2/3
-                    {b}encoder.layers.{i}.blocks.{j}.attention.v_proj.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 3/3
-                    {b}encoder.layers.{i}.blocks.{j}.attention.o_proj.{*}  {b}layers.{i}.blocks.{j}.attn.proj.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.attention.relative_position_bias.{*}          {b}layers.{i}.blocks.{j}.attn.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.layernorm_before.{*}        {b}layers.{i}.blocks.{j}.norm1.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.layernorm_after.{*}         {b}layers.{i}.blocks.{j}.norm2.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.mlp.fc1.{*}      {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
-                    {b}encoder.layers.{i}.blocks.{j}.mlp.fc2.{*}            {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
-                    {b}encoder.layers.{i}.downsample.{*}                         {b}layers.{i}.downsample.{*}
-                    {b}hidden_states_norms.stage{i+1}.{*}                        {b}norm{i}.{*}
-                    {b}classifier.{*}                                            {b}head.{*}
-                    {b}layernorm.{*}                                             {b}norm.{*}
-                    """);
+                    HUGGING_FACE_ROWS
+                            + """
+                            {b}encoder.layers.{i}.blocks.{j}.attention.q_proj.{*}                 {b}layers.{i}.blocks.{j}.attn.qkv.{*} 1/3
+                            {b}encoder.layers.{i}.blocks.{j}.attention.k_proj.{*}                 {b}layers.{i}.blocks.{j}.attn.qkv.{*} 2/3
+                            {b}encoder.layers.{i}.blocks.{j}.attention.v_proj.{*}                 {b}layers.{i}.blocks.{j}.attn.qkv.{*} 3/3
+                            {b}encoder.layers.{i}.blocks.{j}.attention.o_proj.{*}                 {b}layers.{i}.blocks.{j}.attn.proj.{*}
+                            {b}encoder.layers.{i}.blocks.{j}.attention.relative_position_bias.{*} {b}layers.{i}.blocks.{j}.attn.{*}
+                            {b}encoder.layers.{i}.blocks.{j}.mlp.fc1.{*}                          {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
+                            {b}encoder.layers.{i}.blocks.{j}.mlp.fc2.{*}                          {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
+                            """);
 
     /** Whose features are the stem, then stages and patch merging in turn. */
     private static final NameTable TORCHVISION =

@@ -5,11 +5,11 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.vision.Interpolation;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -33,16 +33,25 @@ abstract class SwinFamily extends StagedTransformer {
         /** Returns the hidden channels of the feed-forward layers over channels. */
         double mlpRatio();
 
+        /** Returns whether a normalization follows the patch embedding. */
+        default boolean patchNorm() {
+            return true;
+        }
+
+        /** Returns whether learned absolute position embeddings are added to the patches. */
+        default boolean ape() {
+            return false;
+        }
+
+        /** Returns the image size that the absolute position embeddings are for. */
+        default int pretrainImgSize() {
+            return 224;
+        }
+
         @Override
         default int channels(int stage) {
             return embedDim() << stage;
         }
-    }
-
-    /** Creates a block or its attention. */
-    interface LayerMaker {
-
-        Layer make(int stage, int block);
     }
 
     SwinFamily(Config config) {
@@ -59,7 +68,7 @@ abstract class SwinFamily extends StagedTransformer {
 
     /** Refuses heads that do not divide the channels of their stage. */
     static void checkHeads(List<Integer> heads, int embedDim) {
-        checkHeads(heads, each(STAGES, s -> embedDim << s));
+        checkHeads(heads, List.of(embedDim, 2 * embedDim, 4 * embedDim, 8 * embedDim));
     }
 
     /** Refuses heads that do not divide their channels, and windows too large for the memory. */
@@ -69,67 +78,49 @@ abstract class SwinFamily extends StagedTransformer {
         checkPairs("window_size", windowSize, Collections.max(heads) * tokens * tokens);
     }
 
-    /** Adds the stem and all blocks; a {@code global_block} is the last one of the last stage. */
-    final void addBlocks(
-            Config config, Layer stem, LayerMaker makeBlock, Optional<Layer> globalBlock) {
-        setStem(add(stem instanceof PatchEmbed ? "patch_embed" : "", stem));
-        for (int s = 0; s < STAGES; s++) {
-            String layer = "layers." + s + ".";
-            List<Layer> blocks = new ArrayList<>();
-            for (int b = 0; b < config.stages().depths().get(s); b++) {
-                blocks.add(add(layer + "blocks." + b, makeBlock.make(s, b)));
-            }
-            if (s < STAGES - 1) {
-                Layer downsample = new PatchMerging(config.channels(s));
-                addStage(blocks, Optional.of(add(layer + "downsample", downsample)));
-            } else {
-                globalBlock.ifPresent(block -> blocks.add(add("global_block", block)));
-                addStage(blocks, Optional.empty());
-            }
-        }
+    /** Adds the stem, the blocks and the patch merging. */
+    final void addStages(Config config, BlockMaker block) {
+        setStem(add("", new Stem(config)));
+        addStages(
+                (s, b) -> add("layers." + s + ".blocks." + b, block.make(s, b)),
+                s -> {
+                    Layer merging = new PatchMerging(config.channels(s));
+                    return Optional.of(add("layers." + s + ".downsample", merging));
+                });
     }
 
-    /** Adds all layers, with blocks that differ in their attention only. */
-    final void addLayers(
-            Config config, Layer stem, LayerMaker attention, Optional<Layer> globalBlock) {
-        LayerMaker makeBlock =
+    /** Adds the stem, and blocks that differ in their attention only. */
+    final void addBlocks(Config config, BlockMaker attention) {
+        addStages(
+                config,
                 (stage, block) ->
                         new TransformerBlock(
                                 config.channels(stage),
                                 attention.make(stage, block),
                                 config.mlpRatio(),
-                                config.stages().dropPathRate(stage, block));
-        addBlocks(config, stem, makeBlock, globalBlock);
+                                config.stages().dropPathRate(stage, block)));
+    }
+
+    /** Adds layer normalizations of the outputs and freezes stages. */
+    final void finish() {
         addOutputNorms(1e-5f);
         freezeStages();
     }
 
-    final void addLayers(Config config, Layer stem, LayerMaker attention) {
-        addLayers(config, stem, attention, Optional.empty());
-    }
-
-    /** Returns the patch embedding with a normalization and without position embeddings. */
-    static PatchEmbed plainStem(Config config) {
-        return new PatchEmbed(3, config.embedDim(), PATCH, true);
-    }
-
-    /** Patches and, where wanted, their absolute position embeddings. */
-    static final class Stem extends Layer {
+    /** Patches with optional absolute position embeddings. */
+    private static final class Stem extends Layer {
 
         private final PatchEmbed patches;
         private final Optional<Parameter> positions;
 
-        Stem(int embedDim, boolean patchNorm, boolean ape, int pretrainImgSize) {
-            patches = add("patch_embed", new PatchEmbed(3, embedDim, PATCH, patchNorm));
-            int side = pretrainImgSize / PATCH;
-            positions =
-                    ape
-                            ? Optional.of(
-                                    parameter(
-                                            "absolute_pos_embed",
-                                            new Shape(1, embedDim, side, side),
-                                            WeightInit.truncatedNormal(0.02)))
-                            : Optional.empty();
+        Stem(Config config) {
+            int channels = config.embedDim();
+            Geometry geometry = new Geometry(3, channels, PATCH).stride(PATCH);
+            patches = add("patch_embed", new PatchEmbed(geometry, config.patchNorm(), true));
+            int side = config.pretrainImgSize() / PATCH;
+            Shape shape = new Shape(1, channels, side, side);
+            WeightInit init = WeightInit.truncatedNormal(0.02);
+            positions = when(config.ape(), () -> parameter("absolute_pos_embed", shape, init));
         }
 
         @Override

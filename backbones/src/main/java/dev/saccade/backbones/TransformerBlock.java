@@ -85,9 +85,11 @@ class TransformerBlock extends Layer {
 
     @Override
     protected final NDArray forward(NDArray x) {
-        // Inference frees the normalized map before the wide layers of the MLP.
-        NDArray attended = Scope.apply(y -> attention.of(norm1.apply(y)), x);
-        NDList sum = norm2.forwardSum(x, attended);
+        NDList sum;
+        // Inference frees the maps of the attention before the wide layers of the MLP.
+        try (NDArray attended = Scope.apply(y -> attention.of(norm1.apply(y)), x)) {
+            sum = norm2.forwardSum(x, attended);
+        }
         return sum.get(1).add(feedForward.of(sum.get(0)));
     }
 }

@@ -77,34 +77,18 @@ public final class UnifiedSwin extends SwinFamily {
      * @param stages depths, stochastic depth, outputs and frozen stages
      */
     @Part("unified_swin")
-    @Variant(
-            name = "swin",
-            settings = {"q_rk: false", "rq_k: false"})
-    @Variant(
-            name = "net1",
-            settings = {"q_rk: false", "rq_k: false", "rb: false"})
-    @Variant(
-            name = "net2",
-            settings = {"qk: false", "rq_k: false", "rb: false"})
-    @Variant(
-            name = "net3",
-            settings = {"qk: false", "q_rk: false", "rb: false"})
-    @Variant(
-            name = "net4",
-            settings = {"qk: false", "q_rk: false", "rq_k: false"})
-    @Variant(
-            name = "net5",
-            settings = {"qk: false", "rb: false"})
+    @Variant(name = "swin", settings = "q_rk: false, rq_k: false")
+    @Variant(name = "net1", settings = "q_rk: false, rq_k: false, rb: false")
+    @Variant(name = "net2", settings = "qk: false, rq_k: false, rb: false")
+    @Variant(name = "net3", settings = "qk: false, q_rk: false, rb: false")
+    @Variant(name = "net4", settings = "qk: false, q_rk: false, rq_k: false")
+    @Variant(name = "net5", settings = "qk: false, rb: false")
     @Variant(name = "net6", settings = "qk: false")
     @Variant(name = "net7")
     @Variant(name = "net7_filter_norm", settings = "norm: filter_norm")
     @Variant(name = "net7_identity", settings = "norm: identity")
-    @Variant(
-            name = "swin_neighbor",
-            settings = {"q_rk: false", "rq_k: false", "region: neighbor"})
-    @Variant(
-            name = "net6_neighbor",
-            settings = {"qk: false", "region: neighbor"})
+    @Variant(name = "swin_neighbor", settings = "q_rk: false, rq_k: false, region: neighbor")
+    @Variant(name = "net6_neighbor", settings = "qk: false, region: neighbor")
     @Variant(name = "net7_neighbor", settings = "region: neighbor")
     public record Config(
             @Default("net7") String variant,
@@ -163,15 +147,15 @@ public final class UnifiedSwin extends SwinFamily {
     /** Makes a unified Swin Transformer without weights. */
     public UnifiedSwin(Config config) {
         super(config);
-        addLayers(
+        addBlocks(
                 config,
-                plainStem(config),
                 (stage, block) ->
                         new Attention(
                                 config,
                                 config.channels(stage),
                                 config.numHeads().get(stage),
                                 config.region(stage, block)));
+        finish();
     }
 
     /** The layer of Eq. 4. */
@@ -208,9 +192,7 @@ public final class UnifiedSwin extends SwinFamily {
         }
 
         private Optional<Parameter> table(boolean wanted, String name, Shape shape) {
-            return wanted
-                    ? Optional.of(parameter(name, shape, WeightInit.truncatedNormal(0.02)))
-                    : Optional.empty();
+            return when(wanted, () -> parameter(name, shape, WeightInit.truncatedNormal(0.02)));
         }
 
         @Override

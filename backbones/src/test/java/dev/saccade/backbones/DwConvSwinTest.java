@@ -73,7 +73,7 @@ class DwConvSwinTest {
 
     private LayerLoops loops(int heads, Shape map) {
         return new LayerLoops(
-                manager, new DwConvSwin.Convolution(CHANNELS, heads, 5), manager.randomNormal(map));
+                manager, DwConvSwin.convolution(CHANNELS, heads, 5), manager.randomNormal(map));
     }
 
     @Test

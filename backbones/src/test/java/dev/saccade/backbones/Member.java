@@ -1,15 +1,22 @@
 package dev.saccade.backbones;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.base.Suppliers;
+import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
+import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.parts.Backbone;
 
 import java.util.ArrayList;
@@ -24,13 +31,14 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * A published backbone under test. Its weights are made once, which takes longest, and shared by
- * models that differ in what is no matter of weights. What starts at zero is moved away in them, so
- * that it takes part.
+ * A published backbone under test, with two blocks a stage and narrow stages. Its weights are
+ * created once and shared by models whose settings do not change them. Weights that start at zero
+ * are replaced by random numbers, so that every parameter takes part.
  */
 final class Member implements AutoCloseable {
 
     static final String DROP_PATH = "drop_path_rate=";
+    static final String FROZEN = "frozen_stages=";
 
     private final String name;
     private final Backbone.Config config;
@@ -47,7 +55,7 @@ final class Member implements AutoCloseable {
         this.newStructure = newStructure;
     }
 
-    /** Returns all members of a family, without stochastic depth and with two blocks a stage. */
+    /** Returns all members of a family, without stochastic depth. */
     static List<Member> of(Class<? extends Backbone.Config> family) {
         List<Member> members = new ArrayList<>();
         Set<Set<String>> structures = new HashSet<>();
@@ -69,9 +77,34 @@ final class Member implements AutoCloseable {
     private static Backbone.Config small(Backbone.Config config) {
         return Configs.with(
                 config,
-                Stream.of(DROP_PATH + 0, "depths=[2, 2, 2, 2]")
-                        .filter(setting -> has(config, setting))
+                Stream.concat(
+                                Stream.of(DROP_PATH + 0, "depths=[2, 2, 2, 2]")
+                                        .filter(setting -> has(config, setting)),
+                                narrow(config))
                         .toArray(String[]::new));
+    }
+
+    /** Returns settings that reduce the width, to 8 channels a head; no check depends on it. */
+    private static Stream<String> narrow(Backbone.Config config) {
+        if (config instanceof ResNet.Config resnet) {
+            String width = "base_width=" + (resnet.groups() > 1 ? 2 : resnet.baseWidth());
+            return Stream.of("stem_channels=16", "base_channels=16", width);
+        }
+        List<Integer> heads = numHeads(config);
+        if (has(config, "embed_dims=")) {
+            return Stream.of("embed_dims=" + heads.stream().map(count -> 8 * count).toList());
+        }
+        int first = heads.isEmpty() ? 0 : heads.get(0);
+        return Stream.of("embed_dim=" + Math.min(96, 8 * Math.max(3, first)))
+                .filter(setting -> has(config, setting));
+    }
+
+    private static List<Integer> numHeads(Backbone.Config config) {
+        return Configs.unbind((Record) config).get("num_heads").stream()
+                .filter(ConfigNode.Sequence.class::isInstance)
+                .flatMap(heads -> ((ConfigNode.Sequence) heads).items().stream())
+                .map(count -> Integer.valueOf(((ConfigNode.Scalar) count).value().toString()))
+                .toList();
     }
 
     /** Returns whether a config has the key of a setting. */
@@ -145,6 +178,37 @@ final class Member implements AutoCloseable {
         } catch (AssertionError | RuntimeException e) {
             throw new AssertionError(name + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Returns all members of all families. */
+    static Stream<Member> all() {
+        return Configs.known(Backbone.Config.class).values().stream()
+                .flatMap(family -> of(family).stream());
+    }
+
+    static boolean isOutputNorm(String key) {
+        return key.matches("norm[0-3]\\..*");
+    }
+
+    static NDArray images(NDManager scratch, int count, int height, int width) {
+        return WeightInit.normal(1)
+                .create(scratch, new Shape(count, 3, height, width), new SplittableRandom(2));
+    }
+
+    static NDList infer(Backbone backbone, NDArray images) {
+        return new NDList(NoGrad.call(() -> backbone.apply(images)).levels());
+    }
+
+    static Map<String, Parameter> learned(Backbone backbone) {
+        return backbone.namedParameters().entrySet().stream()
+                .filter(e -> !Module.isBuffer(e.getValue()) && e.getValue().requiresGradient())
+                .collect(ImmutableMap.toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    static void assertClose(NDArray expected, NDArray actual) {
+        float difference = expected.sub(actual).abs().max().getFloat();
+        float scale = expected.abs().max().getFloat();
+        assertFalse(difference > 1e-5 * scale, difference + " of " + scale);
     }
 
     @Override

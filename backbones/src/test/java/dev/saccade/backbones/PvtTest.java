@@ -13,6 +13,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.MultiplyAdds;
@@ -106,7 +107,7 @@ class PvtTest {
     /** The grid of stage 4 is 2x2 behind the row of the class token, here resized to 3x4. */
     @Test
     void resizesPositionsWithoutTheClassToken() {
-        Pvt.Embedding embedding = zeroed(new Pvt.Embedding(config(), 3));
+        Layer embedding = zeroed(Pvt.embedding(config(), 3));
         NDArray table = embedding.namedParameters().get("pos_embed4").getArray();
         table.set(new NDIndex(":, 0"), 1000);
         table.set(new NDIndex(":, 1"), 8);
@@ -120,7 +121,7 @@ class PvtTest {
     /** The original takes the table of the first stage as it is for any map of as many cells. */
     @Test
     void readsTheFirstTableRowByRowWhereItHasAsManyCellsAsTheMap() {
-        Pvt.Embedding embedding = zeroed(new Pvt.Embedding(config(), 0));
+        Layer embedding = zeroed(Pvt.embedding(config(), 0));
         NDArray table = embedding.namedParameters().get("pos_embed1").getArray();
         NDArray rows = manager.arange(256f).reshape(1, 256, 1);
         table.addi(rows);

@@ -260,7 +260,7 @@ class UnifiedSwinTest {
                                 new NeighborRegion(7)),
                         tokens);
         LayerLoops convolution =
-                new LayerLoops(manager, new DwConvSwin.Convolution(CHANNELS, HEADS, 7), tokens);
+                new LayerLoops(manager, DwConvSwin.convolution(CHANNELS, HEADS, 7), tokens);
         copy(unified.parameter("qkv.weight"), convolution.parameter("pre_proj.weight"));
         copy(unified.parameter("qkv.bias"), convolution.parameter("pre_proj.bias"));
         copy(unified.parameter("rb"), convolution.parameter("conv.weight"));

@@ -1,7 +1,6 @@
 package dev.saccade.models;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
@@ -43,22 +42,18 @@ public final class Detector extends TrainedModel<Instances> {
 
     private final ScoreThresholds scoreThresholds;
 
-    Detector(
-            NDManager manager,
-            DetectionModel model,
-            ModelSpec spec,
-            ScoreThresholds scoreThresholds) {
-        super(manager, model, spec);
-        this.scoreThresholds = scoreThresholds;
+    Detector(Shared<Instances> shared, ModelSpec spec, ScoreThresholds scoreThresholds) {
+        this(shared, spec, Optional.empty(), Optional.empty(), scoreThresholds);
     }
 
     private Detector(
-            Detector other,
+            Shared<Instances> shared,
             ModelSpec spec,
             Optional<TestTimeAugmentation> views,
-            Optional<Tiles> tiles) {
-        super(other, spec, views, tiles);
-        this.scoreThresholds = other.scoreThresholds;
+            Optional<Tiles> tiles,
+            ScoreThresholds scoreThresholds) {
+        super(shared, spec, views, tiles);
+        this.scoreThresholds = scoreThresholds;
     }
 
     /**
@@ -82,12 +77,12 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withViews(TestTimeAugmentation views) {
-        return new Detector(this, spec(), Optional.of(views), tiles);
+        return new Detector(shared, spec(), Optional.of(views), tiles, scoreThresholds);
     }
 
     @Override
     public Detector withTiles(Tiles tiles) {
-        return new Detector(this, spec(), views, Optional.of(tiles));
+        return new Detector(shared, spec(), views, Optional.of(tiles), scoreThresholds);
     }
 
     @Override
@@ -106,7 +101,7 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withPrecision(Precision precision) {
-        return new Detector(this, spec().withPrecision(precision), views, tiles);
+        return new Detector(shared, spec().withPrecision(precision), views, tiles, scoreThresholds);
     }
 
     @Override

@@ -22,7 +22,6 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.models.segmentation.MeanOfViews;
-import dev.saccade.models.segmentation.MirroredMap;
 import dev.saccade.models.segmentation.ScoreMap;
 import dev.saccade.models.segmentation.ScoreMaps;
 
@@ -182,7 +181,7 @@ public final class SegmentationModel extends Model<LabelMap> {
         Size size = image.size();
         String part = n + ":" + (n + 1) + ", :, :" + size.height() + ", :" + size.width();
         ScoreMap scores = scores(batch.pixels().get(part), image.original(), network);
-        return image.flipped() ? MirroredMap.leftToRight(scores) : scores;
+        return image.flipped() ? scores.flipHorizontally() : scores;
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.saccade.models;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
@@ -39,16 +38,16 @@ import java.util.function.Function;
  */
 public final class Segmenter extends TrainedModel<LabelMap> {
 
-    Segmenter(NDManager manager, SegmentationModel model, ModelSpec spec) {
-        super(manager, model, spec);
+    Segmenter(Shared<LabelMap> shared, ModelSpec spec) {
+        this(shared, spec, Optional.empty(), Optional.empty());
     }
 
     private Segmenter(
-            Segmenter other,
+            Shared<LabelMap> shared,
             ModelSpec spec,
             Optional<TestTimeAugmentation> views,
             Optional<Tiles> tiles) {
-        super(other, spec, views, tiles);
+        super(shared, spec, views, tiles);
     }
 
     /**
@@ -72,7 +71,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public Segmenter withViews(TestTimeAugmentation views) {
-        return new Segmenter(this, spec(), Optional.of(views), tiles);
+        return new Segmenter(shared, spec(), Optional.of(views), tiles);
     }
 
     /**
@@ -84,7 +83,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
      */
     @Override
     public Segmenter withTiles(Tiles tiles) {
-        return new Segmenter(this, spec(), views, Optional.of(tiles.whole(false)));
+        return new Segmenter(shared, spec(), views, Optional.of(tiles.whole(false)));
     }
 
     @Override
@@ -100,7 +99,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public Segmenter withPrecision(Precision precision) {
-        return new Segmenter(this, spec().withPrecision(precision), views, tiles);
+        return new Segmenter(shared, spec().withPrecision(precision), views, tiles);
     }
 
     @Override

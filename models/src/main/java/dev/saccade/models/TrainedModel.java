@@ -53,56 +53,29 @@ import java.util.stream.Collectors;
  */
 public abstract sealed class TrainedModel<P> implements AutoCloseable permits Detector, Segmenter {
 
-    private final NDManager manager;
-    private final Model<P> model;
-    private final ReadWriteLock use;
-    private final ModelSpec spec;
+    /** Weights that several models share. */
+    record Shared<P>(NDManager manager, Model<P> model, ReadWriteLock use) {}
+
+    final Shared<P> shared;
     final Optional<TestTimeAugmentation> views;
     final Optional<Tiles> tiles;
+    private final ModelSpec spec;
     private final ViewReader reader;
 
-    TrainedModel(NDManager manager, Model<P> model, ModelSpec spec) {
-        this(
-                manager,
-                model,
-                new ReentrantReadWriteLock(),
-                spec,
-                Optional.empty(),
-                Optional.empty());
-    }
-
-    /** Shares the weights of another model. */
     TrainedModel(
-            TrainedModel<P> other,
+            Shared<P> shared,
             ModelSpec spec,
             Optional<TestTimeAugmentation> views,
             Optional<Tiles> tiles) {
-        this(other.manager, other.model, other.use, spec, views, tiles);
-    }
-
-    private TrainedModel(
-            NDManager manager,
-            Model<P> model,
-            ReadWriteLock use,
-            ModelSpec spec,
-            Optional<TestTimeAugmentation> views,
-            Optional<Tiles> tiles) {
-        this.manager = manager;
-        this.model = model;
-        this.use = use;
+        this.shared = shared;
         this.spec = spec;
         this.views = views;
         this.tiles = tiles;
-        this.reader = new ViewReader(viewTransforms(spec, views), tiles);
+        this.reader = new ViewReader(viewTransforms(), tiles);
     }
 
     /** Returns the transforms of each view of an image. */
     public final List<List<Transform>> viewTransforms() {
-        return viewTransforms(spec, views);
-    }
-
-    private static List<List<Transform>> viewTransforms(
-            ModelSpec spec, Optional<TestTimeAugmentation> views) {
         try {
             return views.map(augmentation -> augmentation.views(spec.transforms()))
                     .orElseGet(() -> List.of(spec.transforms()));
@@ -138,18 +111,19 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 ScoreThresholds.find(checkpoint.metadata(), file.toString())
                         .orElse(ScoreThresholds.DEFAULT);
         NDManager manager = Libtorch.newManager(Devices.here().require(device));
+        ReadWriteLock use = new ReentrantReadWriteLock();
         try {
             return spec.restore(checkpoint, file.toString(), manager)
                     .<TrainedModel<?>>match(
-                            model -> new Detector(manager, model, spec, scores),
-                            model -> new Segmenter(manager, model, spec));
+                            model -> new Detector(new Shared<>(manager, model, use), spec, scores),
+                            model -> new Segmenter(new Shared<>(manager, model, use), spec));
         } catch (RuntimeException e) {
             manager.close();
             throw e;
         }
     }
 
-    /** Loads a model of a kind; any other is refused. */
+    /** Loads a model of a type and rejects all others. */
     static <M extends TrainedModel<?>> M load(Path file, Device device, Class<M> kind) {
         TrainedModel<?> model = load(file, device);
         if (kind.isInstance(model)) {
@@ -203,12 +177,12 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Returns the network, which is closed with this. */
     public final Model<P> model() {
-        return model;
+        return shared.model;
     }
 
     /** Returns the number of parameters, frozen ones included. */
     public final long parameterCount() {
-        return model.parameterCount();
+        return shared.model.parameterCount();
     }
 
     /** Returns what prepares photographs for {@link #predict(ImageViews)}. */
@@ -247,7 +221,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Returns the prediction for an image, or a tile, that the network processes at once. */
     final P predictWhole(ImageViews image) {
-        return compute(scratch -> model.predictViews(image.on(scratch)), () -> sizes(image));
+        return compute(scratch -> shared.model.predictViews(image.on(scratch)), () -> sizes(image));
     }
 
     /**
@@ -261,7 +235,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
             return images.stream().map(this::predict).toList();
         }
         return compute(
-                scratch -> model.predict(together(images, scratch)),
+                scratch -> shared.model.predict(together(images, scratch)),
                 () -> sizes(images.get(0)) + " of " + images.size() + " images");
     }
 
@@ -280,7 +254,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     private String memory() {
-        Device device = manager.getDevice();
+        Device device = shared.manager.getDevice();
         return TensorMemory.of(device)
                         .map(held -> "; tensors held " + DeviceMemory.text(held.peakBytes()))
                         .orElse("")
@@ -296,32 +270,32 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
      * @param details added to the message when memory runs out
      */
     final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
-        use.readLock().lock();
+        shared.use.readLock().lock();
         try (NDManager scratch = newScratch()) {
             return OutOfMemory.IN_PREDICTION.told(
                     () ->
                             Autocast.call(
                                     spec.precision(),
-                                    manager.getDevice(),
+                                    shared.manager.getDevice(),
                                     () -> prediction.apply(scratch)),
                     () -> details.get() + memory());
         } finally {
-            use.readLock().unlock();
+            shared.use.readLock().unlock();
         }
     }
 
     private NDManager newScratch() {
-        checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());
-        return manager.newSubManager();
+        checkState(shared.manager.isOpen(), "the %s is closed", getClass().getSimpleName());
+        return shared.manager.newSubManager();
     }
 
     @Override
     public final void close() {
-        use.writeLock().lock();
+        shared.use.writeLock().lock();
         try {
-            manager.close();
+            shared.manager.close();
         } finally {
-            use.writeLock().unlock();
+            shared.use.writeLock().unlock();
         }
     }
 }

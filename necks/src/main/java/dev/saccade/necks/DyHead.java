@@ -1,6 +1,23 @@
 package dev.saccade.necks;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.GroupNorm;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Sequential;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.DeformConv2d;
+import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.memory.Scope;
+import dev.saccade.core.ops.vision.Interpolation;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
@@ -14,18 +31,21 @@ import java.util.List;
  * Dynamic head (Dai et al. 2021) as in mmdetection: blocks that attend over levels, over cells and
  * over channels of a pyramid such as that of an FPN. It keeps the levels.
  *
- * <p>Of a level that has more than twice the rows or columns of the next one, that one does not see
- * the last of them.
+ * <p>If a level has more than twice the rows or columns of the next level, the next level ignores
+ * the excess at the bottom or right.
  */
 public final class DyHead extends Neck {
+
+    private static final int GROUPS = 16;
+    private static final int KERNEL = 3;
 
     /**
      * The hyper-parameters of a dynamic head.
      *
      * @param outChannels channels of every level, a multiple of 16
      * @param numBlocks number of blocks
-     * @param zeroInitOffset whether the deformable convolutions look at no moved cells at first;
-     *     not so in the authors' code
+     * @param zeroInitOffset whether the initial offsets of the deformable convolutions are 0,
+     *     unlike in the authors' code
      */
     @Part("dyhead")
     public record Config(
@@ -34,17 +54,18 @@ public final class DyHead extends Neck {
             @Default("true") boolean zeroInitOffset)
             implements Neck.Config {
 
+        /** Checks the values. */
         public Config {
             new Checks()
-                    .within("out_channels", outChannels, DyHeadBlock.GROUPS, 8192)
+                    .within("out_channels", outChannels, GROUPS, 8192)
                     .within("num_blocks", numBlocks, 1, 100)
                     .throwIfAny();
             Checks.require(
-                    outChannels % DyHeadBlock.GROUPS == 0,
+                    outChannels % GROUPS == 0,
                     "out_channels",
                     outChannels,
                     "a multiple of %s",
-                    DyHeadBlock.GROUPS);
+                    GROUPS);
         }
 
         @Override
@@ -53,14 +74,135 @@ public final class DyHead extends Neck {
         }
     }
 
-    private final List<FeatureInfo> features;
-    private final List<DyHeadBlock> blocks = new ArrayList<>();
+    /**
+     * A modulated deformable 3x3 convolution with group normalization, mmdetection's {@code
+     * DyDCNv2}. It computes in float32 like torchvision's operator, as 16 bits are too coarse for
+     * positions.
+     */
+    private static final class DyDcnV2 extends Module {
+
+        private final Conv2d conv;
+        private final GroupNorm norm;
+        private final DeformConv2d deformConv;
+
+        DyDcnV2(int in, int out, int stride) {
+            WeightInit init = WeightInit.uniform(1 / Math.sqrt(in * KERNEL * KERNEL));
+            conv = add("conv", new Conv2d(new Geometry(in, out, KERNEL), init, null));
+            norm = add("norm", new GroupNorm(GROUPS, out));
+            deformConv = new DeformConv2d(stride, 1, 1);
+        }
+
+        @Override
+        public NDList call(NDList inputs) {
+            NDList x = new NDList(inputs.stream().map(Tensors::toFloat32).toList());
+            return new NDList(
+                    norm.apply(deformConv.run(x.get(0), x.get(1), x.get(2), conv.weight(), null)));
+        }
+
+        NDArray apply(NDArray x, NDArray offset, NDArray mask) {
+            NDList inputs = new NDList(x, offset, mask);
+            return Autocast.off(() -> Scope.list(() -> call(inputs))).head();
+        }
+    }
 
     /**
-     * Makes a dynamic head without weights.
+     * Replaces every level by the mean of deformable convolutions of the level and its neighbors,
+     * each weighted by its content, followed by a dynamic ReLU.
+     */
+    private static final class Block extends Module {
+
+        private final DyDcnV2 high;
+        private final DyDcnV2 mid;
+        private final DyDcnV2 low;
+        private final Conv2d offset;
+        private final Layer scaleAttention;
+        private final DyRelu taskAttention;
+
+        Block(int in, int out, boolean zeroInitOffset) {
+            WeightInit init = WeightInit.normal(0.01);
+            high = add("spatial_conv_high", new DyDcnV2(in, out, 1));
+            mid = add("spatial_conv_mid", new DyDcnV2(in, out, 1));
+            low = add("spatial_conv_low", new DyDcnV2(in, out, 2));
+            Geometry offsets = new Geometry(in, 3 * KERNEL * KERNEL, KERNEL).padding(1);
+            WeightInit offsetInit = zeroInitOffset ? WeightInit.ZEROS : init;
+            offset = add("spatial_conv_offset", new Conv2d(offsets, offsetInit));
+            scaleAttention =
+                    add(
+                            "scale_attn_module",
+                            new Sequential()
+                                    .then(Functional::channelMeans)
+                                    .append(new Conv2d(new Geometry(out, 1, 1), init))
+                                    .then(Functional::relu)
+                                    .then(x -> Functional.div(Functional.add(x, 3), 6))
+                                    .then(x -> Functional.clamp(x, 0, 1)));
+            taskAttention = add("task_attn_module", new DyRelu(out));
+        }
+
+        @Override
+        public NDList call(NDList levels) {
+            NDList outputs = new NDList();
+            for (int l = 0; l < levels.size(); l++) {
+                int level = l;
+                outputs.add(Scope.array(() -> forward(levels, level)));
+            }
+            return outputs;
+        }
+
+        private NDArray forward(NDList levels, int level) {
+            NDArray x = levels.get(level);
+            NDArray both = offset.apply(x);
+            NDArray moves = Functional.contiguous(Functional.slice(both, 1, 0, 18));
+            NDArray mask =
+                    Functional.sigmoid(Functional.contiguous(Functional.slice(both, 1, 18, 27)));
+            NDArray sum = gated(mid.apply(x, moves, mask));
+            int count = 1;
+            if (level > 0) {
+                sum = sum.add(gated(low.apply(fitted(levels.get(level - 1), x), moves, mask)));
+                count++;
+            }
+            if (level < levels.size() - 1) {
+                NDArray next = levels.get(level + 1);
+                NDArray y = high.apply(next, first(moves, next), first(mask, next));
+                sum = sum.add(gated(Interpolation.toSizeOf(x, y, true)));
+                count++;
+            }
+            return taskAttention.apply(Functional.div(sum, count));
+        }
+
+        private NDArray gated(NDArray x) {
+            return x.mul(scaleAttention.apply(x));
+        }
+
+        /**
+         * Returns the first values of each image in the shape of a coarser map, as in mmcv's
+         * operator, with which the released weights were trained.
+         */
+        private static NDArray first(NDArray x, NDArray map) {
+            Shape shape = x.getShape();
+            Shape size = map.getShape().slice(2);
+            return Functional.slice(Functional.flatten(x, 1), 1, 0, shape.get(1) * size.size())
+                    .reshape(shape.get(0), shape.get(1), size.get(0), size.get(1));
+        }
+
+        /** Crops or pads a finer map to the size that stride 2 reduces to the size of another. */
+        private static NDArray fitted(NDArray finer, NDArray like) {
+            Shape size = finer.getShape().slice(2);
+            Shape half = like.getShape().slice(2);
+            long down = 2 * half.get(0) - size.get(0);
+            long across = 2 * half.get(1) - size.get(1);
+            boolean fits = (down == 0 || down == 1) && (across == 0 || across == 1);
+            return fits ? finer : Functional.pad(finer, List.of(0L, across, 0L, down));
+        }
+    }
+
+    private final List<FeatureInfo> features;
+    private final List<Block> blocks = new ArrayList<>();
+
+    /**
+     * Creates a dynamic head without weights.
      *
-     * @throws IllegalArgumentException if the levels differ in channels, or one has not twice the
-     *     stride of the one before
+     * @throws IllegalArgumentException if the channels of levels differ, or the stride of a level
+     *     is not twice the stride of the level before
      */
     public DyHead(Config config, List<FeatureInfo> inputs) {
         for (int l = 1; l < inputs.size(); l++) {
@@ -80,7 +222,7 @@ public final class DyHead extends Neck {
         int in = inputs.get(0).channels();
         int out = config.outChannels();
         for (int i = 0; i < config.numBlocks(); i++) {
-            DyHeadBlock block = new DyHeadBlock(i == 0 ? in : out, out, config.zeroInitOffset());
+            Block block = new Block(i == 0 ? in : out, out, config.zeroInitOffset());
             blocks.add(add("dyhead_blocks." + i, block));
         }
         features = inputs.stream().map(level -> new FeatureInfo(out, level.stride())).toList();
@@ -93,10 +235,10 @@ public final class DyHead extends Neck {
 
     @Override
     protected FeaturePyramid forward(FeaturePyramid inputs) {
-        FeaturePyramid pyramid = inputs;
-        for (DyHeadBlock block : blocks) {
-            pyramid = block.apply(pyramid);
+        NDList levels = new NDList(inputs.levels());
+        for (Block block : blocks) {
+            levels = block.call(levels);
         }
-        return pyramid;
+        return new FeaturePyramid(levels);
     }
 }

@@ -8,15 +8,15 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.config.Configs;
 import dev.saccade.heads.loss.BoxLoss;
-import dev.saccade.heads.loss.CiouLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
 import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.DiouLoss;
 import dev.saccade.heads.loss.FocalLoss;
-import dev.saccade.heads.loss.GiouLoss;
-import dev.saccade.heads.loss.IouLoss;
 import dev.saccade.heads.loss.L1Loss;
 import dev.saccade.heads.loss.MaskCrossEntropy;
+import dev.saccade.heads.loss.OverlapLoss.CiouLoss;
+import dev.saccade.heads.loss.OverlapLoss.DiouLoss;
+import dev.saccade.heads.loss.OverlapLoss.GiouLoss;
+import dev.saccade.heads.loss.OverlapLoss.IouLoss;
 import dev.saccade.heads.loss.SmoothL1Loss;
 
 import org.opentest4j.TestAbortedException;

@@ -8,7 +8,6 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.segmentation.MeanOfViews;
-import dev.saccade.models.segmentation.MirroredMap;
 import dev.saccade.models.segmentation.ScoreMap;
 import dev.saccade.models.segmentation.Tile;
 
@@ -50,8 +49,8 @@ final class SegInferenceKind implements Kind {
         }
         String direction = view.text("direction");
         return switch (direction) {
-            case "horizontal" -> MirroredMap.leftToRight(scores);
-            case "vertical" -> MirroredMap.upsideDown(scores);
+            case "horizontal" -> scores.flipHorizontally();
+            case "vertical" -> scores.flipVertically();
             default -> throw view.refused("direction", "expected horizontal or vertical");
         };
     }

@@ -19,7 +19,9 @@ import dev.saccade.core.ops.memory.MemoryFormat;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
  * A tree of named parameters, buffers and child modules: a DJL block with PyTorch's names and
@@ -76,6 +78,11 @@ public abstract class Module extends AbstractBaseBlock {
     /** Adds a buffer: saved with the parameters, never learned. */
     protected final Parameter buffer(String name, Shape shape, WeightInit init) {
         return declare(name, shape, init, Parameter.Type.RUNNING_MEAN, false);
+    }
+
+    /** Creates an optional child or parameter: {@code when(hasBias, () -> parameter(...))}. */
+    protected static <T> Optional<T> when(boolean present, Supplier<T> create) {
+        return present ? Optional.of(create.get()) : Optional.empty();
     }
 
     private Parameter declare(

@@ -6,6 +6,7 @@ import dev.saccade.core.ops.memory.Scope;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Layers one after the other, like {@code torch.nn.Sequential}. Each output is freed as soon as the
@@ -13,21 +14,26 @@ import java.util.List;
  */
 public final class Sequential extends Layer {
 
-    private final List<Layer> layers = new ArrayList<>();
+    private final List<UnaryOperator<NDArray>> steps = new ArrayList<>();
 
     /** Appends a layer whose name is its position. */
     public Sequential append(Layer layer) {
-        return append(Integer.toString(layers.size()), layer);
+        return append(Integer.toString(steps.size()), layer);
     }
 
     /** Appends a layer. */
     public Sequential append(String name, Layer layer) {
-        layers.add(add(name, layer));
+        return then(add(name, layer));
+    }
+
+    /** Appends a function without parameters, such as {@code Functional::relu}. */
+    public Sequential then(UnaryOperator<NDArray> function) {
+        steps.add(function);
         return this;
     }
 
     @Override
     protected NDArray forward(NDArray x) {
-        return Scope.chain(x, layers);
+        return Scope.chain(x, steps);
     }
 }

@@ -5,25 +5,11 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
-/** A loss of the overlap of box pairs, and the text that its script begins with. */
-interface OverlapLoss extends BoxLoss {
-
-    String SIGNATURE = "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor";
-
-    /** Corners, intersection and areas of box pairs; one weight a box. */
-    String OF_BOXES =
-            """
-            weight = torch.mean(weight, [1])
-            p = torch.unbind(pred, 1)
-            t = torch.unbind(target, 1)
-            w = torch.clamp(torch.sub(torch.minimum(p[2], t[2]), torch.maximum(p[0], t[0])), 0)
-            h = torch.clamp(torch.sub(torch.minimum(p[3], t[3]), torch.maximum(p[1], t[1])), 0)
-            inter = torch.mul(w, h)
-            area_p = torch.mul(torch.sub(p[2], p[0]), torch.sub(p[3], p[1]))
-            area_t = torch.mul(torch.sub(t[2], t[0]), torch.sub(t[3], t[1]))
-            union = torch.sub(torch.add(area_p, area_t), inter)
-            """;
+/** The losses of mmdetection's {@code iou_loss.py}, which compare pairs of boxes by corners. */
+public sealed interface OverlapLoss extends BoxLoss {
 
     /** Sides of the smallest box around both. */
     String ENCLOSURE =
@@ -43,7 +29,26 @@ interface OverlapLoss extends BoxLoss {
             distance = torch.div(rho2, c2)
             """;
 
-    /** Returns the weight of the loss among the others. */
+    /** Compiles the weighted sum of a {@code loss} of each pair. */
+    private static Script compile(String loss) {
+        return Script.compile(
+                "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor",
+                """
+                weight = torch.mean(weight, [1])
+                p = torch.unbind(pred, 1)
+                t = torch.unbind(target, 1)
+                w = torch.clamp(torch.sub(torch.minimum(p[2], t[2]), torch.maximum(p[0], t[0])), 0)
+                h = torch.clamp(torch.sub(torch.minimum(p[3], t[3]), torch.maximum(p[1], t[1])), 0)
+                inter = torch.mul(w, h)
+                area_p = torch.mul(torch.sub(p[2], p[0]), torch.sub(p[3], p[1]))
+                area_t = torch.mul(torch.sub(t[2], t[0]), torch.sub(t[3], t[1]))
+                union = torch.sub(torch.add(area_p, area_t), inter)
+                """
+                        + loss
+                        + "return torch.sum(torch.mul(loss, weight))\n");
+    }
+
+    /** Returns the weight of the loss in the total loss. */
     double lossWeight();
 
     /** Returns the script of the weighted sum. */
@@ -54,13 +59,111 @@ interface OverlapLoss extends BoxLoss {
         return Functional.mul(script().run(pred, target, weight), (float) lossWeight());
     }
 
-    /** Checks the weight of a loss. */
-    static void check(double lossWeight) {
+    private static void check(double lossWeight) {
         new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     @Override
     default boolean comparesBoxes() {
         return true;
+    }
+
+    /** The sum of {@code -ln IoU}, the IoU at least 1e-6 (UnitBox, Yu et al. 2016). */
+    @Part("iou")
+    record IouLoss(@Default("1") double lossWeight) implements OverlapLoss {
+
+        private static final Script SCRIPT =
+                compile(
+                        """
+                        iou = torch.div(inter, torch.clamp(union, 1e-06))
+                        loss = torch.neg(torch.log(torch.clamp(iou, 1e-06)))
+                        """);
+
+        /** Checks the weight. */
+        public IouLoss {
+            check(lossWeight);
+        }
+
+        @Override
+        public Script script() {
+            return SCRIPT;
+        }
+    }
+
+    /** The sum of {@code 1 - GIoU} (Rezatofighi et al. 2019). */
+    @Part("giou")
+    record GiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
+
+        private static final Script SCRIPT =
+                compile(
+                        ENCLOSURE
+                                + """
+                                union = torch.clamp(union, 1e-06)
+                                hull = torch.clamp(torch.mul(cw, ch), 1e-06)
+                                iou = torch.div(inter, union)
+                                giou = torch.sub(iou, torch.div(torch.sub(hull, union), hull))
+                                loss = torch.rsub(giou, 1.)
+                                """);
+
+        /** Checks the weight. */
+        public GiouLoss {
+            check(lossWeight);
+        }
+
+        @Override
+        public Script script() {
+            return SCRIPT;
+        }
+    }
+
+    /** The sum of {@code 1 - DIoU}: overlap and distance (Zheng et al. 2020). */
+    @Part("diou")
+    record DiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
+
+        private static final Script SCRIPT =
+                compile(ENCLOSURE + DISTANCE + "loss = torch.rsub(torch.sub(iou, distance), 1.)\n");
+
+        /** Checks the weight. */
+        public DiouLoss {
+            check(lossWeight);
+        }
+
+        @Override
+        public Script script() {
+            return SCRIPT;
+        }
+    }
+
+    /** The sum of {@code 1 - CIoU}: overlap, distance and aspect ratio (Zheng et al. 2020). */
+    @Part("ciou")
+    record CiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
+
+        private static final Script SCRIPT =
+                compile(
+                        ENCLOSURE
+                                + DISTANCE
+                                + """
+                                h_p = torch.add(torch.sub(p[3], p[1]), 1e-06)
+                                h_t = torch.add(torch.sub(t[3], t[1]), 1e-06)
+                                angle_p = torch.atan(torch.div(torch.sub(p[2], p[0]), h_p))
+                                angle_t = torch.atan(torch.div(torch.sub(t[2], t[0]), h_t))
+                                v = torch.mul(torch.pow(torch.sub(angle_t, angle_p), 2), FACTOR)
+                                rest = torch.clamp(torch.add(torch.rsub(iou, 1.), v), 1e-16)
+                                shape = torch.div(torch.pow(v, 2), rest)
+                                loss = torch.rsub(torch.sub(iou, torch.add(distance, shape)), 1.)
+                                """
+                                        .replace(
+                                                "FACTOR",
+                                                Double.toString(4 / (Math.PI * Math.PI))));
+
+        /** Checks the weight. */
+        public CiouLoss {
+            check(lossWeight);
+        }
+
+        @Override
+        public Script script() {
+            return SCRIPT;
+        }
     }
 }

@@ -79,10 +79,7 @@ public final class MaskHead extends Layer {
             convs.add(add("convs." + i, config.norm().conv(in, width)));
             in = width;
         }
-        this.residual =
-                residual
-                        ? Optional.of(add("conv_res", config.norm().conv(width, width, 1)))
-                        : Optional.empty();
+        this.residual = when(residual, () -> add("conv_res", config.norm().conv(width, width, 1)));
         WeightInit init = WeightInit.kaimingNormal();
         upsample = add("upsample", new ConvTranspose2d(in, width, UPSAMPLING, init));
         int masks = config.classAgnostic() ? 1 : numClasses;

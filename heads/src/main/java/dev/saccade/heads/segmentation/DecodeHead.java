@@ -1,17 +1,29 @@
 package dev.saccade.heads.segmentation;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.Dropout2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Sequential;
+import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Losses;
 
-/** A segmentation head that learns its scores by cross entropy, as all of mmsegmentation's. */
+import java.util.List;
+
+/** A segmentation head trained with cross entropy, as mmsegmentation's {@code BaseDecodeHead}. */
 abstract class DecodeHead extends SegmentationHead {
 
     private final boolean alignCorners;
@@ -23,6 +35,32 @@ abstract class DecodeHead extends SegmentationHead {
         this.lossDecode = lossDecode;
     }
 
+    /** Starts the checks of a config with the settings of all segmentation heads. */
+    static Checks checks(int channels, double dropoutRatio) {
+        return new Checks()
+                .within("channels", channels, 1, 8192)
+                .below("dropout_ratio", dropoutRatio, 0, 1);
+    }
+
+    /** Returns the selected levels; throws if one does not exist. */
+    static List<FeatureInfo> select(List<FeatureInfo> features, List<Integer> inIndex) {
+        String levels = "less than the %s levels";
+        for (int level : inIndex) {
+            Checks.require(level < features.size(), "in_index", level, levels, features.size());
+        }
+        return inIndex.stream().map(features::get).toList();
+    }
+
+    /** Returns dropout of whole channels and the 1x1 convolution {@code conv_seg} to scores. */
+    static Layer classifier(int channels, int numClasses, double dropoutRatio) {
+        checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
+        Geometry scores = new Geometry(channels, numClasses, 1);
+        return new Sequential()
+                .append("dropout", new Dropout2d(dropoutRatio))
+                .append("conv_seg", new Conv2d(scores, WeightInit.normal(0.01)))
+                .then(Tensors::toFloat32);
+    }
+
     @Override
     public final boolean alignsCorners() {
         return alignCorners;
@@ -31,7 +69,7 @@ abstract class DecodeHead extends SegmentationHead {
     /**
      * {@inheritDoc}
      *
-     * @return {@code loss_seg} over the number of pixels, and as a figure {@code acc_seg}: the
+     * @return {@code loss_seg} over the number of pixels, and the metric {@code acc_seg}: the
      *     percentage of all pixels, ignored ones included, whose label has the highest score
      */
     @Override

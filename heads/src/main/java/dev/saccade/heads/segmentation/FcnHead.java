@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
@@ -48,7 +49,7 @@ public final class FcnHead extends DecodeHead {
             implements SegmentationHead.Config {
 
         public Config {
-            PixelClassifier.checks(channels, dropoutRatio)
+            checks(channels, dropoutRatio)
                     .within("in_index", inIndex, 0, 15)
                     .within("num_convs", numConvs, 0, 100)
                     .within("kernel_size", kernelSize, 1, 71)
@@ -65,12 +66,12 @@ public final class FcnHead extends DecodeHead {
     private final Config config;
     private final Sequential convs = new Sequential();
     private final Optional<ConvModule> convCat;
-    private final PixelClassifier classifier;
+    private final Layer classifier;
 
     public FcnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
-        int in = PixelClassifier.select(features, List.of(config.inIndex())).get(0).channels();
+        int in = select(features, List.of(config.inIndex())).get(0).channels();
         int width = config.channels();
         Checks.require(
                 config.numConvs() > 0 || in == width,
@@ -82,12 +83,9 @@ public final class FcnHead extends DecodeHead {
             convs.append(config.norm().conv(i == 0 ? in : width, width, config.kernelSize()));
         }
         add("convs", convs);
-        convCat =
-                config.concatInput()
-                        ? Optional.of(config.norm().conv(in + width, width, config.kernelSize()))
-                        : Optional.empty();
-        convCat.ifPresent(conv -> add("conv_cat", conv));
-        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio()));
+        ConvModule joined = config.norm().conv(in + width, width, config.kernelSize());
+        convCat = when(config.concatInput(), () -> add("conv_cat", joined));
+        classifier = add("", classifier(width, numClasses, config.dropoutRatio()));
     }
 
     @Override

@@ -48,7 +48,7 @@ public final class SemanticFpnHead extends DecodeHead {
 
         public Config {
             inIndex = ImmutableList.copyOf(inIndex);
-            PixelClassifier.checks(channels, dropoutRatio)
+            checks(channels, dropoutRatio)
                     .size("in_index", inIndex, 1, 16)
                     .each("in_index", inIndex, 0, 15)
                     .throwIfAny();
@@ -62,22 +62,7 @@ public final class SemanticFpnHead extends DecodeHead {
 
     private final Config config;
     private final List<Sequential> scaleHeads = new ArrayList<>();
-    private final PixelClassifier classifier;
-
-    /** Doubles height and width. */
-    private static final class Upsample extends Layer {
-
-        private final boolean alignCorners;
-
-        Upsample(boolean alignCorners) {
-            this.alignCorners = alignCorners;
-        }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            return Interpolation.doubled(x, alignCorners);
-        }
-    }
+    private final Layer classifier;
 
     /**
      * Makes a head without weights.
@@ -87,13 +72,12 @@ public final class SemanticFpnHead extends DecodeHead {
     public SemanticFpnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
-        List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
+        List<FeatureInfo> levels = select(features, config.inIndex());
         for (int i = 0; i < levels.size(); i++) {
             Sequential head = scaleHead(levels.get(i), levels.get(0).stride());
             scaleHeads.add(add("scale_heads." + i, head));
         }
-        classifier =
-                add("", new PixelClassifier(config.channels(), numClasses, config.dropoutRatio()));
+        classifier = add("", classifier(config.channels(), numClasses, config.dropoutRatio()));
     }
 
     private Sequential scaleHead(FeatureInfo level, int finest) {
@@ -108,7 +92,7 @@ public final class SemanticFpnHead extends DecodeHead {
             int in = k == 0 ? level.channels() : config.channels();
             head.append(config.norm().conv(in, config.channels()));
             if (level.stride() != finest) {
-                head.append(new Upsample(config.alignCorners()));
+                head.then(x -> Interpolation.doubled(x, config.alignCorners()));
             }
         }
         return head;

@@ -6,6 +6,8 @@ import ai.djl.ndarray.NDList;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.vision.Interpolation;
@@ -51,7 +53,7 @@ public final class UperNetHead extends DecodeHead {
         public Config {
             inIndex = ImmutableList.copyOf(inIndex);
             poolScales = ImmutableList.copyOf(poolScales);
-            PixelClassifier.checks(channels, dropoutRatio)
+            checks(channels, dropoutRatio)
                     .size("in_index", inIndex, 1, 16)
                     .each("in_index", inIndex, 0, 15)
                     .size("pool_scales", poolScales, 0, 40)
@@ -66,23 +68,27 @@ public final class UperNetHead extends DecodeHead {
     }
 
     private final Config config;
-    private final List<ConvModule> pooledConvs = new ArrayList<>();
+    private final List<Sequential> pspModules = new ArrayList<>();
     private final ConvModule bottleneck;
     private final List<ConvModule> lateralConvs = new ArrayList<>();
     private final List<ConvModule> fpnConvs = new ArrayList<>();
     private final ConvModule fpnBottleneck;
-    private final PixelClassifier classifier;
+    private final Layer classifier;
 
     public UperNetHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
-        List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
+        List<FeatureInfo> levels = select(features, config.inIndex());
         int width = config.channels();
         int scales = config.poolScales().size();
         int coarsest = levels.get(levels.size() - 1).channels();
         for (int i = 0; i < scales; i++) {
-            // The pooling itself has the number 0.
-            pooledConvs.add(add("psp_modules." + i + ".1", conv(coarsest, 1)));
+            int scale = config.poolScales().get(i);
+            Sequential module =
+                    new Sequential()
+                            .then(x -> Functional.adaptiveAvgPool2d(x, scale))
+                            .append(conv(coarsest, 1));
+            pspModules.add(add("psp_modules." + i, module));
         }
         bottleneck = add("bottleneck", conv(coarsest + scales * width, 3));
         for (int i = 0; i < levels.size() - 1; i++) {
@@ -90,7 +96,7 @@ public final class UperNetHead extends DecodeHead {
             fpnConvs.add(add("fpn_convs." + i, conv(width, 3)));
         }
         fpnBottleneck = add("fpn_bottleneck", conv(levels.size() * width, 3));
-        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio()));
+        classifier = add("", classifier(width, numClasses, config.dropoutRatio()));
     }
 
     private ConvModule conv(int in, int kernel) {
@@ -131,9 +137,8 @@ public final class UperNetHead extends DecodeHead {
 
     private NDArray pooled(NDArray coarsest) {
         NDList scales = new NDList(coarsest);
-        for (int i = 0; i < pooledConvs.size(); i++) {
-            NDArray pooled = Functional.adaptiveAvgPool2d(coarsest, config.poolScales().get(i));
-            NDArray y = pooledConvs.get(i).apply(pooled);
+        for (Sequential module : pspModules) {
+            NDArray y = module.apply(coarsest);
             scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
         }
         return bottleneck.apply(Tensors.concat(scales, 1));

@@ -91,7 +91,9 @@ class LossesTest {
         NDArray b = manager.create(new float[] {5, 5, 15, 15}, new Shape(1, 4));
         assertEquals(
                 1.0793651f,
-                Configs.of(GiouLoss.class).sum(a, b, manager.ones(new Shape(1, 4))).getFloat(),
+                Configs.of(OverlapLoss.GiouLoss.class)
+                        .sum(a, b, manager.ones(new Shape(1, 4)))
+                        .getFloat(),
                 1e-6f);
     }
 
@@ -99,10 +101,10 @@ class LossesTest {
         return Stream.of(
                 L1Loss::new,
                 weight -> new SmoothL1Loss(1, weight),
-                IouLoss::new,
-                GiouLoss::new,
-                DiouLoss::new,
-                CiouLoss::new);
+                OverlapLoss.IouLoss::new,
+                OverlapLoss.GiouLoss::new,
+                OverlapLoss.DiouLoss::new,
+                OverlapLoss.CiouLoss::new);
     }
 
     @ParameterizedTest

@@ -2,34 +2,92 @@ package dev.saccade.models.segmentation;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
+import dev.saccade.core.ops.vision.BilinearResize;
 import dev.saccade.core.structures.Size;
 
+import java.util.function.Function;
+
 /**
- * A score of every class for every cell of a map too large to be held: made a tile at a time, when
- * asked for.
+ * Scores of every class for every cell of a map that does not fit into memory; tiles are computed
+ * on request.
  *
- * <p>Tiles are cheapest when asked for row by row. Gradients are not recorded.
+ * <p>Requests row by row are cheapest. Gradients are not recorded.
+ *
+ * @param numClasses K
+ * @param manager the owner of the arrays that the map is computed from
+ * @param tiles computes a tile, {@code [height, width, K]}
+ * @param free frees the arrays that the map is computed from
  */
-public interface ScoreMap extends AutoCloseable {
+public record ScoreMap(
+        Size size, int numClasses, NDManager manager, Function<Tile, NDArray> tiles, Runnable free)
+        implements AutoCloseable {
 
-    /** Returns height and width. */
-    Size size();
+    /** Returns the scores of a network, {@code [1, K, h, w]}. Closes the input. */
+    static ScoreMap of(NDArray logits) {
+        try (logits;
+                NDArray map = logits.squeeze(0);
+                NDArray view = map.transpose(1, 2, 0)) {
+            NDArray tokens = Functional.contiguous(view);
+            Shape shape = tokens.getShape();
+            return new ScoreMap(
+                    new Size((int) shape.get(0), (int) shape.get(1)),
+                    (int) shape.get(2),
+                    tokens.getManager(),
+                    tile -> tokens.get(tile.index()),
+                    tokens::close);
+        }
+    }
 
-    /** Returns the number of classes, K. */
-    int numClasses();
+    /** Returns this map at another size; closing it closes this map. */
+    ScoreMap resize(Size to, boolean alignCorners) {
+        if (size.equals(to)) {
+            return this;
+        }
+        BilinearResize resize = new BilinearResize(size, to, alignCorners);
+        return new ScoreMap(to, numClasses, manager, tile -> resized(resize, tile), free);
+    }
 
-    /** Returns the owner of what the map is made from. */
-    NDManager manager();
+    private NDArray resized(BilinearResize resize, Tile tile) {
+        BilinearResize.Band rows = resize.rows(tile.top(), tile.bottom());
+        BilinearResize.Band columns = resize.columns(tile.left(), tile.right());
+        Tile origin = new Tile(rows.first(), rows.last(), columns.first(), columns.last());
+        try (NDArray x = part(origin)) {
+            return BilinearResize.part(x, rows, columns);
+        }
+    }
 
-    /**
-     * Returns a part.
-     *
-     * @return {@code [height of the tile, width of the tile, K]}, which the caller frees
-     */
-    NDArray part(Tile tile);
+    /** Returns this map flipped horizontally; closing it closes this map. */
+    public ScoreMap flipHorizontally() {
+        return flip(1, tile -> tile.flipHorizontally(size.width()));
+    }
 
-    /** Frees what the map is made from. */
+    /** Returns this map flipped vertically; closing it closes this map. */
+    public ScoreMap flipVertically() {
+        return flip(0, tile -> tile.flipVertically(size.height()));
+    }
+
+    private ScoreMap flip(int axis, Function<Tile, Tile> place) {
+        return new ScoreMap(
+                size, numClasses, manager, tile -> flipped(place.apply(tile), axis), free);
+    }
+
+    private NDArray flipped(Tile tile, int axis) {
+        try (NDArray part = part(tile)) {
+            return part.flip(axis);
+        }
+    }
+
+    /** Returns a part, {@code [height, width, K]}, which the caller closes. */
+    public NDArray part(Tile tile) {
+        return tiles.apply(tile);
+    }
+
+    /** Frees the arrays that the map is computed from. */
     @Override
-    void close();
+    public void close() {
+        free.run();
+    }
 }

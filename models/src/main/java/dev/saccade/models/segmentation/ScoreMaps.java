@@ -1,18 +1,16 @@
 package dev.saccade.models.segmentation;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.segmentation.SlidingWindow.Span;
 
 import java.util.function.UnaryOperator;
 
 /**
- * How a network's scores of an image become those of its pixels at another size, in the order of
- * mmsegmentation: the scores are resized to the size of what the network saw, then to that which is
- * wanted.
+ * The scores of the pixels of an image in the order of mmsegmentation: the scores of the network
+ * are resized to the size of its input, then to the requested size.
  *
  * @param network {@code [1, 3, H, W]} to {@code [1, K, h, w]}
  * @param alignCorners how scores are resized
@@ -20,41 +18,43 @@ import java.util.function.UnaryOperator;
 public record ScoreMaps(UnaryOperator<NDArray> network, boolean alignCorners) {
 
     /**
-     * Returns the scores of an image that the network sees whole, and now.
+     * Runs the network on a whole image, mmsegmentation's test mode {@code whole}.
      *
-     * @param pixels {@code [1, 3, H, W]}, freed
+     * @param pixels {@code [1, 3, H, W]}, closed
      */
     public ScoreMap whole(NDArray pixels, Size wanted) {
-        return ResizedMap.of(seen(pixels), wanted, alignCorners);
+        return scores(pixels).resize(wanted, alignCorners);
     }
 
     /**
-     * Returns the scores of an image that the network sees in windows, when their rows are wanted.
+     * Runs the network on each window when a tile of its rows is requested.
      *
-     * @param pixels {@code [1, 3, H, W]}, freed with the scores
+     * @param pixels {@code [1, 3, H, W]}, closed with the scores
      */
     public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size wanted) {
-        ScoreMap mean =
+        NDManager manager = pixels.getManager();
+        Size size = size(pixels);
+        SlidingMap mean =
                 new SlidingMap(
-                        pixels,
-                        window,
+                        window.tiles(size), tile -> scores(pixels.get(":, :, " + tile.index())));
+        Runnable free =
+                () -> {
+                    mean.close();
+                    pixels.close();
+                };
+        return new ScoreMap(
+                        size,
                         numClasses,
-                        (rows, columns) -> seen(part(pixels, rows, columns)));
-        return ResizedMap.of(mean, wanted, alignCorners);
+                        manager,
+                        tile -> mean.part(tile, manager, numClasses),
+                        free)
+                .resize(wanted, alignCorners);
     }
 
-    private static NDArray part(NDArray pixels, Span rows, Span columns) {
-        return pixels.get(
-                Text.format(
-                        ":, :, %d:%d, %d:%d",
-                        rows.start(), rows.end(), columns.start(), columns.end()));
-    }
-
-    /** Returns the scores at the size of the image; frees it. */
-    private ScoreMap seen(NDArray pixels) {
+    /** Returns the scores at the size of the input. Closes the input. */
+    private ScoreMap scores(NDArray pixels) {
         try (pixels) {
-            ScoreMap logits = new LogitMap(network.apply(pixels));
-            return ResizedMap.of(logits, size(pixels), alignCorners);
+            return ScoreMap.of(network.apply(pixels)).resize(size(pixels), alignCorners);
         }
     }
 

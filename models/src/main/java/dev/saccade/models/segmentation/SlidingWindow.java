@@ -3,21 +3,24 @@ package dev.saccade.models.segmentation;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
 /**
- * Windows in which the network sees an image part by part, mmsegmentation's test mode {@code
+ * Windows of an image that the network runs on one by one, mmsegmentation's test mode {@code
  * slide}.
  *
- * @param cropSize height and width of a window; an image edge that is shorter is taken whole
+ * @param cropSize height and width of a window; shorter edges of an image are not split
  * @param stride rows and columns from one window to the next
  */
 public record SlidingWindow(
         @Default("[512, 512]") List<Integer> cropSize,
         @Default("[341, 341]") List<Integer> stride) {
+
+    private static final long MOST_WINDOWS = 10_000;
 
     /** Checks the numbers. */
     public SlidingWindow {
@@ -37,37 +40,27 @@ public record SlidingWindow(
                 cropSize);
     }
 
-    /**
-     * A part of an axis.
-     *
-     * @param start its first cell
-     * @param end the cell behind its last one
-     */
-    record Span(int start, int end) {
-
-        boolean overlaps(int from, int to) {
-            return start < to && from < end;
+    /** Returns the windows row by row; the last ones end at the edges of the image. */
+    List<Tile> tiles(Size image) {
+        int rows = count(image.height(), cropSize.get(0), stride.get(0));
+        int columns = count(image.width(), cropSize.get(1), stride.get(1));
+        if ((long) rows * columns > MOST_WINDOWS) {
+            throw SaccadeException.user(
+                    "model.sliding_window: got %d windows over an image of %s, expected at most %d;"
+                            + " a larger crop_size and stride, or a smaller image, makes fewer",
+                    (long) rows * columns, image, MOST_WINDOWS);
         }
-    }
-
-    /** Returns the rows of each row of windows. */
-    List<Span> rows(Size image) {
-        return spans(image.height(), cropSize.get(0), stride.get(0));
-    }
-
-    /** Returns the columns of each column of windows. */
-    List<Span> columns(Size image) {
-        return spans(image.width(), cropSize.get(1), stride.get(1));
-    }
-
-    /** The last window ends with the image, so it may overlap its predecessor by more. */
-    private static List<Span> spans(int edge, int crop, int stride) {
-        int count = Math.max(edge - crop + stride - 1, 0) / stride + 1;
-        ImmutableList.Builder<Span> spans = ImmutableList.builder();
-        for (int i = 0; i < count; i++) {
-            int end = Math.min(i * stride + crop, edge);
-            spans.add(new Span(Math.max(end - crop, 0), end));
+        ImmutableList.Builder<Tile> tiles = ImmutableList.builder();
+        for (int i = 0; i < rows * columns; i++) {
+            int bottom = Math.min(i / columns * stride.get(0) + cropSize.get(0), image.height());
+            int right = Math.min(i % columns * stride.get(1) + cropSize.get(1), image.width());
+            int top = Math.max(bottom - cropSize.get(0), 0);
+            tiles.add(new Tile(top, bottom, Math.max(right - cropSize.get(1), 0), right));
         }
-        return spans.build();
+        return tiles.build();
+    }
+
+    private static int count(int edge, int crop, int stride) {
+        return Math.max(edge - crop + stride - 1, 0) / stride + 1;
     }
 }

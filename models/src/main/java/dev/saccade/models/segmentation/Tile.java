@@ -17,14 +17,26 @@ public record Tile(int top, int bottom, int left, int right) {
         return new Tile(0, size.height(), 0, size.width());
     }
 
-    /** Returns the place of this tile on a map mirrored left to right. */
-    Tile mirrored(int width) {
+    /** Returns the place of this tile on a map flipped horizontally. */
+    Tile flipHorizontally(int width) {
         return new Tile(top, bottom, width - right, width - left);
     }
 
-    /** Returns the place of this tile on a map turned upside down. */
-    Tile turned(int height) {
+    /** Returns the place of this tile on a map flipped vertically. */
+    Tile flipVertically(int height) {
         return new Tile(height - bottom, height - top, left, right);
+    }
+
+    boolean overlaps(Tile other) {
+        return top < other.bottom && other.top < bottom && left < other.right && other.left < right;
+    }
+
+    Tile intersection(Tile other) {
+        return new Tile(
+                Math.max(top, other.top),
+                Math.min(bottom, other.bottom),
+                Math.max(left, other.left),
+                Math.min(right, other.right));
     }
 
     /** Returns this tile, counted from a corner further down and to the right. */
@@ -32,7 +44,7 @@ public record Tile(int top, int bottom, int left, int right) {
         return new Tile(top - row, bottom - row, left - column, right - column);
     }
 
-    /** Returns what an array {@code [H, W, ...]} is indexed with. */
+    /** Returns the index of this tile in an array {@code [H, W, ...]}. */
     String index() {
         return top + ":" + bottom + ", " + left + ":" + right;
     }

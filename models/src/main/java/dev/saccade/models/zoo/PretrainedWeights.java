@@ -3,7 +3,6 @@ package dev.saccade.models.zoo;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
@@ -24,11 +23,9 @@ import dev.saccade.core.parts.Default;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -107,8 +104,6 @@ public final class PretrainedWeights {
         }
     }
 
-    private static final int MOST_TOLD = 3;
-
     private final String name;
     private final Publisher publisher;
     private final Entry entry;
@@ -134,33 +129,10 @@ public final class PretrainedWeights {
         PretrainedWeights weights = Packaged.WEIGHTS.get(name);
         if (weights == null) {
             throw SaccadeException.user(
-                    "no published weights have the name %s%s", name, suggestion(name));
+                    "no published weights have the name %s%s",
+                    name, Suggestions.suggestion(name, Packaged.WEIGHTS.keySet()));
         }
         return weights;
-    }
-
-    /** Returns what somebody may have meant by a name, such as {@code htc_r50}. */
-    private static String suggestion(String name) {
-        String nearest = Suggestions.suggestion(name, Packaged.WEIGHTS.keySet());
-        if (!nearest.isEmpty()) {
-            return nearest;
-        }
-        List<String> words =
-                Splitter.on('_').splitToStream(name).map(PretrainedWeights::unabridged).toList();
-        Predicate<String> hasEveryWord =
-                each -> words.stream().allMatch(word -> ("_" + each).contains("_" + word));
-        String several =
-                Packaged.WEIGHTS.keySet().stream()
-                        .filter(hasEveryWord)
-                        .sorted(Comparator.comparingInt(String::length))
-                        .limit(MOST_TOLD)
-                        .collect(Collectors.joining(" or "));
-        return several.isEmpty() ? "" : "; did you mean " + several + "?";
-    }
-
-    /** Returns a word of a name of OpenMMLab's, such as {@code r50} or {@code x101}, in full. */
-    private static String unabridged(String word) {
-        return word.replaceFirst("^r(?=\\d)", "resnet").replaceFirst("^x(?=\\d)", "resnext");
     }
 
     /**

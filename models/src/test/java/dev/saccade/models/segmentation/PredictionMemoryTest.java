@@ -47,7 +47,7 @@ class PredictionMemoryTest {
             ScoreMaps maps = new ScoreMaps(part -> logits.duplicate(), false);
             ScoreMap one = maps.whole(manager.zeros(new Shape(1, 3, 320, 480)), photograph);
             ScoreMap two = maps.whole(manager.zeros(new Shape(1, 3, 320, 480)), photograph);
-            try (MeanOfViews mean = new MeanOfViews(List.of(one, MirroredMap.leftToRight(two)))) {
+            try (MeanOfViews mean = new MeanOfViews(List.of(one, two.flipHorizontally()))) {
                 mean.labels();
             }
         }

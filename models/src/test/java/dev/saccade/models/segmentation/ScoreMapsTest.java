@@ -186,10 +186,10 @@ class ScoreMapsTest {
             ScoreMap map = maps(false).whole(image, wanted);
             if (edge == 32) {
                 scores = scores.flip(3);
-                map = MirroredMap.leftToRight(map);
+                map = map.flipHorizontally();
             } else if (edge == 40) {
                 scores = scores.flip(2);
-                map = MirroredMap.upsideDown(map);
+                map = map.flipVertically();
             }
             sum = sum.add(scores.softmax(1));
             views.add(map);
@@ -218,7 +218,7 @@ class ScoreMapsTest {
             List<ScoreMap> same = new ArrayList<>();
             for (int i = 0; i < views; i++) {
                 NDArray scores = manager.create(new float[] {0, 7, 7, 1}, new Shape(1, 4, 1, 1));
-                same.add(ResizedMap.of(new LogitMap(scores), size, false));
+                same.add(ScoreMap.of(scores).resize(size, false));
             }
             try (MeanOfViews mean = new MeanOfViews(same)) {
                 assertEquals(LabelMap.filled(size, 1), mean.labels());

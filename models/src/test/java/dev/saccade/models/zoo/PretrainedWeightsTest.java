@@ -178,8 +178,6 @@ class PretrainedWeightsTest {
     @ParameterizedTest
     @CsvSource({
         "swin_tinny, ; did you mean swin_tiny?",
-        "htc_r50, ; did you mean htc_resnet50_fpn_1x_coco or htc_resnet50_fpn_20e_coco?",
-        "swin_t, ; did you mean swin_tiny or swin_tiny_22k or elsa_swin_tiny?",
         "resnet50-0676ba61.pth, ; did you mean resnet50?",
         "../../etc/passwd, ''"
     })

@@ -9,30 +9,34 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.vision.Interpolation;
 
 /**
- * Adds a learned embedding of its position to each token of a stage, as in PVT.
+ * Patches of an image, or of the map of the previous stage, with learned position embeddings as in
+ * PVT.
  *
  * <p>The table has the size of the map of a training image and is resized bilinearly to other maps.
  * As in the official code, the table of the first stage is read row by row for any map with the
  * same number of cells.
  */
-final class AbsolutePositions extends Layer {
+final class PositionedPatchEmbed extends Layer {
 
     private final boolean isFirst;
     private final boolean hasClassToken;
     private final int side;
+    private final PatchEmbed patches;
     private final Parameter table;
 
     /**
-     * Creates the table {@code pos_embed<stage + 1>}.
+     * Creates the layers {@code patch_embed<stage + 1>} and {@code pos_embed<stage + 1>}.
      *
      * @param stage 0 to 3
      * @param side cells of a training image along each side
      * @param hasClassToken whether the first row of the table is the position of a class token
      */
-    AbsolutePositions(int stage, int channels, int side, boolean hasClassToken) {
+    PositionedPatchEmbed(
+            int stage, PatchEmbed patches, int channels, int side, boolean hasClassToken) {
         isFirst = stage == 0;
         this.side = side;
         this.hasClassToken = hasClassToken;
+        this.patches = add("patch_embed" + (stage + 1), patches);
         table =
                 parameter(
                         "pos_embed" + (stage + 1),
@@ -41,13 +45,15 @@ final class AbsolutePositions extends Layer {
     }
 
     /**
-     * Adds positions.
+     * Embeds patches.
      *
-     * @param x tokens {@code [N, H, W, C]}
+     * @param x images {@code [N, 3, H, W]} in the first stage, else tokens {@code [N, H, W, C]}
+     * @return tokens, one of each patch
      */
     @Override
     protected NDArray forward(NDArray x) {
-        return x.add(positions(x));
+        NDArray tokens = patches.apply(isFirst ? x : x.transpose(0, 3, 1, 2));
+        return tokens.add(positions(tokens));
     }
 
     private NDArray positions(NDArray tokens) {
