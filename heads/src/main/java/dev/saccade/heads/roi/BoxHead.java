@@ -11,6 +11,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
@@ -113,7 +114,7 @@ public final class BoxHead extends Module {
     private final int numClasses;
     private final BoxRegression regression;
     private final List<ConvModule> convs = new ArrayList<>();
-    private final List<Linear> fcs = new ArrayList<>();
+    private final Sequential fcs = new Sequential();
     private final Linear cls;
     private final Linear reg;
 
@@ -134,10 +135,11 @@ public final class BoxHead extends Module {
             in = config.convOutChannels();
         }
         in *= size * size;
+        add("", fcs);
         for (int i = 0; i < config.numSharedFcs(); i++) {
             int out = config.fcOutChannels();
             Linear fc = new Linear(in, out, WeightInit.xavierUniform(), WeightInit.ZEROS);
-            fcs.add(add("shared_fcs." + i, fc));
+            fcs.append("shared_fcs." + i, fc).then(Functional::relu);
             in = out;
         }
         int deltas = config.regClassAgnostic() ? 4 : 4 * numClasses;
@@ -172,10 +174,7 @@ public final class BoxHead extends Module {
         for (ConvModule conv : convs) {
             x = weights.isPresent() ? conv.forward(x, weights.get()) : conv.apply(x);
         }
-        x = x.flatten(1, -1);
-        for (Linear fc : fcs) {
-            x = Functional.relu(fc.apply(x));
-        }
+        x = fcs.apply(x.flatten(1, -1));
         return new Output(Tensors.toFloat32(cls.apply(x)), Tensors.toFloat32(reg.apply(x)));
     }
 

@@ -8,6 +8,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
 import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
@@ -60,8 +61,7 @@ public final class MaskHead extends Layer {
     private final MaskCrossEntropy loss;
     private final List<ConvModule> convs = new ArrayList<>();
     private final Optional<ConvModule> residual;
-    private final ConvTranspose2d upsample;
-    private final Conv2d convLogits;
+    private final Sequential predictor = new Sequential();
 
     /**
      * Makes a head without weights.
@@ -81,9 +81,12 @@ public final class MaskHead extends Layer {
         }
         this.residual = when(residual, () -> add("conv_res", config.norm().conv(width, width, 1)));
         WeightInit init = WeightInit.kaimingNormal();
-        upsample = add("upsample", new ConvTranspose2d(in, width, UPSAMPLING, init));
         int masks = config.classAgnostic() ? 1 : numClasses;
-        convLogits = add("conv_logits", new Conv2d(new Geometry(width, masks, 1), init));
+        add("", predictor)
+                .append("upsample", new ConvTranspose2d(in, width, UPSAMPLING, init))
+                .then(Functional::reluInPlace)
+                .append("conv_logits", new Conv2d(new Geometry(width, masks, 1), init))
+                .then(Tensors::toFloat32);
     }
 
     /** Returns logits {@code [R, classes, 2S, 2S]} of pooled regions {@code [R, C, S, S]}. */
@@ -128,8 +131,7 @@ public final class MaskHead extends Layer {
      * @return {@code [R, classes, 2S, 2S]}, float32 in any precision
      */
     NDArray logits(NDArray features) {
-        NDArray up = Functional.reluInPlace(upsample.apply(features));
-        return Tensors.toFloat32(convLogits.apply(up));
+        return predictor.apply(features);
     }
 
     /**

@@ -1,6 +1,9 @@
 package dev.saccade.models.zoo;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
 
 import com.google.common.annotations.VisibleForTesting;
 import com.google.common.util.concurrent.SimpleTimeLimiter;
@@ -14,20 +17,19 @@ import dev.saccade.core.Version;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
@@ -53,6 +55,9 @@ final class Download {
     private static final String ELSEWHERE =
             "download the file in another way and fetch it from its folder, or fetch it from a"
                     + " mirror; SACCADE_WEIGHTS sets one permanently";
+
+    private static final String RESUMABLE =
+            "what has come is kept, and the same command goes on from there";
 
     private static final int MAX_PORT = 0xFFFF;
     private static final int BUFFER = 1 << 16;
@@ -145,16 +150,13 @@ final class Download {
                 if (isCompleted()) {
                     return;
                 }
-            } catch (IOException | IllegalArgumentException e) {
+            } catch (ServerFault e) {
                 if (present() <= before || attempt == MAX_ATTEMPTS) {
-                    throw failed(
-                            e,
-                            ServerFault.of(e).getMessage(),
-                            present() == 0
-                                    ? ELSEWHERE
-                                    : "what has come is kept, and the same command goes on from"
-                                            + " there");
+                    throw failed(e, e.getMessage(), present() == 0 ? ELSEWHERE : RESUMABLE);
                 }
+            } catch (IOException e) {
+                String reason = WeightsCache.reason(e);
+                throw SaccadeException.io(e, "%s: cannot be written: %s", part, reason);
             } finally {
                 if (present() == 0) {
                     forget(part);
@@ -168,26 +170,14 @@ final class Download {
     }
 
     private long present() {
-        try {
-            return Files.exists(part) ? Files.size(part) : 0;
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
+        return part.toFile().length();
     }
 
     /** Requests the file, or the rest of it, once; returns false to request all of it again. */
     private boolean isCompleted() throws IOException {
         long present = present();
         Optional<String> known = present > 0 ? knownVersion() : Optional.empty();
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(address)
-                        .timeout(timeout)
-                        .header("User-Agent", "saccade/" + Version.saccade());
-        known.ifPresent(
-                version ->
-                        request.header("Range", "bytes=" + present + "-")
-                                .header("If-Range", version));
-        HttpResponse<InputStream> response = send(request.build());
+        HttpResponse<InputStream> response = send(present, known);
         try (InputStream body = response.body()) {
             int status = response.statusCode();
             if (status == RANGE_NOT_SATISFIABLE && known.isPresent()) {
@@ -207,7 +197,10 @@ final class Download {
                 }
                 total = number(range.group(2));
             }
-            requireRoom(total, start);
+            if (total >= 0) {
+                check.requireSize(total);
+                requireRoom(total - start);
+            }
             if (status == OK) {
                 keepVersion(response);
             }
@@ -216,17 +209,32 @@ final class Download {
         }
     }
 
-    private HttpResponse<InputStream> send(HttpRequest request) throws IOException {
-        try {
-            return client.send(request, HttpResponse.BodyHandlers.ofInputStream());
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
+    private HttpResponse<InputStream> send(long present, Optional<String> known)
+            throws ServerFault {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(address)
+                        .timeout(timeout)
+                        .header("User-Agent", "saccade/" + Version.saccade());
+        known.ifPresent(
+                version ->
+                        request.header("Range", "bytes=" + present + "-")
+                                .header("If-Range", version));
+        return answer(
+                () -> client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
     }
 
-    private SaccadeException interrupted(InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return SaccadeException.io(e, "%s: was interrupted", address);
+    /** Returns what the server sends; every failure is a fault of the server. */
+    private <T> T answer(Callable<T> request) throws ServerFault {
+        try {
+            return request.call();
+        } catch (TimeoutException e) {
+            throw new ServerFault("nothing has come for " + timeout.toSeconds() + " s");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw SaccadeException.io(e, "%s: was interrupted", address);
+        } catch (Exception e) {
+            throw ServerFault.of(e);
+        }
     }
 
     private static Optional<String> header(HttpResponse<?> response, String name) {
@@ -238,19 +246,15 @@ final class Download {
         return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : -1;
     }
 
-    private void requireRoom(long total, long start) throws IOException {
-        if (total < 0) {
-            return;
-        }
-        check.requireSize(total);
+    private void requireRoom(long bytes) throws IOException {
         long room = Files.getFileStore(part.toAbsolutePath().getParent()).getUsableSpace();
-        if (total - start > room) {
+        if (bytes > room) {
             throw SaccadeException.io(
                     null,
                     "%s: needs %d bytes more, but the disk has room for %d; make room, or name"
                             + " another folder with SACCADE_CACHE",
                     part,
-                    total - start,
+                    bytes,
                     room);
         }
     }
@@ -259,25 +263,19 @@ final class Download {
     private void receive(InputStream body, long start, long total) throws IOException {
         long limit = total < 0 ? check.most() : total;
         long position = start;
-        try (FileChannel file =
-                FileChannel.open(
-                        part,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.WRITE,
-                        LinkOption.NOFOLLOW_LINKS)) {
+        try (FileChannel file = FileChannel.open(part, CREATE, WRITE, NOFOLLOW_LINKS)) {
             file.truncate(start).position(start);
+            OutputStream out = Channels.newOutputStream(file);
             progress.fetched(start, total);
             byte[] buffer = new byte[BUFFER];
             for (int n = read(body, buffer); n >= 0; n = read(body, buffer)) {
                 position += n;
                 if (position > limit) {
                     forget(part);
-                    throw failed(
-                            null,
-                            Text.format("it sends more than the %d bytes that are expected", limit),
-                            ELSEWHERE);
+                    String reason = "it sends more than the %d bytes that are expected";
+                    throw failed(null, Text.format(reason, limit), ELSEWHERE);
                 }
-                write(file, ByteBuffer.wrap(buffer, 0, n));
+                out.write(buffer, 0, n);
                 progress.fetched(position, total);
             }
             file.force(true);
@@ -287,33 +285,13 @@ final class Download {
         }
     }
 
-    private int read(InputStream body, byte[] buffer) throws IOException {
-        try {
-            return LIMITER.callWithTimeout(() -> body.read(buffer), timeout);
-        } catch (TimeoutException e) {
-            throw new ServerFault("nothing has come for " + timeout.toSeconds() + " s");
-        } catch (ExecutionException e) {
-            throw ServerFault.of(e.getCause());
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
-    }
-
-    private void write(FileChannel file, ByteBuffer bytes) {
-        try {
-            while (bytes.hasRemaining()) {
-                file.write(bytes);
-            }
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
+    private int read(InputStream body, byte[] buffer) throws ServerFault {
+        return answer(() -> LIMITER.callWithTimeout(() -> body.read(buffer), timeout));
     }
 
     private Optional<String> knownVersion() throws IOException {
-        if (!Files.exists(version(part))) {
-            return Optional.empty();
-        }
-        List<String> lines = Files.readAllLines(version(part), UTF_8);
+        Path file = version(part);
+        List<String> lines = Files.exists(file) ? Files.readAllLines(file, UTF_8) : List.of();
         return lines.size() == 2 && lines.get(0).equals(address.toString())
                 ? Optional.of(lines.get(1))
                 : Optional.empty();
@@ -330,10 +308,6 @@ final class Download {
         } else {
             Files.deleteIfExists(version(part));
         }
-    }
-
-    private SaccadeException unwritable(IOException e) {
-        return SaccadeException.io(e, "%s: cannot be written: %s", part, WeightsCache.reason(e));
     }
 
     private static SaccadeException refused(HttpResponse<?> response) {
