@@ -1,10 +1,10 @@
 package dev.saccade.cli;
 
+import dev.saccade.bench.ModelBench;
+import dev.saccade.bench.RanksBench;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.bench.OperatorBench;
 import dev.saccade.core.bench.Timing;
-import dev.saccade.train.bench.ModelBench;
-import dev.saccade.train.bench.RanksBench;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;

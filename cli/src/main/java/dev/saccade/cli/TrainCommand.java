@@ -173,7 +173,7 @@ final class TrainCommand extends BaseCommand {
         }
         DataReports reports =
                 CheckCommand.requireSound(
-                        training, err, "the data set has errors; nothing was trained");
+                        training, err, "the data set has errors; training did not start");
         String asBefore =
                 group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before,";
         String nproc = RankLauncher.isHere() ? " --nproc " + group.worldSize() : "";

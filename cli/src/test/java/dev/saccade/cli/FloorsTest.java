@@ -93,7 +93,7 @@ class FloorsTest {
                     List.of("models", "demo", "video"),
                     List.of("eval", "djl", "serve"),
                     List.of("train", "export"),
-                    List.of("report", "configgen"),
+                    List.of("report", "configgen", "bench"),
                     List.of("mlflow"),
                     List.of("cli", "spark"));
 

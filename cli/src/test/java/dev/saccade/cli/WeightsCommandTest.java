@@ -138,18 +138,18 @@ class WeightsCommandTest {
                 train(config, "--init-from", "none", "--set", "model.backbone.frozen_stages=1");
         assertEquals(0, ended.code(), ended.err());
         String warning =
-                "warning: the run starts from nothing, as init_from says; of this backbone there"
-                        + " are published weights: resnet18_v1c";
+                "warning: training starts from scratch (init_from: none); pretrained weights for this"
+                        + " backbone: resnet18_v1c";
         assertTrue(ended.err().contains(warning), ended.err());
         assertTrue(Files.readString(run.resolve("train.log")).contains(warning));
-        assertTrue(ended.err().contains("parameters of the backbone are frozen and start from"));
+        assertTrue(ended.err().contains("parameters of the backbone are frozen and random; set"));
     }
 
     @Test
     void smallRecipesSayNothingOfIt() throws IOException {
         Ended ended = train(SMALL);
         assertEquals(0, ended.code(), ended.err());
-        assertFalse(ended.err().contains("starts from nothing"), ended.err());
+        assertFalse(ended.err().contains("starts from scratch"), ended.err());
     }
 
     @Test

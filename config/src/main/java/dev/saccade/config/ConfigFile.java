@@ -187,16 +187,15 @@ public final class ConfigFile {
             return content;
         }
         Map<String, ConfigNode> own = new LinkedHashMap<>(content.entries());
-        ConfigNode.Mapping result = null;
+        ConfigNode.Mapping result = new ConfigNode.Mapping(Map.of(), content.origin());
         for (String base : bases(own.remove(BASE))) {
-            ConfigNode.Mapping next =
-                    base.startsWith(BUNDLED)
-                            ? bundledBase(base.substring(BUNDLED.length()))
-                            : resolve(file.resolveSibling(base).normalize());
-            result = result == null ? next : result.overlaidBy(next);
+            result =
+                    result.overlaidBy(
+                            base.startsWith(BUNDLED)
+                                    ? bundledBase(base.substring(BUNDLED.length()))
+                                    : resolve(file.resolveSibling(base).normalize()));
         }
-        ConfigNode.Mapping self = new ConfigNode.Mapping(own, content.origin());
-        return result == null ? self : result.overlaidBy(self);
+        return result.overlaidBy(new ConfigNode.Mapping(own, content.origin()));
     }
 
     private static List<String> bases(ConfigNode node) {

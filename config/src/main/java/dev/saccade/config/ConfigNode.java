@@ -48,6 +48,26 @@ public sealed interface ConfigNode {
         return node;
     }
 
+    /** Returns all single values as texts, by paths such as {@code necks[0].num_outs}. */
+    default Map<String, String> scalars() {
+        Map<String, String> all = new LinkedHashMap<>();
+        collect("", all);
+        return all;
+    }
+
+    private void collect(String path, Map<String, String> all) {
+        if (this instanceof Mapping map) {
+            String prefix = path.isEmpty() ? "" : path + ".";
+            map.entries.forEach((key, value) -> value.collect(prefix + key, all));
+        } else if (this instanceof Sequence list) {
+            for (int i = 0; i < list.items.size(); i++) {
+                list.items.get(i).collect(path + "[" + i + "]", all);
+            }
+        } else if (this instanceof Scalar scalar) {
+            all.put(path, scalar.value.toString());
+        }
+    }
+
     /** Splits {@code necks[0].num_outs} into {@code necks}, {@code 0} and {@code num_outs}. */
     static List<String> steps(String path) {
         return Splitter.on(CharMatcher.anyOf(".[")).splitToList(path.replace("]", ""));

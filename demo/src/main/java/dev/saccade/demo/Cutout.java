@@ -25,6 +25,9 @@ final class Cutout {
     private final int width;
     private final int height;
 
+    /** The visible pixels. */
+    SceneObject object;
+
     /** Coverage of each pixel, 0 to 1. */
     final float[] cover;
 
@@ -34,7 +37,13 @@ final class Cutout {
      * @param radius pixels of one unit
      * @param squash vertical foreshortening of the tilted camera
      */
-    Cutout(Thing thing, double radius, double squash, Size size, SplittableRandom random) {
+    Cutout(
+            int label,
+            Thing thing,
+            double radius,
+            double squash,
+            Size size,
+            SplittableRandom random) {
         this.thing = thing;
         this.centerX = between(random, 0, size.width());
         this.centerY = between(random, 0, size.height());
@@ -53,6 +62,7 @@ final class Cutout {
             double distance = distance(i % width + 0.5, y + 0.5) * radius;
             cover[i] = (float) Shapes.clamp(0.5 - distance);
         }
+        this.object = new SceneObject(label, mask(size));
     }
 
     /** Returns the height above the table in pixels. */
@@ -65,8 +75,7 @@ final class Cutout {
         return IntStream.range(0, cover.length).filter(i -> cover[i] >= 0.5f).count();
     }
 
-    /** Returns the pixels of the object that are in the image. */
-    Rle mask(Size size) {
+    private Rle mask(Size size) {
         byte[] mask = new byte[Math.toIntExact(size.area())];
         forEachPixel(0, 0, size, (from, to) -> mask[to] = (byte) (cover[from] >= 0.5f ? 1 : 0));
         return Rle.encode(size, mask);

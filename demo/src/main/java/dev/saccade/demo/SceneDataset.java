@@ -129,6 +129,8 @@ public final class SceneDataset {
 
     private static Map<String, Object> annotation(int id, int imageId, SceneObject object) {
         Rle.Bounds box = object.mask().bounds();
+        List<List<Integer>> polygons =
+                Contours.polygons(object.mask()).stream().map(ImmutableIntArray::asList).toList();
         return ImmutableMap.of(
                 "id",
                 id,
@@ -143,7 +145,7 @@ public final class SceneDataset {
                 "iscrowd",
                 0,
                 "segmentation",
-                Contours.polygons(object.mask()).stream().map(ImmutableIntArray::asList).toList());
+                polygons);
     }
 
     private static String fileName(int index) {

@@ -4,8 +4,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import static dev.saccade.demo.Shapes.between;
 
-import com.google.common.collect.Streams;
-
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -61,16 +59,15 @@ public final class SceneRenderer {
         SplittableRandom random = SeededRandom.of(seed, index);
         double squash = between(random, 0.8, 1);
         List<Cutout> cutouts = new ArrayList<>();
-        List<SceneObject> objects = new ArrayList<>();
         int things = countThings(random);
         for (int i = 0; i < things; i++) {
-            place(random, squash, cutouts, objects);
+            place(random, squash, cutouts);
         }
         Light light = Light.sample(random);
         SceneCanvas canvas = new SceneCanvas(size, Table.sample(random), light, squash);
         cutouts.forEach(canvas::add);
         canvas.develop(random, bgr);
-        return objects;
+        return cutouts.stream().map(cutout -> cutout.object).toList();
     }
 
     /** One table in twenty is empty, one in eight is crowded. */
@@ -83,36 +80,25 @@ public final class SceneRenderer {
     }
 
     /** Adds an object where it and the objects below it stay recognizable, if it finds a place. */
-    private void place(
-            SplittableRandom random,
-            double squash,
-            List<Cutout> cutouts,
-            List<SceneObject> objects) {
+    private void place(SplittableRandom random, double squash, List<Cutout> cutouts) {
         int label = random.nextInt(Thing.CLASSES.size());
         Thing thing = Thing.sample(label, random);
         double radius = between(random, thing.minRadius(), thing.maxRadius());
         radius *= Math.min(size.height(), size.width());
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            Cutout cutout = new Cutout(thing, radius, squash, size, random);
-            Rle covered = cutout.mask(size);
-            List<SceneObject> below =
-                    objects.stream().map(object -> object.minus(covered)).toList();
-            if (covered.area() >= VISIBLE_WHEN_PLACED * cutout.area() && visible(below, cutouts)) {
-                objects.clear();
-                objects.addAll(below);
-                objects.add(new SceneObject(label, covered));
+            Cutout cutout = new Cutout(label, thing, radius, squash, size, random);
+            Rle covered = cutout.object.mask();
+            if (covered.area() >= VISIBLE_WHEN_PLACED * cutout.area()
+                    && cutouts.stream().allMatch(below -> isVisible(below, covered))) {
+                cutouts.forEach(below -> below.object = below.object.minus(covered));
                 cutouts.add(cutout);
                 return;
             }
         }
     }
 
-    private static boolean visible(List<SceneObject> objects, List<Cutout> cutouts) {
-        return Streams.zip(objects.stream(), cutouts.stream(), SceneRenderer::visible)
-                .allMatch(visible -> visible);
-    }
-
-    private static boolean visible(SceneObject object, Cutout cutout) {
-        return object.mask().area() >= VISIBLE_IN_THE_END * cutout.area();
+    private static boolean isVisible(Cutout cutout, Rle covered) {
+        long area = cutout.object.minus(covered).mask().area();
+        return area >= VISIBLE_IN_THE_END * cutout.area();
     }
 }

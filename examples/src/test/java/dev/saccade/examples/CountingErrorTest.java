@@ -65,6 +65,7 @@ class CountingErrorTest {
         for (String setting :
                 List.of(
                         "epochs=1",
+                        "data.image_size=[96, 64]",
                         "model.backbone.base_channels=4",
                         "model.backbone.stem_channels=4",
                         "model.neck.out_channels=8",

@@ -45,6 +45,9 @@ class ExamplesTest {
     private static final List<String> QUICK =
             List.of(
                     "epochs=1",
+                    "data.image_size=[96, 64]",
+                    "model.backbone.stem_channels=4",
+                    "model.backbone.base_channels=4",
                     "model.neck.out_channels=8",
                     "model.head.feat_channels=8",
                     "model.head.nms.score_thr=0.0001");
@@ -174,6 +177,7 @@ class ExamplesTest {
         List<String> overrides =
                 List.of(
                         "epochs=1",
+                        "data.image_size=[96, 64]",
                         "model.backbone={type: mobilenet, width: 0.25}",
                         "model.neck.out_channels=8",
                         "model.head.feat_channels=8");

@@ -2,11 +2,11 @@ package dev.saccade.mlflow;
 
 import ai.djl.util.Utils;
 
+import com.google.common.base.Ascii;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
 import dev.saccade.config.ConfigFile;
-import dev.saccade.config.ConfigNode;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics,
@@ -239,27 +238,15 @@ public final class MlflowHook implements Hook {
         runId = client.createRun(client.experiment(config.experiment()), name);
         Files.writeString(file, runId);
         Path yaml = new RunFolder(started.folder()).config();
-        Map<String, String> settings = new TreeMap<>();
-        if (Files.isRegularFile(yaml)) {
-            flatten("", ConfigFile.load(yaml, List.of()), settings);
+        if (!Files.isRegularFile(yaml)) {
+            return;
         }
-        settings.forEach(
-                (key, value) -> {
-                    String kept = value.substring(0, Math.min(value.length(), LONGEST_PARAM));
-                    params.add(Map.of("key", key, "value", kept));
-                });
+        ConfigFile.load(yaml, List.of()).scalars().forEach(this::param);
     }
 
-    private static void flatten(String path, ConfigNode node, Map<String, String> settings) {
-        String start = path.isEmpty() ? "" : path + ".";
-        if (node instanceof ConfigNode.Mapping mapping) {
-            mapping.entries().forEach((key, child) -> flatten(start + key, child, settings));
-        } else if (node instanceof ConfigNode.Sequence sequence) {
-            for (int i = 0; i < sequence.items().size(); i++) {
-                flatten(start + i, sequence.items().get(i), settings);
-            }
-        } else if (node instanceof ConfigNode.Scalar scalar) {
-            settings.put(path, scalar.value().toString());
-        }
+    private void param(String path, String value) {
+        // MLflow accepts no brackets.
+        String key = path.replace('[', '.').replace("]", "");
+        params.add(Map.of("key", key, "value", Ascii.truncate(value, LONGEST_PARAM, "")));
     }
 }

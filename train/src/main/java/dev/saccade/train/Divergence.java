@@ -29,10 +29,10 @@ record Divergence(
     private static final float EXPLODED = 1e4f;
 
     /**
-     * Returns what to throw for losses or gradients that are not finite.
+     * Returns the error for losses or gradients that are not finite.
      *
-     * @param read what the step has told
-     * @param open the batch whose pixels are still there
+     * @param read metrics of the step
+     * @param open the batch whose pixels are still open
      */
     SaccadeException of(StepMetrics.OfStep read, Batch open) {
         for (StepMetrics.OfBatch batch : read.batches()) {
@@ -112,10 +112,9 @@ record Divergence(
         if (normsBefore.isEmpty()) {
             return "the weights that the run started from are not finite";
         }
-        double norm =
-                Math.sqrt(normsBefore.values().stream().mapToDouble(n -> (double) n * n).sum());
-        return norm > EXPLODED
-                ? "learning has diverged; lower optimizer.learning_rate, lengthen schedule.warmup"
+        double squares = normsBefore.values().stream().mapToDouble(n -> (double) n * n).sum();
+        return Math.sqrt(squares) > EXPLODED
+                ? "training has diverged; lower optimizer.learning_rate, lengthen schedule.warmup"
                         + " or set max_gradient_norm"
                 : "too large a step; lower optimizer.learning_rate or set max_gradient_norm";
     }

@@ -24,7 +24,7 @@ record RunNotes(RunConfig config, Device device, Dataset dataset, int worldSize)
         String ranks = worldSize == 1 ? "" : Text.format("%s ranks, ", worldSize);
         String averages =
                 config.ema()
-                        .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
+                        .map(ema -> "; evaluating averages of the weights, decay " + ema.decay())
                         .orElse("");
         lines.add(
                 Text.format(
@@ -34,37 +34,32 @@ record RunNotes(RunConfig config, Device device, Dataset dataset, int worldSize)
                         Ascii.toLowerCase(config.precision().name()),
                         averages));
         int images = config.imagesPerStep(worldSize);
+        String inData = Count.of(dataset.size(), "image");
         lines.add(
                 Text.format(
                         "%s, %s, %s a step",
-                        Count.of(dataset.size(), "photograph"),
+                        inData,
                         Count.of(dataset.classes().size(), "class"),
                         Count.of(images, "image")));
         if (config.data().batchSize() > dataset.size()) {
             lines.add(
                     Text.format(
-                            "data.batch_size is %d, but the data set has %s: a batch has no more",
-                            config.data().batchSize(), Count.of(dataset.size(), "photograph")));
+                            "data.batch_size is %d, but the data set has only %s",
+                            config.data().batchSize(), inData));
         }
         double stated = config.optimizer().learningRate();
-        config.referenceBatch()
-                .filter(reference -> reference != images)
-                .ifPresent(
-                        reference ->
-                                lines.add(
-                                        Text.format(
-                                                "learning rate %s is stated for %s a step: scaled"
-                                                        + " to %s (reference_batch: null leaves"
-                                                        + " it)",
-                                                stated,
-                                                Count.of(reference, "image"),
-                                                config.learningRate(worldSize))));
-        if (worldSize > 1 && config.referenceBatch().isEmpty()) {
+        int reference = config.referenceBatch().orElse(images);
+        if (reference != images) {
             lines.add(
                     Text.format(
-                            "learning rate %s as the config has it, for any number of ranks;"
-                                    + " reference_batch, the images that it is stated for, scales"
-                                    + " it",
+                            "learning rate %s is stated for %s a step: scaled to %s"
+                                    + " (reference_batch: null leaves it)",
+                            stated, Count.of(reference, "image"), config.learningRate(worldSize)));
+        } else if (worldSize > 1 && config.referenceBatch().isEmpty()) {
+            lines.add(
+                    Text.format(
+                            "learning rate %s is not scaled to the number of ranks; set"
+                                    + " reference_batch to scale it",
                             stated));
         }
         if (iteration > 0) {

@@ -5,29 +5,38 @@ import static java.util.stream.Collectors.joining;
 import ai.djl.Device;
 
 import dev.saccade.core.DeviceMemory;
+import dev.saccade.core.Devices;
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.loader.Batch;
+import dev.saccade.models.Model;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.hooks.Run;
 
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
- * What tensors hold at most during a training step, and what other settings would save.
+ * Explains a training step that ran out of memory: estimates the peak memory of tensors, and what
+ * other settings would save.
  *
- * <p>It is found by steps on the CPU on small images: weights, gradients and the state of the
- * optimizer stay the same, activations grow with the pixels of all images.
+ * <p>The estimate comes from steps on the CPU with small images: weights, gradients and the state
+ * of the optimizer stay the same, activations grow with the pixels of all images.
  *
- * @param bytes of the step, on images of its size
- * @param savings of other settings, the best first
+ * @param classes of the model
+ * @param images of a batch
+ * @param size of each image
  */
-record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
+record StepMemory(Device device, int classes, int images, Size size) {
 
-    /** Which has memory to spare where that of a GPU ran out. */
+    /** Has memory to spare where that of a GPU ran out. */
     private static final Device PROCESSOR = Device.cpu();
 
     /** Large enough for activations to outweigh the gradients, which take their place. */
@@ -35,33 +44,47 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
 
     private static final Size LARGE = new Size(288, 288);
 
-    /** Statistics over a batch want more than one image. */
+    /** Batch statistics need more than one image. */
     private static final int IMAGES = 2;
 
-    /** Settings that cost time or learn less, for less memory; not all models have all of them. */
+    /** Settings that need less memory but more time or train less; not all models have them. */
     private static final List<String> SETTINGS =
             List.of(
                     "model.backbone.activation_checkpointing=true",
                     "precision=bfloat16",
                     "model.backbone.frozen_stages=2");
 
-    /** Savings below this share are within the error of the estimate. */
+    /** Smaller savings are within the error of the estimate. */
     private static final double LEAST_SAVING = 0.05;
 
     /**
-     * What another setting would do.
+     * Memory of the step with another setting.
      *
-     * @param setting as for {@code --set}, or in words
-     * @param bytes of the step with it
+     * @param setting as for {@code --set}, or a description
      */
     record Saving(String setting, long bytes) {}
 
     /**
-     * How the need of a step grows.
+     * Memory of the step.
      *
-     * @param fixed bytes
-     * @param perPixel bytes
+     * @param savings of other settings, the best first
      */
+    record Estimate(long bytes, List<Saving> savings) implements Printable.Lines {
+
+        /** Returns a line for each saving. */
+        @Override
+        public String toString() {
+            return savings.stream()
+                    .map(
+                            saving ->
+                                    Text.format(
+                                            "%n  %-10s with %s",
+                                            DeviceMemory.text(saving.bytes), saving.setting))
+                    .collect(joining());
+        }
+    }
+
+    /** Memory of a step: fixed bytes, and bytes per pixel. */
     private record Growth(long fixed, long perPixel) {
 
         static Growth measure(RunConfig config, int classes) {
@@ -80,20 +103,69 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
         }
     }
 
+    /** Returns the step of a run that failed on a batch. */
+    static StepMemory of(Run run, Batch batch) {
+        int classes = run.model() instanceof Model<?> model ? model.classes().size() : 1;
+        Device device = run.manager().getDevice();
+        return new StepMemory(device, classes, batch.images().size(), batch.size());
+    }
+
     /**
-     * Measures a step.
+     * Returns the error for users, with the estimate, if memory of the device ran out.
      *
-     * @param classes how many labels there are
-     * @param images of a batch
-     * @param size of the network input
-     * @return nothing, where nobody counts the memory of tensors
+     * @param note called before the steps of the estimate
      */
-    static Optional<StepMemory> measure(RunConfig config, int classes, int images, Size size) {
+    Optional<SaccadeException> explain(
+            RuntimeException error, RunConfig config, Consumer<String> note) {
+        boolean isOfDevice =
+                !OutOfMemory.isOfHeap(error) && OutOfMemory.IN_TRAINING.of(error).isPresent();
+        Optional<String> reason = OutOfMemory.reason(error).filter(words -> isOfDevice);
+        if (reason.isEmpty()) {
+            return Optional.empty();
+        }
+        // Read before the estimate, which needs memory itself.
+        String available = available();
+        note.accept("out of memory; estimating the need with small images, which takes a minute");
+        try {
+            return estimate(config)
+                    .map(
+                            step ->
+                                    SaccadeException.user(
+                                            error,
+                                            "out of memory: a step on %d x %s takes about %s, and"
+                                                    + " %s (%s); it would take about%s",
+                                            images,
+                                            size,
+                                            DeviceMemory.text(step.bytes),
+                                            available,
+                                            reason.get(),
+                                            step));
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // The general advice has to do.
+            return Optional.empty();
+        }
+    }
+
+    private String available() {
+        String has =
+                DeviceMemory.of(device)
+                        .map(memory -> " has " + DeviceMemory.text(memory.totalBytes()))
+                        .orElse(" has less");
+        String held =
+                TensorMemory.of(device)
+                        .map(use -> ", tensors held " + DeviceMemory.text(use.peakBytes()))
+                        .orElse("");
+        return Devices.name(device) + has + held;
+    }
+
+    /** Estimates the memory; empty if the memory of tensors is not counted. */
+    Optional<Estimate> estimate(RunConfig config) {
         if (TensorMemory.of(PROCESSOR).isEmpty()) {
             return Optional.empty();
         }
+        long pixels = images * size.area();
         Growth growth = Growth.measure(config, classes);
-        long bytes = growth.bytes(images * size.area());
+        long bytes = growth.bytes(pixels);
         if (bytes == 0) {
             return Optional.empty();
         }
@@ -101,35 +173,21 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
         if (images > 1) {
             int fewer = images / 2;
             int steps = config.accumulation() * ((images + fewer - 1) / fewer);
-            String setting =
-                    Text.format(
-                            "data.batch_size=%d, for which accumulation=%d makes up", fewer, steps);
+            String setting = Text.format("data.batch_size=%d and accumulation=%d", fewer, steps);
             savings.add(new Saving(setting, growth.bytes(fewer * size.area())));
         }
         String smaller = "images of half the pixels, by resize in data.train_transforms";
-        savings.add(new Saving(smaller, growth.bytes(images * size.area() / 2)));
+        savings.add(new Saving(smaller, growth.bytes(pixels / 2)));
         for (String setting : SETTINGS) {
             try {
                 Growth other = Growth.measure(config.with(setting), classes);
-                savings.add(new Saving(setting, other.bytes(images * size.area())));
+                savings.add(new Saving(setting, other.bytes(pixels)));
             } catch (RuntimeException | OutOfMemoryError e) {
                 // Not all models have all settings.
             }
         }
-        savings.removeIf(saving -> saving.bytes() >= (1 - LEAST_SAVING) * bytes);
+        savings.removeIf(saving -> saving.bytes >= (1 - LEAST_SAVING) * bytes);
         savings.sort(Comparator.comparingLong(Saving::bytes));
-        return Optional.of(new StepMemory(bytes, List.copyOf(savings)));
-    }
-
-    /** Returns a line for each saving. */
-    @Override
-    public String toString() {
-        return savings.stream()
-                .map(
-                        saving ->
-                                Text.format(
-                                        "%n  %-10s with %s",
-                                        DeviceMemory.text(saving.bytes()), saving.setting()))
-                .collect(joining());
+        return Optional.of(new Estimate(bytes, List.copyOf(savings)));
     }
 }

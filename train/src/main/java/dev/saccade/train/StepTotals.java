@@ -1,15 +1,16 @@
 package dev.saccade.train;
 
+import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Maps;
-import com.google.common.primitives.Longs;
+import com.google.common.collect.Sets;
 
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.train.checkpoint.RankMessages;
 
-import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Results of a step that all ranks share, besides gradients.
@@ -17,7 +18,7 @@ import java.util.Map;
  * @param images trained on
  * @param losses of the batches by term, times their images
  * @param metrics of the batches by name, times their images
- * @param withGradient a bit for each parameter, set if it has a gradient on any rank
+ * @param withGradient names of the parameters that have a gradient on any rank
  * @param isFinite whether the losses and gradients of every batch are
  * @param learningRate of rank 0
  */
@@ -25,52 +26,48 @@ record StepTotals(
         int images,
         Map<String, Double> losses,
         Map<String, Double> metrics,
-        List<Long> withGradient,
+        Set<String> withGradient,
         boolean isFinite,
         double learningRate) {
 
     /** Returns the sums over the batches of all ranks. */
     static StepTotals of(
             List<StepMetrics.OfBatch> batches,
-            BitSet withGradient,
+            Set<String> withGradient,
             double learningRate,
             ProcessGroup ranks) {
-        Map<String, Double> losses = new LinkedHashMap<>();
-        Map<String, Double> metrics = new LinkedHashMap<>();
-        int images = 0;
+        StepTotals own = new StepTotals(0, Map.of(), Map.of(), withGradient, true, learningRate);
         for (StepMetrics.OfBatch batch : batches) {
-            int weight = batch.batch().images().size();
-            batch.losses().forEach((name, x) -> losses.merge(name, x * weight, Double::sum));
-            batch.metrics().forEach((name, x) -> metrics.merge(name, x * weight, Double::sum));
-            images += weight;
+            int count = batch.batch().images().size();
+            own =
+                    own.plus(
+                            new StepTotals(
+                                    count,
+                                    Maps.transformValues(batch.losses(), loss -> loss * count),
+                                    Maps.transformValues(batch.metrics(), value -> value * count),
+                                    Set.of(),
+                                    batch.isFinite(),
+                                    learningRate));
         }
-        boolean isFinite = batches.stream().allMatch(StepMetrics.OfBatch::isFinite);
-        List<Long> bits = Longs.asList(withGradient.toLongArray());
-        StepTotals own = new StepTotals(images, losses, metrics, bits, isFinite, learningRate);
         return RankMessages.allGather(ranks, StepTotals.class, own).stream()
                 .reduce(StepTotals::plus)
                 .orElseThrow();
     }
 
     private StepTotals plus(StepTotals later) {
-        Map<String, Double> allLosses = new LinkedHashMap<>(losses);
-        Map<String, Double> allMetrics = new LinkedHashMap<>(metrics);
-        later.losses.forEach((name, x) -> allLosses.merge(name, x, Double::sum));
-        later.metrics.forEach((name, x) -> allMetrics.merge(name, x, Double::sum));
-        BitSet all = parameters();
-        all.or(later.parameters());
         return new StepTotals(
                 images + later.images,
-                allLosses,
-                allMetrics,
-                Longs.asList(all.toLongArray()),
+                sum(losses, later.losses),
+                sum(metrics, later.metrics),
+                ImmutableSet.copyOf(Sets.union(withGradient, later.withGradient)),
                 isFinite && later.isFinite,
                 learningRate);
     }
 
-    /** Returns the positions of the parameters with a gradient. */
-    BitSet parameters() {
-        return BitSet.valueOf(Longs.toArray(withGradient));
+    private static Map<String, Double> sum(Map<String, Double> a, Map<String, Double> b) {
+        Map<String, Double> sum = new LinkedHashMap<>(a);
+        b.forEach((name, value) -> sum.merge(name, value, Double::sum));
+        return sum;
     }
 
     /** Returns means over the images. */

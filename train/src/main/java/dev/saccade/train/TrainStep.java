@@ -1,7 +1,5 @@
 package dev.saccade.train;
 
-import static com.google.common.collect.ImmutableSet.toImmutableSet;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDScope;
@@ -26,7 +24,6 @@ import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -118,7 +115,7 @@ final class TrainStep {
                     gradients = gradients.plus(found).attach(manager);
                 }
             }
-            BitSet withGradient = positions(gradients);
+            Set<String> withGradient = gradients.arrays().keySet();
             if (ranks.worldSize() > 1) {
                 gradients = gradients.sum(ranks, parameters, manager);
             }
@@ -135,7 +132,7 @@ final class TrainStep {
             ModelEma.Update averages =
                     ema.map(each -> each.update(state.iteration())).orElse(ModelEma.Update.NONE);
             if (Float.isFinite(norms.total())) {
-                Gradients followed = gradients.of(names(all.parameters()));
+                Gradients followed = gradients.of(all.withGradient());
                 optimizer.step(followed, clipping / factor, all.learningRate(), averages);
                 normsBefore = norms.byParameter();
             } else {
@@ -203,21 +200,6 @@ final class TrainStep {
         NDArray total = Scope.array(() -> losses.total().mul(Tensors.of(scratch, factor)));
         losses.scalars().forEach(NDArray::close);
         return total;
-    }
-
-    /** Returns the positions of the parameters that have a gradient. */
-    private BitSet positions(Gradients gradients) {
-        BitSet positions = new BitSet();
-        Iterator<String> names = parameters.keySet().iterator();
-        for (int i = 0; names.hasNext(); i++) {
-            positions.set(i, gradients.arrays().containsKey(names.next()));
-        }
-        return positions;
-    }
-
-    private Set<String> names(BitSet positions) {
-        List<String> names = List.copyOf(parameters.keySet());
-        return positions.stream().mapToObj(names::get).collect(toImmutableSet());
     }
 
     /** Explains it in the rank of the batch; the others fail when that rank ends. */

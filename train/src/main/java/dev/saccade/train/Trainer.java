@@ -3,10 +3,9 @@ package dev.saccade.train;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkNotNull;
 
-import ai.djl.ndarray.NDManager;
-
 import com.google.common.base.Throwables;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -91,7 +90,7 @@ public final class Trainer implements Run {
         this.validation = validation;
         this.interrupted = interrupted;
         this.logs = logs;
-        hooks = EarlyStopping.of(config, state.stale()).and(content.hooks()).and(logs);
+        hooks = content.hooks().and(logs);
         ranks = checkpoints.ranks();
         length = config.length(loader.batchesPerEpoch(), ranks.worldSize());
     }
@@ -109,6 +108,7 @@ public final class Trainer implements Run {
             model().train(true);
             TensorMemory.restart(manager().getDevice());
             notes.forEach(this::note);
+            stopIfStale();
             hooks.each("beforeTrain", hook -> hook.beforeTrain(this));
             // A state that cannot be saved fails before the first step.
             hooks.state();
@@ -126,7 +126,7 @@ public final class Trainer implements Run {
     private RuntimeException explained(RuntimeException error) {
         Optional<SaccadeException> memory =
                 step.failedOn()
-                        .map(batch -> MemoryShortage.of(this, batch))
+                        .map(batch -> StepMemory.of(this, batch))
                         .flatMap(shortage -> shortage.explain(error, config, this::note));
         Optional<SaccadeException> part = PartFailure.of(error);
         if (memory.isPresent() || part.isEmpty()) {
@@ -195,7 +195,7 @@ public final class Trainer implements Run {
         learningRate = scheduledLearningRate();
         hooks.each("beforeStep", hook -> hook.beforeStep(this));
         TrainStep.Result taken = step.run(batches, state, epoch, learningRate);
-        state = state.afterStep(taken.images(), taken.scaler());
+        state = state.afterStep(taken.scaler());
         double seconds = (System.nanoTime() - start) / 1e9;
         double dataSeconds = loader.waitedSeconds() - waited;
         sessionSeconds += seconds;
@@ -289,12 +289,20 @@ public final class Trainer implements Run {
                 ValidationLoop.run(validation.orElseThrow(), content, ranks, interrupted);
         if (result.isPresent()) {
             EvaluationReport report = evaluated(result.get());
+            stopIfStale();
             hooks.each("afterEvaluation", hook -> hook.afterEvaluation(this, report));
         } else {
             hooks.each("evaluationInterrupted", hook -> hook.evaluationInterrupted(this));
         }
         agree();
         return result.isPresent();
+    }
+
+    private void stopIfStale() {
+        int stale = state.stale();
+        if (config.evaluation().patience().filter(most -> stale >= most).isPresent()) {
+            stop(Count.of(stale, "evaluation") + " without a new best: stopping");
+        }
     }
 
     private EvaluationReport evaluated(Evaluation result) {
@@ -326,11 +334,6 @@ public final class Trainer implements Run {
     }
 
     @Override
-    public NDManager manager() {
-        return model().namedParameters().values().iterator().next().getArray().getManager();
-    }
-
-    @Override
     public ProcessGroup ranks() {
         return ranks;
     }
@@ -348,11 +351,6 @@ public final class Trainer implements Run {
     @Override
     public long iteration() {
         return state.iteration();
-    }
-
-    @Override
-    public int epoch() {
-        return length.epoch(state.iteration());
     }
 
     @Override

@@ -39,6 +39,7 @@ import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.logs.Logging;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.schedules.RunLength;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,7 +48,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -174,26 +174,7 @@ public final class Training {
      * @throws IllegalStateException if a run is under way
      */
     public Outcome start(Path folder, Hook... hooks) {
-        RunFolder target = new RunFolder(folder);
-        return run(
-                hooks,
-                given -> {
-                    if (isFirst()) {
-                        target.requireFree();
-                    }
-                    Optional<InitialWeights> initial =
-                            isFirst() ? config.initialWeights() : Optional.empty();
-                    return withModel(
-                            List.of(),
-                            parts -> {
-                                if (isFirst()) {
-                                    parts.notes.addAll(
-                                            InitialWeights.load(initial, config, parts.model));
-                                    RunFolder.create(folder);
-                                }
-                                return locked(target, () -> train(parts, target, given, false));
-                            });
-                });
+        return run(new RunFolder(folder), hooks, false);
     }
 
     /**
@@ -208,15 +189,7 @@ public final class Training {
      * @throws IllegalStateException if a run is under way
      */
     public Outcome resume(Path folder, Hook... hooks) {
-        RunFolder target = new RunFolder(folder);
-        return run(
-                hooks,
-                given -> {
-                    List<String> notes = isFirst() ? requireSameRun(folder) : List.of();
-                    return locked(
-                            target,
-                            () -> withModel(notes, parts -> train(parts, target, given, true)));
-                });
+        return run(new RunFolder(folder), hooks, true);
     }
 
     /**
@@ -238,10 +211,6 @@ public final class Training {
         return same
                 ? List.of()
                 : List.of("the run is longer now; its schedule runs to the new end");
-    }
-
-    private Outcome locked(RunFolder folder, Supplier<Outcome> run) {
-        return isFirst() ? RunLock.during(folder, run) : run.get();
     }
 
     private boolean isFirst() {
@@ -267,14 +236,14 @@ public final class Training {
         return RunConfig.load(run.config());
     }
 
-    private Outcome run(Hook[] hooks, Function<Hooks, Outcome> work) {
+    private Outcome run(RunFolder folder, Hook[] hooks, boolean resume) {
         checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
         stopRequested.set(false);
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();
-            Outcome outcome =
-                    ProcessGroup.during(
-                            ranks, () -> OutOfMemory.IN_TRAINING.told(() -> work.apply(given)));
+            Supplier<Outcome> run =
+                    () -> OutOfMemory.IN_TRAINING.told(() -> run(folder, given, resume));
+            Outcome outcome = ProcessGroup.during(ranks, run);
             // The last write of rank 0 may fail.
             ranks.barrier();
             return outcome;
@@ -295,21 +264,30 @@ public final class Training {
             Optional<Validation> validation,
             List<String> notes) {}
 
-    /** Checks the data and builds the model. */
-    private Outcome withModel(List<String> notes, Function<Parts, Outcome> work) {
+    /** Checks folder and data, builds the model, and trains it. */
+    private Outcome run(RunFolder folder, Hooks given, boolean resume) {
+        boolean isNew = isFirst() && !resume;
+        List<String> changes = List.of();
+        if (isNew) {
+            folder.requireFree();
+        } else if (isFirst()) {
+            changes = requireSameRun(folder.path());
+            RunLock.requireNone(folder);
+        }
+        Optional<InitialWeights> initial = isNew ? config.initialWeights() : Optional.empty();
         Device device = ranks.device(config.device());
         Autocast.require(config.precision(), device);
         ranks.use(device);
         if (device.isGpu() && Kernels.status().loaded()) {
             Kernels.allowTf32(config.allowTf32());
         }
-        List<String> all = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
         if (isFirst()) {
             DataReports found = reports.orElseGet(() -> check(false, () -> {}));
-            found.requireSound("the data set has errors; nothing was trained");
-            all.addAll(found.warnings());
+            found.requireSound("the data set has errors; training did not start");
+            notes.addAll(found.warnings());
         }
-        all.addAll(notes);
+        notes.addAll(changes);
         try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
             Optional<Dataset> val =
@@ -318,7 +296,13 @@ public final class Training {
             Optional<Validation> validation =
                     val.map(each -> new ModelEvaluator<>(config, model, manager, ranks, each));
             model.initialize(manager, config.seed());
-            return work.apply(new Parts(manager, model, train, val, validation, all));
+            if (isNew) {
+                notes.addAll(InitialWeights.load(initial, config, model));
+                RunFolder.create(folder.path());
+            }
+            Parts parts = new Parts(manager, model, train, val, validation, notes);
+            Supplier<Outcome> run = () -> train(parts, folder, given, resume);
+            return isFirst() ? RunLock.during(folder, run) : run.get();
         }
     }
 
@@ -326,6 +310,7 @@ public final class Training {
     private Outcome train(Parts parts, RunFolder folder, Hooks given, boolean resume) {
         Model<?> model = parts.model;
         DataConfig data = config.data();
+        int worldSize = ranks.worldSize();
         Map<String, String> identity = RunIdentity.of(config, parts.train);
         RankAgreement.require(ranks, config, identity, parts.val);
         try (Hooks named = Hooks.build(config.hooks());
@@ -342,31 +327,26 @@ public final class Training {
                                 model.synchronizes())) {
             named.requireNames();
             Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(model));
-            int batches = loader.batchesPerEpoch();
+            RunLength length = config.length(loader.batchesPerEpoch(), worldSize);
             RunCheckpoints checkpoints =
                     new RunCheckpoints(
                             folder,
                             new Checkpointables(model, optimizer, ema, named.and(given)),
                             identity,
-                            RunLayout.of(config, batches, ranks.worldSize()),
+                            RunLayout.of(config, loader.batchesPerEpoch(), worldSize),
                             ranks);
-            RunState state = resume ? checkpoints.resume(parts.notes::add) : checkpoints.start();
+            List<String> notes = parts.notes;
+            RunState state = resume ? checkpoints.resume(notes::add) : checkpoints.start();
             TrainStep step = new TrainStep(model::losses, optimizer, ema, config, ranks);
-            List<String> notes = new ArrayList<>();
+            Hooks logs = new Hooks(List.of());
             if (isFirst()) {
                 AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
                 Device device = parts.manager.getDevice();
-                notes.addAll(parts.notes);
-                notes.addAll(
-                        new RunNotes(config, device, parts.train, ranks.worldSize())
-                                .lines(
-                                        state.iteration(),
-                                        config.length(batches, ranks.worldSize())));
+                RunNotes about = new RunNotes(config, device, parts.train, worldSize);
+                notes.addAll(about.lines(state.iteration(), length));
+                logs = Logging.toFiles(folder, state.iteration(), config.logInterval());
             }
-            try (Hooks logs =
-                    isFirst()
-                            ? Logging.toFiles(folder, state.iteration(), config.logInterval())
-                            : new Hooks(List.of())) {
+            try (Hooks open = logs) {
                 return new Trainer(
                                 config,
                                 checkpoints,
@@ -374,9 +354,9 @@ public final class Training {
                                 step,
                                 loader,
                                 parts.validation,
-                                logs,
+                                open,
                                 stopRequested::get)
-                        .train(notes);
+                        .train(isFirst() ? notes : List.of());
             }
         }
     }

@@ -120,8 +120,8 @@ class DistributedTrainingTest {
     @ParameterizedTest
     @CsvSource({"2, 1", "2, 2", "4, 1", "8, 1"})
     void ranksTakeTheStepsOfOneThatAccumulates(int worldSize, int accumulation) throws IOException {
-        RunConfig config = config("iterations=50", "accumulation=" + accumulation);
-        RunConfig alone = config("iterations=50", "accumulation=" + worldSize * accumulation);
+        RunConfig config = config("iterations=16", "accumulation=" + accumulation);
+        RunConfig alone = config("iterations=16", "accumulation=" + worldSize * accumulation);
         Training.of(alone, squares).start(folder.resolve("alone"));
         Path target = folder.resolve("ranks");
         List<Object> outcomes =
@@ -131,7 +131,7 @@ class DistributedTrainingTest {
 
         List<Double> expected = losses("alone");
         List<Double> found = losses("ranks");
-        assertEquals(50, found.size());
+        assertEquals(16, found.size());
         for (int i = 0; i < found.size(); i++) {
             assertEquals(expected.get(i), found.get(i), 1e-6 * expected.get(i), "loss " + i);
         }

@@ -289,7 +289,7 @@ class GpuTest {
             }
             assertTrue(DeviceMemory.of(device).orElseThrow().freeBytes() > 0);
             String told =
-                    new MemoryShortage(device, 1, 2, new Size(64, 64))
+                    new StepMemory(device, 1, 2, new Size(64, 64))
                             .explain(error, RunConfig.parse(CONFIG), note -> {})
                             .orElseThrow()
                             .getMessage();

@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -21,6 +22,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
@@ -61,13 +63,10 @@ record NoiseScene(ImageBatch batch, Size size) {
     /**
      * Returns the gradients of the loss.
      *
-     * @param heard hears of the loss itself
+     * @param heard receives the loss
      */
     Gradients gradients(Model<?> model, Optimizer optimizer, Consumer<Float> heard) {
-        return SampleRandom.during(
-                0,
-                0,
-                LongStream.range(0, batch.size()).toArray(),
+        return sampled(
                 () ->
                         Gradients.compute(
                                 () -> {
@@ -76,5 +75,14 @@ record NoiseScene(ImageBatch batch, Size size) {
                                     return total;
                                 },
                                 optimizer.parameters()));
+    }
+
+    /** Returns the loss. */
+    float loss(Model<?> model) {
+        return sampled(() -> NoGrad.call(() -> losses(model).total().getFloat()));
+    }
+
+    private <T> T sampled(Supplier<T> body) {
+        return SampleRandom.during(0, 0, LongStream.range(0, batch.size()).toArray(), body);
     }
 }

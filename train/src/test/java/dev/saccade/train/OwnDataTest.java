@@ -162,7 +162,7 @@ class OwnDataTest {
         Path run = folder.resolve("run");
         training.stop();
         assertEquals(Outcome.INTERRUPTED, training.start(run, onStep(3, training::stop)));
-        assertTrue(Files.readString(new RunFolder(run).log()).contains("8 photographs, 1 class,"));
+        assertTrue(Files.readString(new RunFolder(run).log()).contains("8 images, 1 class,"));
         List<Long> steps = new ArrayList<>();
         Hook hook =
                 new Hook() {
@@ -190,7 +190,7 @@ class OwnDataTest {
         String other = messageOf(() -> Training.of(written, fewer).resume(run));
         assertTrue(
                 other.contains(
-                        "is of another run, the photographs or labels of data.train have changed;"
+                        "is of another run, the images or labels of data.train have changed;"
                                 + " resume"),
                 other);
     }
@@ -250,7 +250,7 @@ class OwnDataTest {
         assertEquals(
                 String.format(
                         Locale.ROOT,
-                        "the data set has errors; nothing was trained: 3 problems%n"
+                        "the data set has errors; training did not start: 3 problems%n"
                                 + "  - data.train: data set: image 1: id occurs twice%n"
                                 + "  - data.train: %s: image 1: no such file%n"
                                 + "  - data.val: class 1 is \"disc\", but in data.train"

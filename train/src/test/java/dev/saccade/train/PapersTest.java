@@ -107,6 +107,7 @@ class PapersTest {
                     "_test_dev", ", test-dev");
 
     private static final Map<String, Backbone.Config> VARIANTS = new HashMap<>();
+    private static final Map<String, ModelConfig> MODELS = new HashMap<>();
     private static final Map<List<Object>, Counts> COUNTS = new HashMap<>();
 
     @BeforeAll
@@ -181,7 +182,7 @@ class PapersTest {
             return COUNTS.computeIfAbsent(
                     List.of(row.name(), size), key -> ofBackbone(row.name(), size));
         }
-        ModelConfig config = model(row.name());
+        ModelConfig config = MODELS.computeIfAbsent(row.name(), PapersTest::model);
         boolean multiplyAdds = row.published().containsKey("flops");
         return COUNTS.computeIfAbsent(
                 List.of(config, size, multiplyAdds),

@@ -23,14 +23,20 @@ import dev.saccade.train.optimizers.Optimizer;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-/** Every registered backbone under every registered head, computed in bfloat16. */
+/**
+ * Every registered backbone and every registered head in bfloat16, each with a third of the others:
+ * {@link EveryCombinationTest} runs all pairs.
+ */
 class ReducedPrecisionTest {
 
     private static final Size SIZE = new Size(67, 93);
@@ -40,13 +46,21 @@ class ReducedPrecisionTest {
         return EveryCombinationTest.PROPOSING.contains(head) ? 0.15 : 0.03;
     }
 
+    static Stream<Arguments> combinations() {
+        List<Arguments> all = EveryCombinationTest.combinations().toList();
+        int heads = EveryCombinationTest.HEADS.entries().size();
+        return IntStream.range(0, all.size())
+                .filter(i -> (i / heads + i % heads) % 3 == 0)
+                .mapToObj(all::get);
+    }
+
     @BeforeAll
     static void requireAutocast() {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
     @ParameterizedTest
-    @MethodSource("dev.saccade.train.EveryCombinationTest#combinations")
+    @MethodSource("combinations")
     void learnsWhatFloat32LearnsAndKeepsItsWeights(String backbone, String head) {
         Model<?> model =
                 EveryCombinationTest.config(backbone, head).build(List.of("cat", "dog", "sky"));

@@ -117,7 +117,7 @@ class ResumeTest {
         SaccadeException data =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
         assertTrue(
-                data.getMessage().contains("photographs or labels of data.train have changed"),
+                data.getMessage().contains("images or labels of data.train have changed"),
                 data.getMessage());
         assertTrue(data.getMessage().endsWith("init_from set to this file"), data.getMessage());
     }

@@ -102,7 +102,6 @@ class RunCheckpointsTest {
         return new RunState(
                 number,
                 0,
-                0,
                 Double.NaN,
                 0,
                 false,

@@ -135,7 +135,7 @@ class ScaledStepTest {
             double scale = state.scaler().scale();
             for (JsonNode expected : recorded.get("steps")) {
                 TrainStep.Result taken = step.run(batches, state, 0, 0.01);
-                state = state.afterStep(1, taken.scaler());
+                state = state.afterStep(taken.scaler());
                 assertEquals(expected.get("scale").asDouble(), taken.scaler().scale());
                 assertEquals(scale, taken.metrics().get("loss_scale"));
                 scale = taken.scaler().scale();
@@ -171,7 +171,7 @@ class ScaledStepTest {
                                 RunState state = RunState.START;
                                 for (int i = 0; i < 20; i++) {
                                     TrainStep.Result taken = step.run(batches, state, 0, 0.01);
-                                    state = state.afterStep(1, taken.scaler());
+                                    state = state.afterStep(taken.scaler());
                                 }
                             });
             assertTrue(

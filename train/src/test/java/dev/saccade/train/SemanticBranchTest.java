@@ -122,7 +122,7 @@ class SemanticBranchTest {
                 Training.of(RunConfig.parse(CONFIG), new Scenes(photos, semanticClasses));
         String message =
                 assertThrows(SaccadeException.class, () -> training.start(run)).getMessage();
-        assertTrue(message.contains("nothing was trained"), message);
+        assertTrue(message.contains("training did not start"), message);
         assertTrue(message.contains(expected), message);
         assertFalse(Files.exists(run));
     }

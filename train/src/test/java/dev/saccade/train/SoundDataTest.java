@@ -122,7 +122,7 @@ class SoundDataTest {
                         ? Training.of(RunConfig.parse(config), data[0])
                         : Training.of(RunConfig.parse(config), data[0], data[1]);
         assertTrue(training.check(false, () -> {}).hasErrors());
-        assertRefused("the data set has errors; nothing was trained", () -> training.start(run));
+        assertRefused("the data set has errors; training did not start", () -> training.start(run));
         assertRefused(expected, () -> training.start(run));
         assertFalse(Files.exists(run));
     }
@@ -151,7 +151,7 @@ class SoundDataTest {
                 new Objects(photos, box(0.5, 0.5, 0.5, 0.5)));
         assertNotTrained(
                 CONFIG,
-                "nothing to train on: all 8 objects are on photographs with a side below 32",
+                "nothing to train on: all 8 objects are on images with a side below 32",
                 new Objects(photos(8, 64, 31), box(4, 4, 20, 20)));
         assertNotTrained(
                 CONFIG,

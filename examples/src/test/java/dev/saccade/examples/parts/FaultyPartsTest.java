@@ -52,7 +52,10 @@ class FaultyPartsTest {
                                 "data.root='" + scenes + "'",
                                 "data.batch_size=2",
                                 "data.val=null",
+                                "data.image_size=[96, 64]",
                                 "iterations=2",
+                                "model.backbone.stem_channels=4",
+                                "model.backbone.base_channels=4",
                                 "model.neck.out_channels=8",
                                 "model.head.feat_channels=8"));
         all.addAll(List.of(faulty));
@@ -98,7 +101,7 @@ class FaultyPartsTest {
     @Test
     void levelsAreThoseThatANeckSays() {
         assertEquals(
-                "model.neck: faulty_neck gave levels of [32, 64, 128, 256] channels, but its"
+                "model.neck: faulty_neck gave levels of [4, 8, 16, 32] channels, but its"
                         + " features() are of [8]",
                 failure("model.neck={type: faulty_neck}"));
     }

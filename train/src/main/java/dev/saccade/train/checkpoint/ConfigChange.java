@@ -1,6 +1,5 @@
 package dev.saccade.train.checkpoint;
 
-import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
@@ -15,10 +14,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What may change in the config of a run that is resumed: how long it lasts (upwards), where the
- * data lies, what computes and how its batches are parted ({@link RunLayout} sees to that), and how
- * it is read, told, saved and evaluated; nothing that learning depends on. Between ranks less may
- * differ.
+ * Compares the configs of a run: the length may grow, and the location of the data, devices, ranks
+ * (see {@link RunLayout}), logs, checkpoints and evaluations may change when a run is resumed;
+ * nothing that the training depends on may. Configs of ranks may differ less.
  */
 public final class ConfigChange {
 
@@ -52,8 +50,8 @@ public final class ConfigChange {
     }
 
     /**
-     * Refuses changes that would make the run another one. Where a part is another one, its
-     * settings are not compared.
+     * Rejects changes of settings that the training depends on. Settings of a component whose type
+     * has changed are not compared.
      *
      * @throws SaccadeException of kind user that lists all of them
      */
@@ -96,36 +94,22 @@ public final class ConfigChange {
     }
 
     private static Map<String, String> flat(RunConfig config) {
-        Map<String, String> flat = new TreeMap<>();
-        flatten(Configs.unbind(config), "", flat);
+        Map<String, String> flat = new TreeMap<>(Configs.unbind(config).scalars());
         flat.keySet()
                 .removeIf(key -> key.matches("data\\.(image_size|crop_size|.*_transforms)\\[.*"));
         DataConfig data = config.data();
-        flattenTransforms("data.train_transforms", data.trainTransformsAtSize(), flat);
-        flattenTransforms("data.val_transforms", data.valTransformsAtSize(), flat);
+        put(flat, "data.train_transforms", data.trainTransformsAtSize());
+        put(flat, "data.val_transforms", data.valTransformsAtSize());
         return flat;
     }
 
-    /** Transforms are the same at the same size, wherever that is stated. */
-    private static void flattenTransforms(
-            String path, List<Transform> transforms, Map<String, String> flat) {
+    /** Transforms are the same at the same size, wherever the size is set. */
+    private static void put(Map<String, String> flat, String key, List<Transform> transforms) {
         for (int i = 0; i < transforms.size(); i++) {
-            flatten(Configs.unbind((Record) transforms.get(i)), path + "[" + i + "]", flat);
-        }
-    }
-
-    private static void flatten(ConfigNode node, String path, Map<String, String> flat) {
-        if (node instanceof ConfigNode.Mapping mapping) {
-            mapping.entries()
-                    .forEach(
-                            (key, value) ->
-                                    flatten(value, path.isEmpty() ? key : path + "." + key, flat));
-        } else if (node instanceof ConfigNode.Sequence sequence) {
-            for (int i = 0; i < sequence.items().size(); i++) {
-                flatten(sequence.items().get(i), path + "[" + i + "]", flat);
-            }
-        } else if (node instanceof ConfigNode.Scalar scalar) {
-            flat.put(path, scalar.value().toString());
+            String path = key + "[" + i + "].";
+            Configs.unbind((Record) transforms.get(i))
+                    .scalars()
+                    .forEach((name, value) -> flat.put(path + name, value));
         }
     }
 }

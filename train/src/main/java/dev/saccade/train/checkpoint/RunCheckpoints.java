@@ -6,7 +6,6 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Maps;
-import com.google.common.io.BaseEncoding;
 import com.google.common.primitives.Longs;
 
 import dev.saccade.checkpoint.Checkpoint;
@@ -45,6 +44,8 @@ public final class RunCheckpoints {
 
     /** Prefix of the weights behind averages, which have the names of the weights. */
     private static final String TRAINED = "ema.trained.";
+
+    private static final List<String> NOT_WEIGHTS = List.of(OPTIMIZER, HOOKS, TRAINED);
 
     /** Distinguishes a state from other files; a checksum protects its values. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
@@ -177,22 +178,15 @@ public final class RunCheckpoints {
     /** State that rank 0 sends to the other ranks, besides arrays. */
     private record Resumed(Map<String, String> state, Map<String, HookTensor> hooks) {}
 
-    /** A tensor whose data are in Base64. */
-    private record HookTensor(ElementType type, List<Long> shape, String data) {
+    private record HookTensor(ElementType type, List<Long> shape, ByteBuffer data) {
 
         static HookTensor of(Tensor tensor) {
-            ByteBuffer data = tensor.data();
-            byte[] bytes = new byte[data.remaining()];
-            data.get(bytes);
-            return new HookTensor(
-                    tensor.type(),
-                    Longs.asList(tensor.shape().getShape()),
-                    BaseEncoding.base64().encode(bytes));
+            List<Long> shape = Longs.asList(tensor.shape().getShape());
+            return new HookTensor(tensor.type(), shape, tensor.data());
         }
 
         Tensor tensor() {
-            ByteBuffer bytes = ByteBuffer.wrap(BaseEncoding.base64().decode(data));
-            return new Tensor(type, new Shape(shape), bytes);
+            return new Tensor(type, new Shape(shape), data);
         }
     }
 
@@ -246,41 +240,27 @@ public final class RunCheckpoints {
     }
 
     private RunState restore(Path file, Checkpoint checkpoint, Consumer<String> note) {
-        requireSameRun(file, checkpoint.metadata());
-        Map<String, Tensor> weights = new LinkedHashMap<>(checkpoint.tensors());
-        Map<String, Tensor> hooks = removePrefixed(HOOKS, weights);
-        Map<String, Tensor> trained = removePrefixed(TRAINED, weights);
-        Map<String, Tensor> optimizer = removePrefixed(OPTIMIZER, weights);
-        RunState saved = RunState.fromMetadata(file, checkpoint.metadata());
-        RunState state = layout.translate(file, checkpoint.metadata(), saved, note);
+        Map<String, String> metadata = checkpoint.metadata();
+        requireSameRun(file, metadata);
+        RunState saved = RunState.fromMetadata(file, metadata);
+        RunState state = layout.translate(file, metadata, saved, note);
+        Map<String, Tensor> trained = checkpoint.below(TRAINED);
         requireSameAverages(file, trained.keySet());
-        Map<String, Tensor> averages = Map.copyOf(weights);
+        Map<String, Tensor> weights = new LinkedHashMap<>(checkpoint.tensors());
+        weights.keySet().removeIf(name -> NOT_WEIGHTS.stream().anyMatch(name::startsWith));
         weights.putAll(trained);
         Weights.restore(new Checkpoint(weights, Map.of()), content.model());
-        copy(file, averages, "", content.averages());
-        copy(file, optimizer, OPTIMIZER, content.optimizer().state());
-        content.hooks().restore(hooks);
+        copy(file, checkpoint, "", content.averages());
+        copy(file, checkpoint, OPTIMIZER, content.optimizer().state());
+        content.hooks().restore(checkpoint.below(HOOKS));
         return state;
     }
 
-    /** Removes the tensors with a prefix, and returns them without it. */
-    private static Map<String, Tensor> removePrefixed(String prefix, Map<String, Tensor> tensors) {
-        Map<String, Tensor> removed = new LinkedHashMap<>();
-        tensors.forEach(
-                (name, tensor) -> {
-                    if (name.startsWith(prefix)) {
-                        removed.put(name.substring(prefix.length()), tensor);
-                    }
-                });
-        tensors.keySet().removeIf(name -> name.startsWith(prefix));
-        return removed;
-    }
-
     private static void copy(
-            Path file, Map<String, Tensor> tensors, String prefix, Map<String, NDArray> arrays) {
+            Path file, Checkpoint checkpoint, String prefix, Map<String, NDArray> arrays) {
         arrays.forEach(
                 (name, array) -> {
-                    Tensor tensor = tensors.get(name);
+                    Tensor tensor = checkpoint.tensors().get(prefix + name);
                     if (tensor == null || !tensor.shape().equals(array.getShape())) {
                         throw SaccadeException.user(
                                 "%s: has no %s of the right shape; it is of another optimizer or"
@@ -315,7 +295,7 @@ public final class RunCheckpoints {
 
     private static String changed(String key) {
         return switch (key) {
-            case "run.data" -> "the photographs or labels of data.train have changed";
+            case "run.data" -> "the images or labels of data.train have changed";
             case "run.seed" -> "its seed is not that of this config";
             case ModelSpec.KEY -> "its model is not that of this config";
             default -> "its " + key + " is not the same";

@@ -43,7 +43,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
                     Long.parseLong(metadata.get("run.steps_per_epoch")));
         } catch (NumberFormatException e) {
             throw SaccadeException.user(
-                    e, "%s: does not say how many ranks the run had: %s", file, e.getMessage());
+                    e, "%s: the number of ranks of the run is missing: %s", file, e.getMessage());
         }
     }
 

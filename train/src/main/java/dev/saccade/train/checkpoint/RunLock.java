@@ -1,6 +1,7 @@
 package dev.saccade.train.checkpoint;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.time.temporal.ChronoUnit.SECONDS;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
@@ -17,9 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -30,9 +29,6 @@ import java.util.function.Supplier;
 public final class RunLock {
 
     private static final Logger log = LoggerFactory.getLogger(RunLock.class);
-
-    private static final DateTimeFormatter TIME =
-            DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
 
     /** Behind the text of the file, which others may read while the lock is held. */
     private static final long LOCKED_BYTE = Long.MAX_VALUE - 1;
@@ -66,7 +62,7 @@ public final class RunLock {
                         Text.format(
                                 "process %s has been training here since %s",
                                 ManagementFactory.getRuntimeMXBean().getName(),
-                                TIME.format(LocalDateTime.now(ZoneId.systemDefault())));
+                                LocalDateTime.now(ZoneId.systemDefault()).truncatedTo(SECONDS));
                 OWN.put(folder, owner);
                 channel.truncate(0);
                 channel.write(UTF_8.encode(owner + System.lineSeparator()));

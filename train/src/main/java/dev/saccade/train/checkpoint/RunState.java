@@ -15,7 +15,6 @@ import java.util.Optional;
  * order, augmentation and learning rate are functions of it.
  *
  * @param iteration optimizer steps taken
- * @param samples images trained on, including repetitions
  * @param evaluated optimizer steps taken at the last evaluation
  * @param best the best value of the monitored metric so far; NaN before the first
  * @param stale evaluations since the best, or in total without a best
@@ -25,7 +24,6 @@ import java.util.Optional;
  */
 public record RunState(
         long iteration,
-        long samples,
         long evaluated,
         double best,
         int stale,
@@ -35,29 +33,21 @@ public record RunState(
 
     /** The start of a run. */
     public static final RunState START =
-            new RunState(0, 0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
+            new RunState(0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
 
     /** Returns the state after a step, with the loss scale of the next. */
-    public RunState afterStep(int images, GradScaler next) {
-        return new RunState(
-                iteration + 1,
-                samples + images,
-                evaluated,
-                best,
-                stale,
-                evaluationDue,
-                next,
-                scores);
+    public RunState afterStep(GradScaler next) {
+        return new RunState(iteration + 1, evaluated, best, stale, evaluationDue, next, scores);
     }
 
     /** Returns the same state at another step count; a final evaluation stays final. */
     public RunState at(long step) {
         long at = evaluated == iteration ? step : Math.min(evaluated, step);
-        return new RunState(step, samples, at, best, stale, evaluationDue, scaler, scores);
+        return new RunState(step, at, best, stale, evaluationDue, scaler, scores);
     }
 
     public RunState withEvaluationDue() {
-        return new RunState(iteration, samples, evaluated, best, stale, true, scaler, scores);
+        return new RunState(iteration, evaluated, best, stale, true, scaler, scores);
     }
 
     /**
@@ -68,15 +58,9 @@ public record RunState(
      */
     public RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
         boolean better = value > best || (Double.isNaN(best) && !Double.isNaN(value));
-        return new RunState(
-                iteration,
-                samples,
-                iteration,
-                better ? value : best,
-                better ? 0 : stale + 1,
-                false,
-                scaler,
-                thresholds);
+        double newBest = better ? value : best;
+        int newStale = better ? 0 : stale + 1;
+        return new RunState(iteration, iteration, newBest, newStale, false, scaler, thresholds);
     }
 
     /** Returns whether there was an evaluation after the last step. */
@@ -93,7 +77,6 @@ public record RunState(
     public Map<String, String> toMetadata() {
         ImmutableMap.Builder<String, String> metadata = ImmutableMap.builder();
         metadata.put("run.iteration", Long.toString(iteration))
-                .put("run.samples", Long.toString(samples))
                 .put("run.evaluated", Long.toString(evaluated))
                 .put("run.best", Double.toString(best))
                 .put("run.stale", Integer.toString(stale))
@@ -112,7 +95,6 @@ public record RunState(
                             Integer.parseInt(metadata.get("run.growth_tracker")));
             return new RunState(
                     Long.parseLong(metadata.get("run.iteration")),
-                    Long.parseLong(metadata.get("run.samples")),
                     Long.parseLong(metadata.get("run.evaluated")),
                     Double.parseDouble(metadata.get("run.best")),
                     Integer.parseInt(metadata.get("run.stale")),
@@ -121,7 +103,7 @@ public record RunState(
                     ScoreThresholds.find(metadata, file.toString()));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
-                    "%s: holds no state of a run; resume from a last.safetensors, or start a new run"
+                    "%s: has no state of a run; resume from a last.safetensors, or start a new run"
                             + " with init_from set to this file",
                     file);
         }

@@ -17,17 +17,18 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * What a run starts from.
+ * The weights that a run starts from.
  *
  * @param file a checkpoint
- * @param published what it is by name; empty for a file of the user's own
+ * @param published the published weights in it; empty for any other file
  */
 public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
 
-    /** What {@code init_from} says where a run is to start from nothing. */
+    /** Value of {@code init_from} for a start from scratch. */
     public static final String NONE = "none";
 
     private static final int MOST_NAMES = 4;
@@ -42,32 +43,27 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
                             + " checkpoints/best.safetensors of a run",
                     name);
         }
-        PretrainedWeights weights = named(name);
+        PretrainedWeights weights =
+                known(
+                        () -> PretrainedWeights.named(name),
+                        "init_from: there is no such file, and ",
+                        "");
         if (!weights.fit(backbone)) {
             throw SaccadeException.user(
                     "init_from: %s are weights of another backbone than model.backbone; %s fit it;"
                             + " name one of those, a file to take what fits, or none",
                     name, fitting(backbone));
         }
-        return new InitialWeights(required(weights), Optional.of(weights));
+        String instead = "; or name a file, or train from scratch with none";
+        return new InitialWeights(
+                known(weights::require, "init_from: ", instead), Optional.of(weights));
     }
 
-    private static PretrainedWeights named(String name) {
+    private static <T> T known(Supplier<T> weights, String before, String after) {
         try {
-            return PretrainedWeights.named(name);
-        } catch (SaccadeException unknown) {
-            throw SaccadeException.user(
-                    "init_from: there is no such file, and %s", unknown.getMessage());
-        }
-    }
-
-    private static Path required(PretrainedWeights weights) {
-        try {
-            return weights.require();
-        } catch (SaccadeException absent) {
-            throw SaccadeException.user(
-                            "init_from: %s; or name a file, or train from scratch with none",
-                            absent.getMessage())
+            return weights.get();
+        } catch (SaccadeException e) {
+            throw SaccadeException.user("%s%s%s", before, e.getMessage(), after)
                     .withSettings("init-from");
         }
     }
@@ -97,8 +93,8 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
     }
 
     /**
-     * Loads weights into a model, and returns lines for the log: about them, or warnings if there
-     * are none.
+     * Loads weights into a model, and returns lines for the log, such as warnings if there are no
+     * weights.
      */
     public static List<String> load(
             Optional<InitialWeights> initial, RunConfig config, Model<?> model) {
@@ -110,8 +106,8 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
         if (config.initFrom().isPresent()) {
             notes.add(
-                    "warning: the run starts from nothing, as init_from says; of this backbone there"
-                            + " are published weights: "
+                    "warning: training starts from scratch (init_from: none); pretrained weights for this"
+                            + " backbone: "
                             + fitting(config.model().backbone()));
         }
         long frozen =
@@ -121,9 +117,8 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         if (frozen > 0) {
             notes.add(
                     Text.format(
-                            "warning: %d parameters of the backbone are frozen and start from"
-                                    + " nothing; name weights with init_from, or set"
-                                    + " model.backbone.frozen_stages=-1",
+                            "warning: %d parameters of the backbone are frozen and random; set"
+                                    + " init_from, or model.backbone.frozen_stages=-1",
                             frozen));
         }
         return notes;

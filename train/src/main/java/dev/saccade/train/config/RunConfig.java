@@ -54,7 +54,7 @@ import java.util.Optional;
  * @param checkpoint when to save
  * @param logInterval optimizer steps between two lines of the logs
  * @param initFrom whose weights the run starts from: a checkpoint, or {@link PretrainedWeights} by
- *     name; {@code none} says that it starts from nothing
+ *     name; {@code none} trains from scratch
  * @param hooks what acts in the run besides the loop
  */
 public record RunConfig(

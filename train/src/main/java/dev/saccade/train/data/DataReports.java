@@ -103,8 +103,8 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      * Returns a report with an error if no object of the data set can be trained or evaluated on.
      */
     public static DatasetReport requireObjects(String role, DatasetReport report) {
-        return report.errors() == 0 && report.statistics() instanceof ObjectStatistics held
-                ? withError(report, role, nothingLeft(held, role.equals("train")))
+        return report.statistics() instanceof ObjectStatistics
+                ? withError(report, role, nothingLeft(report, role.equals("train")))
                 : report;
     }
 
@@ -115,32 +115,30 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 .orElse(report);
     }
 
-    private static Optional<String> nothingLeft(DatasetReport report, boolean learned) {
+    private static Optional<String> nothingLeft(DatasetReport report, boolean trained) {
         if (report.errors() > 0) {
             return Optional.empty();
         }
-        if (report.statistics() instanceof ObjectStatistics held) {
-            return nothingLeft(held, learned);
+        if (report.statistics() instanceof PixelStatistics pixels) {
+            return trained ? onlyClass(pixels) : Optional.empty();
         }
-        return learned ? onlyClass((PixelStatistics) report.statistics()) : Optional.empty();
-    }
-
-    private static Optional<String> nothingLeft(ObjectStatistics held, boolean learned) {
+        ObjectStatistics held = (ObjectStatistics) report.statistics();
         if (held.objects().usable() == 0) {
             return Optional.of(
-                    (learned ? "nothing to train on: " : "nothing to measure on: ")
+                    (trained ? "nothing to train on: " : "nothing to measure on: ")
                             + ObjectStatistics.whyNothing(held.photographs(), held.classNames()));
         }
-        return learned && held.objects().learned() == 0
+        return trained && held.objects().learned() == 0
                 ? Optional.of(
                         Text.format(
-                                "nothing to train on: all %d objects are on photographs with a side below"
-                                        + " 32 pixels, which are left out; expected larger ones",
+                                "nothing to train on: all %d objects are on images with a side"
+                                        + " below 32 pixels, which are left out; expected larger"
+                                        + " ones",
                                 held.objects().usable()))
                 : Optional.empty();
     }
 
-    /** A model that is shown a single one of its classes learns to say nothing else. */
+    /** Labels of a single class cannot be trained on. */
     private static Optional<String> onlyClass(PixelStatistics held) {
         List<String> shown =
                 held.classes().entrySet().stream()

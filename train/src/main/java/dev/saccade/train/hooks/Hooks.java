@@ -3,6 +3,7 @@ package dev.saccade.train.hooks;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Streams;
 
+import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -41,10 +43,9 @@ public final class Hooks implements AutoCloseable {
     }
 
     /**
-     * Makes the hooks that a config names.
+     * Builds the hooks of a config.
      *
-     * @throws SaccadeException that names the config of one that cannot be made; those before it
-     *     are closed
+     * @throws SaccadeException that names the hook that failed; the hooks before it are closed
      */
     public static Hooks build(List<? extends Hook.Config> configs) {
         List<Hook> built = new ArrayList<>();
@@ -59,20 +60,15 @@ public final class Hooks implements AutoCloseable {
 
     private static Hook build(Hook.Config config) {
         String name = config.getClass().getName();
-        return named(
-                name,
-                "build",
-                () -> {
-                    Hook hook = config.build();
-                    if (hook == null) {
-                        throw SaccadeException.user("hook %s: build returns null", name);
-                    }
-                    return hook;
-                });
+        Hook hook = named(name, "build", config::build);
+        if (hook == null) {
+            throw SaccadeException.user("hook %s: build returns null", name);
+        }
+        return hook;
     }
 
     /**
-     * Refuses names by which what hooks keep cannot be told apart.
+     * Requires names without a colon, which separates a hook from its values in checkpoints.
      *
      * @throws SaccadeException of kind user that names the first hook of such a name
      */
@@ -104,7 +100,7 @@ public final class Hooks implements AutoCloseable {
     }
 
     /**
-     * Returns what all hooks keep in a checkpoint, by unique names.
+     * Returns the state of all hooks for a checkpoint, by unique names.
      *
      * @throws SaccadeException of kind user, if two hooks of one name keep something
      */
@@ -131,23 +127,17 @@ public final class Hooks implements AutoCloseable {
      * @throws SaccadeException of kind user, if it has the state of a hook that is missing
      */
     public void restore(Map<String, Tensor> state) {
-        Map<String, Tensor> left = new LinkedHashMap<>(state);
+        Checkpoint stored = new Checkpoint(state, Map.of());
+        Set<String> left = new TreeSet<>(state.keySet());
         for (Hook hook : members) {
-            String prefix = prefix(hook);
-            Map<String, Tensor> own = new LinkedHashMap<>();
-            state.forEach(
-                    (name, tensor) -> {
-                        if (name.startsWith(prefix)) {
-                            own.put(name.substring(prefix.length()), tensor);
-                        }
-                    });
-            left.keySet().removeIf(name -> name.startsWith(prefix));
+            Map<String, Tensor> own = stored.below(prefix(hook));
+            left.removeIf(name -> name.startsWith(prefix(hook)));
             if (!own.isEmpty()) {
                 call(hook, "restore", each -> each.restore(new HookState(own)));
             }
         }
         if (!left.isEmpty()) {
-            String name = left.keySet().iterator().next();
+            String name = left.iterator().next();
             throw SaccadeException.user(
                     "holds the state of hook %s, which this run does not have; resume it with that"
                             + " hook",

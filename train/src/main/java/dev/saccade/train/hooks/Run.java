@@ -22,7 +22,9 @@ public interface Run {
     Module model();
 
     /** Returns the owner of the parameters, which outlives the hooks. */
-    NDManager manager();
+    default NDManager manager() {
+        return model().namedParameters().values().iterator().next().getArray().getManager();
+    }
 
     /**
      * Returns the ranks that take the run together. Hooks act on each of them; what they ask for on
@@ -40,7 +42,9 @@ public interface Run {
     long iteration();
 
     /** Returns the epochs completed: before a step, the number of its epoch from 0. */
-    int epoch();
+    default int epoch() {
+        return length().epoch(iteration());
+    }
 
     /**
      * Returns the learning rate of the step, before the rules for parameters; the last one's after

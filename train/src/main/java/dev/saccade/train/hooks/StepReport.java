@@ -1,8 +1,14 @@
 package dev.saccade.train.hooks;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.Lists;
+import com.google.common.collect.Maps;
+import com.google.common.collect.MultimapBuilder;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -37,6 +43,45 @@ public record StepReport(
     public StepReport {
         losses = ImmutableMap.copyOf(losses);
         metrics = ImmutableMap.copyOf(metrics);
+    }
+
+    /**
+     * Returns the means over steps, with the counters of the last.
+     *
+     * <p>Values that are not finite do not count, since steps that float16 skips may have them; NaN
+     * if no step has a finite one.
+     */
+    public static StepReport mean(List<StepReport> steps) {
+        StepReport last = steps.get(steps.size() - 1);
+        List<StepReport> finite = steps.stream().filter(s -> Double.isFinite(s.loss)).toList();
+        return new StepReport(
+                last.iteration,
+                last.iterations,
+                last.epoch,
+                last.learningRate,
+                mean(Lists.transform(steps, StepReport::loss)),
+                means(Lists.transform(finite, StepReport::losses)),
+                means(Lists.transform(steps, StepReport::metrics)),
+                mean(Lists.transform(steps, StepReport::gradientNorm)),
+                mean(Lists.transform(steps, StepReport::seconds)),
+                mean(Lists.transform(steps, StepReport::dataSeconds)),
+                last.remaining);
+    }
+
+    private static double mean(Collection<Double> values) {
+        return values.stream()
+                .mapToDouble(Double::doubleValue)
+                .filter(Double::isFinite)
+                .average()
+                .orElse(Double.NaN);
+    }
+
+    private static Map<String, Double> means(List<Map<String, Double>> values) {
+        ListMultimap<String, Double> byName =
+                MultimapBuilder.linkedHashKeys().arrayListValues().build();
+        values.forEach(step -> step.forEach(byName::put));
+        return Maps.filterValues(
+                Maps.transformValues(byName.asMap(), StepReport::mean), Double::isFinite);
     }
 
     /** Returns the fraction of the time spent waiting for data. */

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.stream.Collectors.joining;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
@@ -22,28 +21,26 @@ import java.util.Map;
  * Writes {@code metrics.jsonl}: one JSON object a line, with {@code event} {@code step} (means of
  * some steps) or {@code evaluation}, for programs.
  */
-public final class JsonLog implements LogWriter {
+public final class JsonLog extends LogFile {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    private final LogFile file;
 
     /**
      * Appends to a file.
      *
-     * @param iteration optimizer steps taken so far; events that lie beyond are removed, since a
-     *     resumed run will tell them again
+     * @param iteration optimizer steps taken so far; later events are removed, since a resumed run
+     *     logs them again
      */
     public JsonLog(Path file, long iteration) {
-        if (Files.exists(file)) {
-            keepUntil(file, iteration);
-        }
-        this.file = new LogFile(file);
+        super(keepUntil(file, iteration));
     }
 
-    private static void keepUntil(Path file, long iteration) {
+    private static Path keepUntil(Path file, long iteration) {
+        if (!Files.exists(file)) {
+            return file;
+        }
         try {
-            // What a crash has left may be no text; the lines before it are.
+            // Bytes that a crash has left may not be text; the lines before them are.
             String kept =
                     new String(Files.readAllBytes(file), UTF_8)
                             .lines()
@@ -51,16 +48,16 @@ public final class JsonLog implements LogWriter {
                             .map(line -> line + '\n')
                             .collect(joining());
             AtomicFile.write(file, kept);
+            return file;
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot read the log: %s", file, e.getMessage());
         }
     }
 
-    /** Returns where in the run a line belongs; a line cut short by a crash belongs nowhere. */
+    /** Returns the iteration of a line; that of a line cut short by a crash is after all others. */
     private static long iterationOf(String line) {
         try {
-            JsonNode iteration = JSON.readTree(line).path("iteration");
-            return iteration.asLong(Long.MAX_VALUE);
+            return JSON.readTree(line).path("iteration").asLong(Long.MAX_VALUE);
         } catch (JsonProcessingException e) {
             return Long.MAX_VALUE;
         }
@@ -79,7 +76,7 @@ public final class JsonLog implements LogWriter {
         line.put("resident_bytes", memory.residentBytes());
         line.put("peak_tensor_bytes", memory.peakTensorBytes());
         line.put("arrays", memory.arrays());
-        file.line(line.toString());
+        line(line.toString());
     }
 
     @Override
@@ -87,12 +84,7 @@ public final class JsonLog implements LogWriter {
         ObjectNode line = event("evaluation", evaluation.iteration(), evaluation.epoch());
         putAll(line.putObject("metrics"), evaluation.metrics());
         line.put("monitor", evaluation.monitor()).put("best", evaluation.best());
-        file.line(line.toString());
-    }
-
-    @Override
-    public void close() {
-        file.close();
+        line(line.toString());
     }
 
     private static ObjectNode event(String name, long iteration, int epoch) {

@@ -12,18 +12,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A text file that grows by whole lines, each written when the call returns. A line that the disk
- * has no room for is not there at all.
+ * A text file of whole lines, each of them written when the call returns. A line that does not fit
+ * on the disk is not written at all.
  */
-final class LogFile implements AutoCloseable {
+abstract class LogFile implements LogWriter {
 
     private final Path file;
     private final FileChannel channel;
 
-    /**
-     * Opens a file to append to, and makes it where it does not exist. A line that a killed process
-     * has begun is ended.
-     */
+    /** Opens a file to append to, and ends a line that a killed process has begun. */
     LogFile(Path file) {
         this.file = file;
         try {
@@ -49,7 +46,7 @@ final class LogFile implements AutoCloseable {
                 || (channel.read(last, channel.size() - 1) == 1 && last.get(0) == '\n');
     }
 
-    void line(String text) {
+    final void line(String text) {
         try {
             long before = channel.position();
             try {
@@ -67,7 +64,7 @@ final class LogFile implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public final void close() {
         try {
             channel.close();
         } catch (IOException e) {

@@ -9,6 +9,8 @@ import dev.saccade.train.hooks.StepReport;
 
 import java.time.Clock;
 import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** Logs a run: the mean of every {@code interval} steps, evaluations, and notes. */
@@ -16,10 +18,10 @@ public final class Logging implements Hook {
 
     private final LogWriter writer;
     private final int interval;
-    private final StepMeter meter = new StepMeter();
+    private final List<StepReport> steps = new ArrayList<>();
 
     /**
-     * Owns a writer from now on.
+     * Takes over a writer.
      *
      * @param interval optimizer steps between two lines
      */
@@ -45,9 +47,10 @@ public final class Logging implements Hook {
 
     @Override
     public void afterStep(Run run, StepReport step) {
-        meter.add(step);
+        steps.add(step);
         if (step.iteration() % interval == 0 || step.iteration() == step.iterations()) {
-            writer.averaged(meter.mean(), MemoryUse.now(run.manager()));
+            writer.averaged(StepReport.mean(steps), MemoryUse.now(run.manager()));
+            steps.clear();
         }
     }
 

@@ -16,34 +16,33 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Map;
 
-/** Writes {@code train.log}: one line an event, for people. */
-public final class TextLog implements LogWriter {
+/** Writes {@code train.log}: one line per event, for people. */
+public final class TextLog extends LogFile {
 
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
 
-    private final LogFile file;
     private final Clock clock;
 
     /**
      * Appends to a file.
      *
-     * @param clock gives the time at the head of each line
+     * @param clock time at the start of each line
      */
     public TextLog(Path file, Clock clock) {
-        this.file = new LogFile(file);
+        super(file);
         this.clock = clock;
     }
 
     @Override
     public void noted(String line) {
-        file.line(TIME.format(LocalDateTime.now(clock)) + "  " + Printable.lines(line));
+        line(TIME.format(LocalDateTime.now(clock)) + "  " + Printable.lines(line));
     }
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
         noted(
-                line(mean)
+                text(mean)
                         + Text.format(
                                 "  %d MiB, tensors at most %d MiB  %s",
                                 memory.residentBytes() >> 20,
@@ -61,12 +60,7 @@ public final class TextLog implements LogWriter {
                         evaluation.best() ? " (best so far)" : ""));
     }
 
-    @Override
-    public void close() {
-        file.close();
-    }
-
-    private static String line(StepReport step) {
+    private static String text(StepReport step) {
         return Text.format(
                 "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  grad_norm %.3f  %.3f s/step"
                         + "  data %.0f %%  eta %s",

@@ -1,2 +1,2 @@
 /** Benchmarks of models and ranks. */
-package dev.saccade.train.bench;
+package dev.saccade.bench;

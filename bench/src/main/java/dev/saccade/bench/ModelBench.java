@@ -1,26 +1,21 @@
-package dev.saccade.train.bench;
+package dev.saccade.bench;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
-import dev.saccade.core.SeededRandom;
 import dev.saccade.core.bench.Timing;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.memory.HostTransfers;
 import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.DetectionModel;
+import dev.saccade.datasets.loader.Batch;
 import dev.saccade.models.Model;
-import dev.saccade.models.SegmentationModel;
-import dev.saccade.train.RandomObjects;
+import dev.saccade.train.RandomBatches;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.ModelEma;
@@ -31,9 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 
 /** Times a model on random pixels, with fused and portable operators in turn. */
 public final class ModelBench implements AutoCloseable {
@@ -69,7 +62,7 @@ public final class ModelBench implements AutoCloseable {
             bench.model.train(false);
             return bench.measure(
                     "prediction",
-                    batch -> bench.compute(() -> bench.model.predict(batch)),
+                    scratch -> bench.compute(() -> bench.model.predict(bench.images(scratch))),
                     plan,
                     Optional.empty());
         }
@@ -93,15 +86,16 @@ public final class ModelBench implements AutoCloseable {
 
     private ModelTimes train(Timing.Plan plan, Optional<LargestBatch> largest) {
         model.train(true);
-        Function<ImageBatch, Losses> losses = model.match(this::losses, this::losses);
         ModelEma.Update averages =
                 config.ema().map(ema -> ema.build(model).update(0)).orElse(ModelEma.Update.NONE);
-        try (Optimizer optimizer = config.optimizer().build(model)) {
-            Consumer<ImageBatch> step =
-                    batch -> {
+        RandomBatches batches = new RandomBatches(config.model().head(), input.classes);
+        try (Optimizer optimizer = config.optimizer().build(model);
+                Batch batch = batches.of(input.images, input.size)) {
+            Consumer<NDManager> step =
+                    scratch -> {
                         Gradients gradients =
                                 Gradients.compute(
-                                        () -> compute(() -> losses.apply(batch)).total(),
+                                        () -> compute(() -> model.losses(batch, scratch)).total(),
                                         optimizer.parameters());
                         float factor = gradients.norms().clipping(LARGEST_NORM);
                         optimizer.step(gradients, factor, NO_STEP, averages);
@@ -116,7 +110,7 @@ public final class ModelBench implements AutoCloseable {
 
     private ModelTimes measure(
             String pass,
-            Consumer<ImageBatch> body,
+            Consumer<NDManager> body,
             Timing.Plan plan,
             Optional<LargestBatch> largest) {
         Runnable once = () -> run(body);
@@ -149,38 +143,17 @@ public final class ModelBench implements AutoCloseable {
         return counts.values().stream().mapToInt(Integer::intValue).sum();
     }
 
-    private void run(Consumer<ImageBatch> body) {
+    private void run(Consumer<NDManager> body) {
         try (NDManager scratch = manager.newSubManager()) {
-            NDArray pixels =
-                    scratch.randomNormal(
-                            new Shape(input.images, 3, input.size.height(), input.size.width()));
-            List<ImageInfo> infos = Collections.nCopies(input.images, ImageInfo.of(input.size));
-            body.accept(new ImageBatch(pixels, infos));
+            body.accept(scratch);
             Timing.synchronize(scratch);
         }
     }
 
-    private Function<ImageBatch, Losses> losses(DetectionModel detector) {
-        RandomObjects objects = new RandomObjects(input.size, model.classes().size());
-        List<Instances> targets = IntStream.range(0, input.images).mapToObj(objects::of).toList();
-        int semanticClasses = detector.config().head().semanticClasses();
-        if (semanticClasses == 0) {
-            return batch -> detector.losses(batch, targets);
-        }
-        NDArray map = labels(semanticClasses);
-        return batch -> detector.losses(batch, targets, map);
-    }
-
-    private Function<ImageBatch, Losses> losses(SegmentationModel segmenter) {
-        NDArray map = labels(model.classes().size());
-        return batch -> segmenter.losses(batch, map);
-    }
-
-    private NDArray labels(int classes) {
-        long[] labels =
-                SeededRandom.of(0).longs(input.images * input.size.area(), 0, classes).toArray();
-        return manager.create(
-                labels, new Shape(input.images, input.size.height(), input.size.width()));
+    private ImageBatch images(NDManager scratch) {
+        Shape shape = new Shape(input.images, 3, input.size.height(), input.size.width());
+        List<ImageInfo> infos = Collections.nCopies(input.images, ImageInfo.of(input.size));
+        return new ImageBatch(scratch.randomNormal(shape), infos);
     }
 
     @Override

@@ -1,4 +1,4 @@
-package dev.saccade.train.bench;
+package dev.saccade.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

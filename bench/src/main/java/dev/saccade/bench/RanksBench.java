@@ -1,4 +1,4 @@
-package dev.saccade.train.bench;
+package dev.saccade.bench;
 
 import ai.djl.Device;
 

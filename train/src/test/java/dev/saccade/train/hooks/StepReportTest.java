@@ -1,18 +1,15 @@
-package dev.saccade.train.logs;
+package dev.saccade.train.hooks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.train.hooks.StepReport;
-
 import org.junit.jupiter.api.Test;
 
 import java.time.Duration;
+import java.util.List;
 
-class StepMeterTest {
-
-    private final StepMeter meter = new StepMeter();
+class StepReportTest {
 
     private static StepReport step(double loss, double gradientNorm) {
         return new StepReport(
@@ -29,20 +26,18 @@ class StepMeterTest {
                 Duration.ZERO);
     }
 
-    private StepReport mean(StepReport... steps) {
-        for (StepReport step : steps) {
-            meter.add(step);
-        }
-        return meter.mean();
-    }
-
     @Test
     void stepsThatWereLeftOutCountWithTheirLosses() {
-        StepReport some = mean(step(6, Double.POSITIVE_INFINITY), step(2, 3), step(Double.NaN, 5));
+        StepReport some =
+                StepReport.mean(
+                        List.of(
+                                step(6, Double.POSITIVE_INFINITY),
+                                step(2, 3),
+                                step(Double.NaN, 5)));
         assertEquals(4, some.loss());
         assertEquals(ImmutableMap.of("loss_cls", 4.0), some.losses());
         assertEquals(4, some.gradientNorm());
-        StepReport all = mean(step(6, Double.NaN));
+        StepReport all = StepReport.mean(List.of(step(6, Double.NaN)));
         assertEquals(6, all.loss());
         assertEquals(ImmutableMap.of("loss_cls", 6.0), all.losses());
         assertEquals(Double.NaN, all.gradientNorm());
