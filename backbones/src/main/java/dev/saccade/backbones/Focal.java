@@ -12,6 +12,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.GroupNorm;
 import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.attention.FocalRegion;
 import dev.saccade.core.ops.vision.Interpolation;
@@ -204,7 +205,7 @@ public final class Focal extends SwinFamily {
         setStem(add("", new Stem(config)));
         addStages(
                 (s, b) -> add("layers." + s + ".blocks." + b, new FocalBlock(config, s, b)),
-                s -> Optional.of(add("layers." + s + ".downsample", new Downsample(config, s))));
+                s -> Optional.of(add("layers." + s + ".downsample", downsample(config, s))));
         if (config.outputNorms()) {
             addOutputNorms(EPS);
         }
@@ -257,26 +258,17 @@ public final class Focal extends SwinFamily {
         }
     }
 
-    /** Halves a map of tokens {@code [N, H, W, C]} and doubles its channels. */
-    private static final class Downsample extends Layer {
-
-        private final Optional<GroupNorm> norm;
-        private final PatchEmbed patches;
-
-        Downsample(Config config, int stage) {
-            int in = config.channels(stage);
-            norm = when(config.usePreNorm(), () -> add("pre_norm", new GroupNorm(1, in)));
-            Geometry geometry =
-                    config.useConvEmbed()
-                            ? new Geometry(in, 2 * in, 3).stride(2).padding(1)
-                            : new Geometry(in, 2 * in, 2).stride(2);
-            patches = add("", new PatchEmbed(geometry, true, config.padToPatches()));
+    /** Returns patches of the map of a stage, with an optional normalization before them. */
+    private static Layer downsample(Config config, int stage) {
+        int in = config.channels(stage);
+        Geometry geometry =
+                config.useConvEmbed()
+                        ? new Geometry(in, 2 * in, 3).stride(2).padding(1)
+                        : new Geometry(in, 2 * in, 2).stride(2);
+        Sequential layers = new Sequential().then(StagedTransformer::toMap);
+        if (config.usePreNorm()) {
+            layers.append("pre_norm", new GroupNorm(1, in));
         }
-
-        @Override
-        protected NDArray forward(NDArray x) {
-            NDArray map = x.transpose(0, 3, 1, 2);
-            return patches.apply(norm.map(layer -> layer.apply(map)).orElse(map));
-        }
+        return layers.append("", new PatchEmbed(geometry, true, config.padToPatches()));
     }
 }

@@ -13,10 +13,8 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
-import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.Sequential;
-import dev.saccade.core.ops.attention.DotProductAttention;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -121,7 +119,12 @@ public final class Pvt extends StagedTransformer {
         int channels = config.channels(stage);
         return new TransformerBlock(
                 channels,
-                new Attention(config, stage),
+                new GlobalAttention(
+                        channels,
+                        config.numHeads().get(stage),
+                        config.qkvBias(),
+                        true,
+                        reduction(channels, config.srRatios().get(stage))),
                 new Mlp(channels, channels * config.mlpRatios().get(stage)),
                 (float) config.normEps(),
                 config.stages().dropPathRate(stage, block));
@@ -138,44 +141,28 @@ public final class Pvt extends StagedTransformer {
                 stage, new PatchEmbed(geometry, true, false), channels, side, stage == STAGES - 1);
     }
 
-    /** Attention whose keys and values are of a smaller map. */
-    private static final class Attention extends Layer {
-
-        private final int heads;
-        private final Linear q;
-        private final Linear kv;
-        private final Linear proj;
-        private final int ratio;
-        private final Optional<Layer> reduction;
-
-        Attention(Config config, int stage) {
-            int channels = config.channels(stage);
-            ratio = config.srRatios().get(stage);
-            heads = config.numHeads().get(stage);
-            q = add("q", new Linear(channels, channels, config.qkvBias()));
-            kv = add("kv", new Linear(channels, 2 * channels, config.qkvBias()));
-            proj = add("proj", new Linear(channels, channels));
-            Geometry cells = new Geometry(channels, channels, ratio).stride(ratio);
-            Layer reduced =
-                    new Sequential()
-                            .then(StagedTransformer::toMap)
-                            .append("sr", Conv2d.withDefaultInit(cells))
-                            .then(StagedTransformer::toTokens)
-                            .append("norm", new LayerNorm(channels));
-            reduction = when(ratio > 1, () -> add("", reduced));
+    /** Returns layers that reduce cells of {@code ratio} by {@code ratio} tokens to one each. */
+    private static Layer reduction(int channels, int ratio) {
+        Sequential layers = new Sequential();
+        if (ratio == 1) {
+            return layers;
         }
+        Geometry cells = new Geometry(channels, channels, ratio).stride(ratio);
+        return layers.then(x -> requireCells(x, ratio))
+                .then(StagedTransformer::toMap)
+                .append("sr", Conv2d.withDefaultInit(cells))
+                .then(StagedTransformer::toTokens)
+                .append("norm", new LayerNorm(channels));
+    }
 
-        @Override
-        protected NDArray forward(NDArray x) {
-            Shape map = x.getShape();
-            if (Math.min(map.get(1), map.get(2)) < ratio) {
-                throw SaccadeException.user(
-                        "sr_ratios: got %d for a map of %dx%d, which leaves nothing of it; show the"
-                                + " model larger images",
-                        ratio, map.get(1), map.get(2));
-            }
-            NDArray reduced = reduction.map(layer -> layer.apply(x)).orElse(x);
-            return proj.apply(DotProductAttention.attend(q.apply(x), kv.apply(reduced), heads));
+    private static NDArray requireCells(NDArray x, int ratio) {
+        Shape map = x.getShape();
+        if (Math.min(map.get(1), map.get(2)) < ratio) {
+            throw SaccadeException.user(
+                    "sr_ratios: got %d for a map of %dx%d, which leaves nothing of it; show the"
+                            + " model larger images",
+                    ratio, map.get(1), map.get(2));
         }
+        return x;
     }
 }

@@ -86,8 +86,8 @@ class FaultyPartsTest {
                         + " gtInds of int64 (",
                 "assigner={type: faulty_assigner, index: 9} | gave 9 among its gtInds",
                 "assigner={type: faulty_assigner, index: -2} | gave -2 among its gtInds",
-                "sampler={type: faulty_sampler} | sampler faulty_sampler: gave a negMask of boolean (",
-                "sampler={type: faulty_sampler, fault: type} | gave a posMask of int64 (",
+                "sampler={type: faulty_sampler} | sampler faulty_sampler: gave negMask of boolean (",
+                "sampler={type: faulty_sampler, fault: type} | gave posMask of int64 (",
                 "sampler={type: faulty_sampler, fault: all} | priors in its posMask that no object is"
                         + " assigned to",
                 "sampler={type: faulty_sampler, fault: many} | priors, expected at most its num, 10",

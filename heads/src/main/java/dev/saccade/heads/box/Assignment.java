@@ -29,9 +29,10 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
      */
     public static Assignment by(Assigner assigner, Priors priors, GtInstances objects) {
         Assignment found = assigner.assign(priors, objects);
+        String part = "assigner " + assigner.type();
         Shape each = new Shape(priors.size());
-        requireShape(assigner, "gtInds", found.gtInds, DataType.INT64, each);
-        requireShape(assigner, "maxOverlaps", found.maxOverlaps, DataType.FLOAT32, each);
+        requireShape(part, "gtInds", found.gtInds, DataType.INT64, each);
+        requireShape(part, "maxOverlaps", found.maxOverlaps, DataType.FLOAT32, each);
         if (priors.size() > 0 && DynamicShapes.areFreeFor(found.gtInds)) {
             long[] range =
                     Tensors.readLongs(
@@ -46,12 +47,11 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         return found;
     }
 
-    private static void requireShape(
-            Assigner assigner, String name, NDArray array, DataType type, Shape shape) {
+    static void requireShape(String part, String name, NDArray array, DataType type, Shape shape) {
         if (array.getDataType() != type || !array.getShape().equals(shape)) {
             throw SaccadeException.user(
-                    "assigner %s: gave %s of %s %s, expected %s %s, one for each prior",
-                    assigner.type(), name, array.getDataType(), array.getShape(), type, shape);
+                    "%s: gave %s of %s %s, expected %s %s, one for each prior",
+                    part, name, array.getDataType(), array.getShape(), type, shape);
         }
     }
 

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Functional;
@@ -32,8 +33,10 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
             Sampler sampler, Assignment assignment, SplittableRandom random) {
         SamplingResult chosen = sampler.sample(assignment, random);
         NDArray gtInds = assignment.gtInds();
-        requireMask(sampler, "posMask", chosen.posMask, gtInds);
-        requireMask(sampler, "negMask", chosen.negMask, gtInds);
+        String part = "sampler " + sampler.type();
+        Shape each = gtInds.getShape();
+        Assignment.requireShape(part, "posMask", chosen.posMask, DataType.BOOLEAN, each);
+        Assignment.requireShape(part, "negMask", chosen.negMask, DataType.BOOLEAN, each);
         if (DynamicShapes.areFreeFor(gtInds)) {
             NDArray unassigned = chosen.posMask.logicalAnd(Functional.lt(gtInds, 1));
             NDArray trained = chosen.posMask.logicalOr(chosen.negMask);
@@ -55,19 +58,6 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
             }
         }
         return chosen;
-    }
-
-    private static void requireMask(Sampler sampler, String name, NDArray mask, NDArray gtInds) {
-        if (mask.getDataType() != DataType.BOOLEAN || !mask.getShape().equals(gtInds.getShape())) {
-            throw SaccadeException.user(
-                    "sampler %s: gave a %s of %s %s, expected %s %s, one for each prior",
-                    sampler.type(),
-                    name,
-                    mask.getDataType(),
-                    mask.getShape(),
-                    DataType.BOOLEAN,
-                    gtInds.getShape());
-        }
     }
 
     /**

@@ -24,7 +24,7 @@ final class WeightsCheck {
         this.weights = weights;
     }
 
-    /** Returns how many bytes a file may have of which nobody has said how many it has. */
+    /** Returns the maximum size of a file in bytes, for downloads of unknown length. */
     long most() {
         return weights.mebibytes()
                 .map(mebibytes -> (long) (mebibytes * BYTES_PER_MEBIBYTE * (1 + TOLERANCE)))
@@ -41,18 +41,12 @@ final class WeightsCheck {
             throw SaccadeException.io(
                     null, "%s: %d bytes, at most %d expected", weights.file(), bytes, MOST);
         }
-        weights.mebibytes()
-                .map(mebibytes -> mebibytes * BYTES_PER_MEBIBYTE)
-                .filter(published -> Math.abs(bytes - published) > TOLERANCE * published)
-                .ifPresent(
-                        published -> {
-                            throw SaccadeException.io(
-                                    null,
-                                    "%s: %d bytes, but %.1f MiB are published",
-                                    weights.file(),
-                                    bytes,
-                                    weights.mebibytes().orElseThrow());
-                        });
+        double found = bytes / BYTES_PER_MEBIBYTE;
+        double published = weights.mebibytes().orElse(found);
+        if (Math.abs(found - published) > TOLERANCE * published) {
+            String message = "%s: %d bytes, but %.1f MiB are published";
+            throw SaccadeException.io(null, message, weights.file(), bytes, published);
+        }
     }
 
     /**
@@ -79,15 +73,13 @@ final class WeightsCheck {
      */
     String requireChecksum(Path file) {
         String checksum = Checkpoints.checksum(file);
-        weights.sha256()
-                .filter(published -> !checksum.startsWith(published))
-                .ifPresent(
-                        published -> {
-                            throw SaccadeException.user(
-                                    "%s: the SHA-256 is %s, but one that begins with %s is"
-                                            + " published; delete the file and fetch it again",
-                                    file, checksum, published);
-                        });
+        String published = weights.sha256().orElse("");
+        if (!checksum.startsWith(published)) {
+            throw SaccadeException.user(
+                    "%s: the SHA-256 is %s, but one that begins with %s is published; delete the"
+                            + " file and fetch it again",
+                    file, checksum, published);
+        }
         return checksum;
     }
 }

@@ -18,7 +18,6 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -49,12 +48,9 @@ class TiledObjectsTest {
         }
 
         Rle mask(Tile tile) {
-            byte[] bitmap = new byte[(int) tile.size().area()];
-            for (int y = y1; y < y2; y++) {
-                int row = (y - tile.top()) * tile.size().width() - tile.left();
-                Arrays.fill(bitmap, row + x1, row + x2, (byte) 1);
-            }
-            return Rle.encode(tile.size(), bitmap);
+            Size size = new Size(y2 - y1, x2 - x1);
+            return Rle.fromCounts(size, 0, (int) size.area())
+                    .place(y1 - tile.top(), x1 - tile.left(), tile.size());
         }
     }
 
