@@ -64,22 +64,16 @@ final class FocalCheckpoints {
     /** Which of the pooled windows around it a window sees; of the finest, all. */
     private static Optional<IndexTable.Values> unfolded(IndexTable.Parameter table) {
         int level = table.number("i");
-        if (level == 0) {
+        Optional<Integer> window = window(table);
+        if (level == 0 || window.isEmpty()) {
             return Optional.empty();
         }
         int first = (1 << level) - 1;
-        return window(table)
-                .flatMap(
-                        window -> {
-                            int side = (cells(table, window) - first) / 2;
-                            int kernel = 2 * side + 1 + 2 * first;
-                            return row(
-                                    IntStream.range(0, kernel * kernel)
-                                            .filter(
-                                                    at ->
-                                                            at / kernel >= first
-                                                                    && at % kernel >= first));
-                        });
+        int side = (cells(table, window.get()) - first) / 2;
+        int kernel = 2 * side + 1 + 2 * first;
+        return row(
+                IntStream.range(0, kernel * kernel)
+                        .filter(at -> at / kernel >= first && at % kernel >= first));
     }
 
     private static Optional<Integer> window(IndexTable.Parameter table) {

@@ -227,11 +227,9 @@ public final class ResNet extends Backbone {
 
     @Override
     public List<FeatureInfo> features() {
+        int channels = config.baseChannels() * config.expansion();
         return config.outIndices().stream()
-                .map(
-                        s ->
-                                new FeatureInfo(
-                                        (config.baseChannels() << s) * config.expansion(), 4 << s))
+                .map(s -> new FeatureInfo(channels << s, 4 << s))
                 .collect(ImmutableList.toImmutableList());
     }
 

@@ -75,12 +75,8 @@ class TransformerBlock extends Layer {
     }
 
     private Optional<Parameter> scale(String name, Optional<Double> first, int channels) {
-        return first.map(
-                value ->
-                        parameter(
-                                name,
-                                new Shape(channels),
-                                WeightInit.constant(value.floatValue())));
+        Shape shape = new Shape(channels);
+        return first.map(x -> parameter(name, shape, WeightInit.constant(x.floatValue())));
     }
 
     @Override

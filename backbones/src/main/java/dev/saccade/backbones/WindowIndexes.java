@@ -40,15 +40,10 @@ final class WindowIndexes {
         }
         int window = window(table.shape().get(1));
         int area = window * window;
-        return Optional.of(
-                new IndexTable.Values(
-                        elements(
-                                IntStream.range(0, area * area)
-                                        .mapToLong(
-                                                at ->
-                                                        bias(
-                                                                window, window, at % area,
-                                                                at / area)))));
+        LongStream biases =
+                IntStream.range(0, area * area)
+                        .mapToLong(at -> bias(window, window, at % area, at / area));
+        return Optional.of(new IndexTable.Values(elements(biases)));
     }
 
     /** Returns the bias of each query in a window with each key in a square of {@code keys²}. */

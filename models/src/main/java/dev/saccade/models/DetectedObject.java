@@ -8,7 +8,6 @@ import dev.saccade.core.structures.Rle;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /**
  * An object that a {@link Detector} has found in a photograph.
@@ -31,17 +30,15 @@ public record DetectedObject(
      */
     public static List<DetectedObject> of(Instances instances, List<String> classes) {
         Boxes boxes = instances.boxes();
-        return IntStream.range(0, instances.size())
-                .mapToObj(
-                        i ->
-                                new DetectedObject(
-                                        classes.get(instances.label(i)),
-                                        instances.label(i),
-                                        instances.score(i),
-                                        new Box(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i)),
-                                        instances.hasMasks()
-                                                ? Optional.of(instances.mask(i))
-                                                : Optional.empty()))
-                .collect(ImmutableList.toImmutableList());
+        ImmutableList.Builder<DetectedObject> objects = ImmutableList.builder();
+        for (int i = 0; i < instances.size(); i++) {
+            int label = instances.label(i);
+            Box box = new Box(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i));
+            Optional<Rle> mask =
+                    instances.hasMasks() ? Optional.of(instances.mask(i)) : Optional.empty();
+            objects.add(
+                    new DetectedObject(classes.get(label), label, instances.score(i), box, mask));
+        }
+        return objects.build();
     }
 }

@@ -66,20 +66,6 @@ public final class AnchorGenerator {
      *
      * @param scales anchor sizes in strides
      * @param ratios height over width
-     * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
-     *     corner, in [0, 1]
-     * @param strides stride of every level in pixels; also the base size
-     */
-    public AnchorGenerator(
-            List<Double> scales, List<Double> ratios, double centerOffset, List<Integer> strides) {
-        this(scales, ratios, true, centerOffset, strides);
-    }
-
-    /**
-     * Makes the anchors of one cell for every level.
-     *
-     * @param scales anchor sizes in strides
-     * @param ratios height over width
      * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
      *     scale
      * @param centerOffset anchor center offset within a cell, in strides
@@ -93,13 +79,11 @@ public final class AnchorGenerator {
             List<Integer> strides) {
         checkArgument(!scales.isEmpty() && !ratios.isEmpty(), "no scales or no ratios");
         this.strides = ImmutableList.copyOf(strides);
-        this.base =
-                strides.stream()
-                        .map(
-                                stride ->
-                                        baseAnchors(
-                                                scales, ratios, scaleMajor, centerOffset, stride))
-                        .collect(ImmutableList.toImmutableList());
+        ImmutableList.Builder<Boxes> levels = ImmutableList.builder();
+        for (int stride : strides) {
+            levels.add(baseAnchors(scales, ratios, scaleMajor, centerOffset, stride));
+        }
+        this.base = levels.build();
     }
 
     /**

@@ -27,6 +27,7 @@ import dev.saccade.heads.box.ScoredBoxes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * The region proposal network of Faster R-CNN (Ren et al. 2015) on a pyramid, as in mmdetection:
@@ -119,13 +120,9 @@ public final class RpnHead extends AnchorHead {
      */
     public Detections trainProposals(List<NDList> maps, ImageFrames frames) {
         ProposalConfig proposals = config.trainProposals();
-        return NoGrad.call(
-                () ->
-                        Scope.call(
-                                () ->
-                                        proposals.select(
-                                                candidates(maps, frames, proposals.nmsPre())),
-                                Detections::list));
+        Supplier<Detections> select =
+                () -> proposals.select(candidates(maps, frames, proposals.nmsPre()));
+        return NoGrad.call(() -> Scope.call(select, Detections::list));
     }
 
     /** Returns the proposals of each image, best first, in the coordinates of the network input. */

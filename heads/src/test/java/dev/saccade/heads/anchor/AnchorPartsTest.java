@@ -41,7 +41,7 @@ class AnchorPartsTest {
     @Test
     void anchorsOfRpn() {
         AnchorGenerator rpn =
-                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8));
+                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), true, 0, List.of(4, 8));
         Boxes anchors = anchors(rpn, 0, new Size(2, 3));
         assertEquals(18, anchors.size());
         assertBox(new float[] {-22.6274f, -11.3137f, 22.6274f, 11.3137f}, anchors, 0);
@@ -52,7 +52,7 @@ class AnchorPartsTest {
     @Test
     void anchorsInTheMiddleOfTheirCells() {
         AnchorGenerator middle =
-                new AnchorGenerator(List.of(8.0), List.of(1.0), 0.5, List.of(4, 8));
+                new AnchorGenerator(List.of(8.0), List.of(1.0), true, 0.5, List.of(4, 8));
         assertBox(new float[] {-14, -14, 18, 18}, middle.baseAnchors(0), 0);
         assertBox(new float[] {-20, -28, 44, 36}, anchors(middle, 1, new Size(1, 2)), 1);
     }
@@ -61,7 +61,11 @@ class AnchorPartsTest {
     void octaveScalesOfRetinaNet() {
         AnchorGenerator retina =
                 new AnchorGenerator(
-                        AnchorGenerator.octaveScales(4, 3), List.of(0.5, 1.0, 2.0), 0, List.of(8));
+                        AnchorGenerator.octaveScales(4, 3),
+                        List.of(0.5, 1.0, 2.0),
+                        true,
+                        0,
+                        List.of(8));
         assertBox(new float[] {-28.5088f, -14.2544f, 28.5088f, 14.2544f}, retina.baseAnchors(0), 1);
         assertBox(new float[] {-16, -16, 16, 16}, retina.baseAnchors(0), 3);
     }
@@ -89,7 +93,8 @@ class AnchorPartsTest {
 
     @Test
     void theGridOfAnImageEndsWithItsPadding() {
-        AnchorGenerator generator = new AnchorGenerator(List.of(8.0), List.of(1.0), 0, List.of(32));
+        AnchorGenerator generator =
+                new AnchorGenerator(List.of(8.0), List.of(1.0), true, 0, List.of(32));
         assertEquals(new Size(2, 3), generator.validGrid(0, new Size(4, 4), new Size(64, 90)));
     }
 
@@ -99,7 +104,8 @@ class AnchorPartsTest {
 
     @Test
     void anchorsThatReachOutOfTheImageAreNotTrained() {
-        AnchorGenerator generator = new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8));
+        AnchorGenerator generator =
+                new AnchorGenerator(List.of(1.0), List.of(1.0), true, 0, List.of(8));
         AnchorGrid grid = new AnchorGrid(manager, generator, List.of(new Size(4, 4)));
         ImageInfo image = ImageInfo.of(new Size(20, 32)).padded(new Size(24, 32));
         // Centers at 0, 8, 16 and 24; four pixels to each side must fit, the last not touching.
@@ -117,7 +123,7 @@ class AnchorPartsTest {
     @Test
     void anchorsKnowTheirLevels() {
         AnchorGenerator generator =
-                new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8, 16));
+                new AnchorGenerator(List.of(1.0), List.of(1.0), true, 0, List.of(8, 16));
         AnchorGrid grid =
                 new AnchorGrid(manager, generator, List.of(new Size(2, 2), new Size(1, 1)));
         assertArrayEquals(new int[] {4, 1}, grid.priors().perLevel());

@@ -35,7 +35,8 @@ class AtssAssignerTest {
     private final Priors priors =
             new AnchorGrid(
                             manager,
-                            new AnchorGenerator(List.of(4.0), List.of(1.0), 0, List.of(8, 16, 64)),
+                            new AnchorGenerator(
+                                    List.of(4.0), List.of(1.0), true, 0, List.of(8, 16, 64)),
                             GRIDS)
                     .priors();
 

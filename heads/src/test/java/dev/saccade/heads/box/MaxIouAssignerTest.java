@@ -94,7 +94,8 @@ class MaxIouAssignerTest {
     void theAssignerLooksAtAllPairsThatCount() {
         SplittableRandom random = new SplittableRandom(4);
         AnchorGenerator generator =
-                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8, 16));
+                new AnchorGenerator(
+                        List.of(8.0), List.of(0.5, 1.0, 2.0), true, 0, List.of(4, 8, 16));
         List<Size> grids = List.of(new Size(25, 30), new Size(13, 15), new Size(7, 8));
         Boxes anchors = Rows.boxes(new AnchorGrid(manager, generator, grids).anchors());
         for (int round = 0; round < 20; round++) {

@@ -6,6 +6,7 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Tiles.Tile;
 
+import java.awt.geom.Rectangle2D;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -65,39 +66,29 @@ public final class TiledObjects {
 
     /** An object in coordinates of the photograph. */
     private record Found(
-            int tile, int label, float score, Region box, boolean cut, Instances origin, int at) {}
+            int tile,
+            int label,
+            float score,
+            Rectangle2D box,
+            boolean cut,
+            Instances origin,
+            int at) {}
 
-    /** A box, in floats as in {@link Boxes}. */
-    private record Region(float x1, float y1, float x2, float y2) {
+    private static Rectangle2D box(double x1, double y1, double x2, double y2) {
+        return new Rectangle2D.Double(x1, y1, x2 - x1, y2 - y1);
+    }
 
-        double area() {
-            return Math.max(0, (double) x2 - x1) * Math.max(0, (double) y2 - y1);
-        }
+    private static Rectangle2D box(Tile tile) {
+        return box(tile.left(), tile.top(), tile.right(), tile.bottom());
+    }
 
-        Region within(Tile tile) {
-            return intersection(new Region(tile.left(), tile.top(), tile.right(), tile.bottom()));
-        }
+    private static double area(Rectangle2D box) {
+        return Math.max(0, box.getWidth()) * Math.max(0, box.getHeight());
+    }
 
-        Region intersection(Region other) {
-            return new Region(
-                    Math.max(x1, other.x1),
-                    Math.max(y1, other.y1),
-                    Math.min(x2, other.x2),
-                    Math.min(y2, other.y2));
-        }
-
-        Region around(Region other) {
-            return new Region(
-                    Math.min(x1, other.x1),
-                    Math.min(y1, other.y1),
-                    Math.max(x2, other.x2),
-                    Math.max(y2, other.y2));
-        }
-
-        double iou(Region other) {
-            double shared = intersection(other).area();
-            return shared == 0 ? 0 : shared / (area() + other.area() - shared);
-        }
+    private static double iou(Rectangle2D a, Rectangle2D b) {
+        double shared = area(a.createIntersection(b));
+        return shared == 0 ? 0 : shared / (area(a) + area(b) - shared);
     }
 
     /**
@@ -108,7 +99,7 @@ public final class TiledObjects {
     public void add(Tile tile, Instances objects) {
         Boxes boxes = objects.boxes().translate(tile.left(), tile.top());
         for (int i = 0; i < objects.size(); i++) {
-            Region box = new Region(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i));
+            Rectangle2D box = box(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i));
             found.add(
                     new Found(
                             tiles.size(),
@@ -123,12 +114,12 @@ public final class TiledObjects {
     }
 
     /** Returns whether a box reaches a border of a tile inside the photograph. */
-    private boolean cuts(Tile tile, Region box) {
+    private boolean cuts(Tile tile, Rectangle2D box) {
         return Arrays.stream(room(tile, box)).anyMatch(side -> side < BORDER);
     }
 
     /** Returns whether a tile shows of a box what another shows, and more where that cuts it. */
-    private boolean showsMore(Tile tile, Tile other, Region box) {
+    private boolean showsMore(Tile tile, Tile other, Rectangle2D box) {
         double[] own = room(tile, box);
         double[] theirs = room(other, box);
         return IntStream.range(0, own.length).allMatch(side -> own[side] >= theirs[side])
@@ -140,18 +131,18 @@ public final class TiledObjects {
      * Returns how far a box stays from the borders of a tile, in edges of the tile, but no more
      * than {@link #ROOM}; that much from those that are borders of the photograph.
      */
-    private double[] room(Tile tile, Region box) {
+    private double[] room(Tile tile, Rectangle2D box) {
         double width = tile.size().width();
         double height = tile.size().height();
         return new double[] {
-            tile.left() == 0 ? ROOM : Math.min(ROOM, (box.x1() - tile.left()) / width),
-            tile.top() == 0 ? ROOM : Math.min(ROOM, (box.y1() - tile.top()) / height),
+            tile.left() == 0 ? ROOM : Math.min(ROOM, (box.getMinX() - tile.left()) / width),
+            tile.top() == 0 ? ROOM : Math.min(ROOM, (box.getMinY() - tile.top()) / height),
             tile.right() == photo.width()
                     ? ROOM
-                    : Math.min(ROOM, (tile.right() - box.x2()) / width),
+                    : Math.min(ROOM, (tile.right() - box.getMaxX()) / width),
             tile.bottom() == photo.height()
                     ? ROOM
-                    : Math.min(ROOM, (tile.bottom() - box.y2()) / height)
+                    : Math.min(ROOM, (tile.bottom() - box.getMaxY()) / height)
         };
     }
 
@@ -216,7 +207,7 @@ public final class TiledObjects {
     /** Returns whether an object is one that is not cut, or a part of it. */
     private boolean isSeenIn(Found uncut, Found object) {
         return iou(uncut, object) >= SAME
-                && uncut.box().intersection(object.box()).area() >= SAME * object.box().area();
+                && area(uncut.box().createIntersection(object.box())) >= SAME * area(object.box());
     }
 
     /** Returns how well two objects cover each other where both of their tiles show them. */
@@ -225,10 +216,10 @@ public final class TiledObjects {
             return 0;
         }
         return first.cut() || second.cut()
-                ? first.box()
-                        .within(tiles.get(second.tile()))
-                        .iou(second.box().within(tiles.get(first.tile())))
-                : first.box().iou(second.box());
+                ? iou(
+                        first.box().createIntersection(box(tiles.get(second.tile()))),
+                        second.box().createIntersection(box(tiles.get(first.tile()))))
+                : iou(first.box(), second.box());
     }
 
     /** Two parts that may be of one object, and how well they cover each other. */
@@ -264,11 +255,11 @@ public final class TiledObjects {
         List<Rle> masks = new ArrayList<>();
         for (int i = 0; i < order.size(); i++) {
             Group group = order.get(i);
-            Region box = group.box();
-            corners[4 * i] = box.x1();
-            corners[4 * i + 1] = box.y1();
-            corners[4 * i + 2] = box.x2();
-            corners[4 * i + 3] = box.y2();
+            Rectangle2D box = group.box();
+            corners[4 * i] = (float) box.getMinX();
+            corners[4 * i + 1] = (float) box.getMinY();
+            corners[4 * i + 2] = (float) box.getMaxX();
+            corners[4 * i + 3] = (float) box.getMaxY();
             labels[i] = group.first().label();
             scores[i] = group.score();
             if (group.first().origin().hasMasks()) {
@@ -307,8 +298,8 @@ public final class TiledObjects {
             return score;
         }
 
-        Region box() {
-            return members.stream().map(Found::box).reduce(Region::around).orElseThrow();
+        Rectangle2D box() {
+            return members.stream().map(Found::box).reduce(Rectangle2D::createUnion).orElseThrow();
         }
 
         void raiseTo(float other) {

@@ -61,11 +61,7 @@ final class EnvironmentProxies extends ProxySelector {
                 .flatMap(list -> Arrays.stream(list.toLowerCase(Locale.ROOT).split("[,\\s]+")))
                 .map(entry -> entry.replaceFirst("^\\*?\\.", ""))
                 .filter(entry -> !entry.isEmpty())
-                .anyMatch(
-                        entry ->
-                                entry.equals("*")
-                                        || name.equals(entry)
-                                        || name.endsWith("." + entry));
+                .anyMatch(entry -> entry.equals("*") || ("." + name).endsWith("." + entry));
     }
 
     private Optional<Proxy> proxy(String scheme) {
@@ -74,13 +70,10 @@ final class EnvironmentProxies extends ProxySelector {
 
     /** What a server may set as a header of a request is not taken for a setting of this user. */
     private Optional<String> variable(String name) {
-        return Optional.ofNullable(environment.get(name))
-                .or(
-                        () ->
-                                name.equals("http_proxy")
-                                        ? Optional.empty()
-                                        : Optional.ofNullable(
-                                                environment.get(name.toUpperCase(Locale.ROOT))))
+        String upper = name.equals("http_proxy") ? name : name.toUpperCase(Locale.ROOT);
+        return Stream.of(name, upper)
+                .flatMap(key -> Stream.ofNullable(environment.get(key)))
+                .findFirst()
                 .filter(value -> !value.isBlank());
     }
 
