@@ -12,7 +12,6 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Convolution;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.memory.Scope;
@@ -98,7 +97,8 @@ final class PositionEncoding extends Layer {
 
     private NDArray asOne(NDArray map) {
         NDList convolution = fused.orElseGet(this::merged);
-        return new Convolution(1, 1, 1, channels).run(map, convolution.get(0), convolution.get(1));
+        NDArray weight = convolution.get(0);
+        return Functional.conv2d(map, weight, convolution.get(1), 1, 1, 1, channels);
     }
 
     /**

@@ -9,8 +9,8 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.base.Preconditions;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.memory.MemoryFormat;
-import dev.saccade.core.ops.script.Script;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -19,9 +19,6 @@ import java.util.Objects;
 
 /** A stored tensor of at most 1 GiB: contiguous, row-major; often in a file until it is used. */
 public final class Tensor {
-
-    private static final Script CONTIGUOUS =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.contiguous(x)");
 
     private final ElementType type;
     private final Shape shape;
@@ -55,7 +52,7 @@ public final class Tensor {
     /** Returns a copy of the values of an array. */
     public static Tensor of(NDArray array) {
         ElementType type = ElementType.of(array.getDataType());
-        try (NDArray rows = CONTIGUOUS.run(array);
+        try (NDArray rows = Functional.contiguous(array);
                 NDArray here = rows.toDevice(Device.cpu(), true)) {
             // Where Java's heap has no room left, DJL's own copy would end the process.
             ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(array.size() * type.bytes()));

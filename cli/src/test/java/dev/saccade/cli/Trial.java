@@ -33,9 +33,9 @@ import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
 import dev.saccade.models.Model;
@@ -80,7 +80,7 @@ final class Trial {
     private static final Map<Class<?>, String> PARTS_OF_HEADS =
             Map.of(
                     Assigner.class, "assigner",
-                    Sampler.class, "sampler",
+                    BaseSampler.class, "sampler",
                     MulticlassNms.class, "nms",
                     BoxCoder.class, "bbox_coder",
                     BoxLoss.class, "loss_bbox",

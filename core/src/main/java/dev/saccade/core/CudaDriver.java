@@ -81,6 +81,11 @@ public record CudaDriver(
         return HERE.get();
     }
 
+    private static NativeLibrary library() {
+        boolean isWindows = System.getProperty("os.name").startsWith("Windows");
+        return NativeLibrary.getInstance(isWindows ? "nvcuda" : "libcuda.so.1");
+    }
+
     private static CudaDriver ask() {
         NativeLibrary library;
         try {
@@ -88,15 +93,6 @@ public record CudaDriver(
         } catch (UnsatisfiedLinkError e) {
             return NONE;
         }
-        return ask(library);
-    }
-
-    private static NativeLibrary library() {
-        boolean isWindows = System.getProperty("os.name").startsWith("Windows");
-        return NativeLibrary.getInstance(isWindows ? "nvcuda" : "libcuda.so.1");
-    }
-
-    private static CudaDriver ask(NativeLibrary library) {
         Optional<String> version = ofLinux();
         String cuda = "unknown";
         try {

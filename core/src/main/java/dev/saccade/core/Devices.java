@@ -179,23 +179,18 @@ public final class Devices {
         }
         int last = driver.gpus().size() - 1;
         if (device.getDeviceId() > last) {
-            return Optional.of(
-                    "there is no such GPU, expected "
-                            + (last == 0 ? "" : "cuda:0 to ")
-                            + "cuda:"
-                            + last);
+            String range = last == 0 ? "cuda:0" : "cuda:0 to cuda:" + last;
+            return Optional.of("there is no such GPU, expected " + range);
         }
         try {
             trial.accept(device);
             return Optional.empty();
         } catch (RuntimeException e) {
             return Optional.of(
-                    driver.gpus().get(device.getDeviceId())
-                            + " cannot compute with libtorch "
-                            + libtorch
-                            + ": "
-                            + reason(e)
-                            + "; nvidia-smi shows who has its memory");
+                    Text.format(
+                            "%s cannot compute with libtorch %s: %s; nvidia-smi shows who has its"
+                                    + " memory",
+                            driver.gpus().get(device.getDeviceId()), libtorch, reason(e)));
         }
     }
 
@@ -210,11 +205,10 @@ public final class Devices {
     private Optional<String> missing() {
         if (libtorch.cuda().isEmpty()) {
             return Optional.of(
-                    "libtorch "
-                            + libtorch
-                            + " is in use; for a GPU, pip install torch=="
-                            + libtorch.version()
-                            + " and set SACCADE_TORCH to its folder, see docs/gpu.md");
+                    Text.format(
+                            "libtorch %s is in use; for a GPU, pip install torch==%s and set"
+                                    + " SACCADE_TORCH to its folder, see docs/gpu.md",
+                            libtorch, libtorch.version()));
         }
         if (!driver.installed()) {
             return Optional.of(
@@ -223,27 +217,24 @@ public final class Devices {
         }
         if (driver.fault().isPresent()) {
             return Optional.of(
-                    "the NVIDIA driver cannot be used: "
-                            + driver.fault().get()
-                            + "; mend it until nvidia-smi lists the GPU, mostly by a restart");
+                    Text.format(
+                            "the NVIDIA driver cannot be used: %s; mend it until nvidia-smi lists"
+                                    + " the GPU, mostly by a restart",
+                            driver.fault().get()));
         }
         int needed = libtorch.cudaMajor().orElseThrow();
         if (driver.isOlderThan(needed)) {
             return Optional.of(
-                    "the NVIDIA driver is too old: "
-                            + driver
-                            + ", but libtorch is "
-                            + libtorch
-                            + "; install a driver for CUDA "
-                            + needed
-                            + " or later");
+                    Text.format(
+                            "the NVIDIA driver is too old: %s, but libtorch is %s; install a driver"
+                                    + " for CUDA %d or later",
+                            driver, libtorch, needed));
         }
-        if (driver.gpus().isEmpty()) {
-            return Optional.of(
-                    "the NVIDIA driver shows no GPU to this process; look at CUDA_VISIBLE_DEVICES"
-                            + " and nvidia-smi");
-        }
-        return Optional.empty();
+        return driver.gpus().isEmpty()
+                ? Optional.of(
+                        "the NVIDIA driver shows no GPU to this process; look at"
+                                + " CUDA_VISIBLE_DEVICES and nvidia-smi")
+                : Optional.empty();
     }
 
     /** Returns the libtorch that computes. */

@@ -23,8 +23,11 @@ import java.util.Optional;
  * libtorch than that of the class path comes from.
  *
  * <p>DJL is told by properties of its own, once, before it loads its engine.
+ *
+ * @param value the folder, or {@value #DOWNLOAD}
+ * @param settings DJL's properties by name
  */
-final class LibtorchSource {
+record LibtorchSource(String value, Map<String, String> settings) {
 
     /** The folder of Python's torch, or of any libtorch, or {@value #DOWNLOAD}. */
     static final String VARIABLE = "SACCADE_TORCH";
@@ -42,14 +45,6 @@ final class LibtorchSource {
     private static final String CUDA_FLAVOR = "cu128";
 
     private static final int CUDA_MAJOR = 12;
-
-    private final String value;
-    private final Map<String, String> settings;
-
-    private LibtorchSource(String value, Map<String, String> settings) {
-        this.value = value;
-        this.settings = settings;
-    }
 
     /**
      * Returns what is named, if anything is.
@@ -118,12 +113,9 @@ final class LibtorchSource {
         return new LibtorchSource(
                 value,
                 Map.of(
-                        FOLDER,
-                        folder.toString(),
-                        VERSION,
-                        ours("1"),
-                        FLAVOR,
-                        forCuda ? CUDA_FLAVOR : "cpu"));
+                        FOLDER, folder.toString(),
+                        VERSION, ours("1"),
+                        FLAVOR, forCuda ? CUDA_FLAVOR : "cpu"));
     }
 
     private static Path folder(String named) {
@@ -184,11 +176,6 @@ final class LibtorchSource {
         }
     }
 
-    /** Returns what DJL is told: its properties by name. */
-    Map<String, String> settings() {
-        return settings;
-    }
-
     /** Tells DJL, and returns where it will keep its own library. */
     Path announce(Path cache, String classifier) {
         settings.forEach(System::setProperty);
@@ -198,20 +185,12 @@ final class LibtorchSource {
     /** Returns what is told where DJL could not load it. */
     SaccadeException failure(Throwable error) {
         String reason = Throwables.getRootCause(error).toString();
-        return value.equals(DOWNLOAD)
-                ? SaccadeException.user(
-                        error,
-                        "%s=%s: DJL could not get libtorch: %s; name an installed one instead",
-                        VARIABLE,
-                        value,
-                        reason)
-                : SaccadeException.user(
-                        error,
-                        "%s=%s: libtorch cannot be loaded: %s; does python3 -c 'import torch'"
-                                + " there?",
-                        VARIABLE,
-                        value,
-                        reason);
+        String fault =
+                value.equals(DOWNLOAD)
+                        ? "DJL could not get libtorch: %s; name an installed one instead"
+                        : "libtorch cannot be loaded: %s; does python3 -c 'import torch' there?";
+        return SaccadeException.user(
+                error, "%s=%s: %s", VARIABLE, value, fault.replace("%s", reason));
     }
 
     /**

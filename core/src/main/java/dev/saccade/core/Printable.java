@@ -1,11 +1,16 @@
 package dev.saccade.core;
 
+import static java.util.stream.Collectors.joining;
+
 import com.google.common.base.Ascii;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Makes what files and users call things fit to be shown: no name steers a terminal, turns the
@@ -23,28 +28,51 @@ public final class Printable {
     /** Longer than any name; what a hostile file calls things may be as long as the file. */
     private static final int LONGEST_VALUE = 10_000;
 
+    /** Characters that steer a terminal or that Unicode does not draw. */
+    private static final Pattern HIDDEN =
+            Pattern.compile(
+                    "[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{IsNoncharacter_Code_Point}"
+                            + "\\u034F\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u2065\\u3164"
+                            + "\\uFE00-\\uFE0F\\uFFA0\\uFFF0-\\uFFF8\\x{E0000}-\\x{E0FFF}]");
+
     private Printable() {}
 
     /** Returns the text of a value in one line. */
     public static String line(Object value) {
-        StringBuilder out = new StringBuilder();
-        String.valueOf(value).codePoints().forEach(c -> append(c, out));
-        return out.toString();
+        return escape(String.valueOf(value), "");
     }
 
     /** Returns a text whose lines are fit to be shown; it has as many as before. */
     public static String lines(String text) {
-        StringBuilder out = new StringBuilder();
-        text.codePoints()
-                .forEach(
-                        c -> {
-                            if (c == '\n') {
-                                out.append('\n');
-                            } else {
-                                append(c, out);
-                            }
-                        });
-        return out.toString();
+        return escape(text, "\n");
+    }
+
+    /**
+     * Returns a text with its hidden characters escaped.
+     *
+     * @param kept hidden characters that stay
+     */
+    public static String escape(String text, String kept) {
+        return HIDDEN.matcher(text)
+                .replaceAll(
+                        (MatchResult found) ->
+                                Matcher.quoteReplacement(
+                                        kept.contains(found.group())
+                                                ? found.group()
+                                                : escaped(found.group())));
+    }
+
+    private static String escaped(String character) {
+        return switch (character) {
+            case "\n" -> "\\n";
+            case "\r" -> "\\r";
+            case "\t" -> "\\t";
+            default ->
+                    character
+                            .chars()
+                            .mapToObj(unit -> Text.format("\\u%04x", unit))
+                            .collect(joining());
+        };
     }
 
     /**
@@ -64,55 +92,6 @@ public final class Printable {
         boolean harmless =
                 value instanceof Number || value instanceof Boolean || value instanceof Lines;
         return harmless ? value : Ascii.truncate(line(value), LONGEST_VALUE, "...");
-    }
-
-    /** Appends a character, as it is or escaped. */
-    public static void append(int codePoint, StringBuilder out) {
-        switch (codePoint) {
-            case '\n' -> out.append("\\n");
-            case '\r' -> out.append("\\r");
-            case '\t' -> out.append("\\t");
-            default -> {
-                if (isSeen(codePoint)) {
-                    out.appendCodePoint(codePoint);
-                } else {
-                    for (char unit : Character.toChars(codePoint)) {
-                        out.append(Text.format("\\u%04x", (int) unit));
-                    }
-                }
-            }
-        }
-    }
-
-    private static boolean isSeen(int c) {
-        return switch (Character.getType(c)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR,
-                    Character.SURROGATE ->
-                    false;
-            default -> !isIgnorable(c);
-        };
-    }
-
-    /**
-     * Whether Unicode's default is to draw nothing, of characters that are not of the types above.
-     */
-    private static boolean isIgnorable(int c) {
-        return c == 0x034F
-                || c == 0x115F
-                || c == 0x1160
-                || c == 0x17B4
-                || c == 0x17B5
-                || (c >= 0x180B && c <= 0x180F)
-                || c == 0x2065
-                || c == 0x3164
-                || (c >= 0xFE00 && c <= 0xFE0F)
-                || c == 0xFFA0
-                || (c >= 0xFFF0 && c <= 0xFFF8)
-                || (c & 0xFFFE) == 0xFFFE
-                || (c >= 0xE0000 && c <= 0xE0FFF);
     }
 
     /** Returns a path as a shell takes it for one word, for commands to be pasted. */

@@ -71,18 +71,15 @@ public final class Workers implements AutoCloseable {
         AtomicInteger next = new AtomicInteger();
         List<Future<?>> running = new ArrayList<>();
         for (int i = 0; i < Math.min(threads, tasks); i++) {
-            running.add(
-                    executor.submit(
-                            () -> {
-                                IntConsumer body = worker.get();
-                                for (int t = next.getAndIncrement();
-                                        t < tasks;
-                                        t = next.getAndIncrement()) {
-                                    body.accept(t);
-                                }
-                            }));
+            running.add(executor.submit(() -> runAll(next, tasks, worker.get())));
         }
         running.forEach(this::await);
+    }
+
+    private static void runAll(AtomicInteger next, int tasks, IntConsumer body) {
+        for (int t = next.getAndIncrement(); t < tasks; t = next.getAndIncrement()) {
+            body.accept(t);
+        }
     }
 
     /** Starts a task on a thread; waits first while every thread has one. */

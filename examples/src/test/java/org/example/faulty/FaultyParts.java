@@ -17,9 +17,9 @@ import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Priors;
-import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
@@ -94,7 +94,7 @@ public final class FaultyParts implements PartProvider {
 
     /** A sampler. */
     @Part("faulty_sampler")
-    public record FaultySampler(@Default("shape") String fault) implements Sampler {
+    public record FaultySampler(@Default("shape") String fault) implements BaseSampler {
 
         @Override
         public SamplingResult sample(Assignment assignment, SplittableRandom random) {

@@ -4,7 +4,7 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.heads.box.Assignment;
-import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.SamplingResult;
 
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
  * @param sampler what draws
  */
 @Part("counting")
-record CountingSampler(Sampler sampler) implements Sampler {
+record CountingSampler(BaseSampler sampler) implements BaseSampler {
 
     /** The numbers of positives and of negatives of every draw since they were last taken. */
     private static final List<double[]> COUNTS = new ArrayList<>();

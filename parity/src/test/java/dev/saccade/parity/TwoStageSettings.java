@@ -7,8 +7,8 @@ import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.RandomSampler;
-import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
 import dev.saccade.heads.loss.CrossEntropyLoss;
@@ -265,7 +265,7 @@ final class TwoStageSettings {
                 dropsEmptyProposals ? least : before);
     }
 
-    private Sampler sampler(Settings config) {
+    private BaseSampler sampler(Settings config) {
         config.onlyClass("type", "RandomSampler");
         RandomSampler sampler =
                 new RandomSampler(

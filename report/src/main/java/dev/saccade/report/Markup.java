@@ -2,6 +2,8 @@ package dev.saccade.report;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import com.google.common.html.HtmlEscapers;
+
 import dev.saccade.core.Printable;
 
 import java.util.ArrayDeque;
@@ -80,17 +82,6 @@ final class Markup {
     }
 
     private void escape(String text) {
-        text.codePoints()
-                .forEach(
-                        c -> {
-                            switch (c) {
-                                case '&' -> out.append("&amp;");
-                                case '<' -> out.append("&lt;");
-                                case '>' -> out.append("&gt;");
-                                case '"' -> out.append("&quot;");
-                                case '\'' -> out.append("&#39;");
-                                default -> Printable.append(c, out);
-                            }
-                        });
+        out.append(HtmlEscapers.htmlEscaper().escape(Printable.line(text)));
     }
 }

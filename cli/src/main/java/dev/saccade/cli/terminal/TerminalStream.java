@@ -51,21 +51,8 @@ public final class TerminalStream extends OutputStream {
         CharBuffer text = CharBuffer.allocate(in.remaining() + 1);
         decoder.decode(in, text, /* endOfInput= */ false);
         begun = in;
-        target.write(shown(text.flip().toString()).getBytes(UTF_8));
-    }
-
-    private static String shown(String text) {
-        StringBuilder out = new StringBuilder(text.length());
-        text.codePoints()
-                .forEach(
-                        c -> {
-                            if (c == '\n' || c == '\r' || c == '\t') {
-                                out.append((char) c);
-                            } else {
-                                Printable.append(c, out);
-                            }
-                        });
-        return out.toString();
+        String shown = Printable.escape(text.flip().toString(), "\n\r\t");
+        target.write(shown.getBytes(UTF_8));
     }
 
     @Override

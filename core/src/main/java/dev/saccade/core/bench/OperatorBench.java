@@ -6,17 +6,20 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Kernels;
+import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Roofline;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Times of a fused operator.
@@ -36,6 +39,10 @@ public record OperatorBench(
     private static final String ARITHMETIC = "arithmetic";
     private static final String MEMORY = "memory";
     private static final String COLUMNS = "%-19s %-27s %-9s %11s %11s %7s %10s %7s%n";
+    private static final String HEADER =
+            "operator            size                        pass      "
+                    + "      fused    portable   ratio arithmetic  memory";
+
     private static final double MILLIS = 1e3;
 
     /**
@@ -60,17 +67,7 @@ public record OperatorBench(
     public static String table(List<OperatorBench> benches) {
         StringBuilder table = new StringBuilder();
         table.append(Text.format("operators: %s%n", Kernels.status()));
-        table.append(
-                Text.format(
-                        COLUMNS,
-                        "operator",
-                        "size",
-                        "pass",
-                        "fused",
-                        "portable",
-                        "ratio",
-                        "arithmetic",
-                        "memory"));
+        table.append(HEADER).append(System.lineSeparator());
         for (OperatorBench bench : benches) {
             table.append(
                     Text.format(
@@ -101,25 +98,21 @@ public record OperatorBench(
             OperatorCase c, Timing.Plan plan, Optional<Roofline> peak) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDList inputs = inputs(c, manager);
-            Map<String, Timing> times =
-                    Timing.measure(
-                            () -> NoGrad.call(() -> c.operator().apply(inputs)).close(), plan);
-            return new OperatorBench(
-                    c.name(),
-                    c.size(),
-                    "forward",
-                    times,
-                    peak.map(most -> shares(c, times.get(Timing.FUSED).median(), most))
-                            .orElse(Map.of()));
+            Supplier<NDArray> operator = () -> NoGrad.call(() -> c.operator().apply(inputs));
+            Map<String, Timing> times = Timing.measure(() -> operator.get().close(), plan);
+            double seconds = times.values().iterator().next().median();
+            ImmutableMap.Builder<String, Double> shares = ImmutableMap.builder();
+            if (peak.isPresent()) {
+                long multiplyAdds = MultiplyAdds.count(() -> operator.get().close());
+                long numbers =
+                        inputs.stream().mapToLong(NDArray::size).sum() + operator.get().size();
+                if (multiplyAdds > 0) {
+                    shares.put(ARITHMETIC, 2 * multiplyAdds / seconds / peak.get().operations());
+                    shares.put(MEMORY, numbers * Float.BYTES / seconds / peak.get().bytes());
+                }
+            }
+            return new OperatorBench(c.name(), c.size(), "forward", times, shares.build());
         }
-    }
-
-    private static Map<String, Double> shares(OperatorCase c, double seconds, Roofline most) {
-        return Map.of(
-                ARITHMETIC,
-                c.work().operations() / seconds / most.operations(),
-                MEMORY,
-                c.work().numbers() * Float.BYTES / seconds / most.bytes());
     }
 
     private static OperatorBench training(OperatorCase c, Timing.Plan plan) {

@@ -9,7 +9,6 @@ import dev.saccade.core.Text;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.OperatorLibrary;
 
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.DoubleStream;
@@ -40,22 +39,21 @@ public record Timing(double median, double least) {
 
     /** Times a computation with fused operators, if available, and with portable ones. */
     public static Map<String, Timing> measure(Runnable body, Plan plan) {
-        Map<String, Runnable> forms = new LinkedHashMap<>();
+        Map<String, Runnable> variants = new LinkedHashMap<>();
         if (Kernels.status().loaded()) {
-            forms.put(FUSED, body);
-            if (!plan.portably) {
-                return inTurn(forms, plan.runs);
-            }
+            variants.put(FUSED, body);
         }
-        forms.put(
-                PORTABLE,
-                () ->
-                        OperatorLibrary.portably(
-                                () -> {
-                                    body.run();
-                                    return true;
-                                }));
-        return inTurn(forms, plan.runs);
+        if (variants.isEmpty() || plan.portably) {
+            variants.put(
+                    PORTABLE,
+                    () ->
+                            OperatorLibrary.portably(
+                                    () -> {
+                                        body.run();
+                                        return true;
+                                    }));
+        }
+        return inTurn(variants, plan.runs);
     }
 
     /** Times variants in turn, so that disturbances affect all of them, after one warm-up run. */
@@ -107,6 +105,6 @@ public record Timing(double median, double least) {
     private static Timing summarize(double[] seconds) {
         double[] sorted = DoubleStream.of(seconds).sorted().toArray();
         double median = (sorted[sorted.length / 2] + sorted[(sorted.length - 1) / 2]) / 2;
-        return new Timing(median, Arrays.stream(sorted).min().orElseThrow());
+        return new Timing(median, sorted[0]);
     }
 }

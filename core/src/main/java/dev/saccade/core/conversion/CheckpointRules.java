@@ -3,150 +3,122 @@ package dev.saccade.core.conversion;
 import com.google.common.collect.ImmutableList;
 
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Set;
+import java.util.function.Function;
 
 /**
- * What is to be known of checkpoints of a part that were not written by Saccade. Names are given as
- * {@link NamePattern}s.
- *
- * @param names how other libraries name its tensors
- * @param positions tables of positions, resized to another grid
- * @param indexes tables that the Python classes store beside the weights
- * @param computed what else such files hold that is computed anew where it is needed, such as masks
- * @param unexpected what else such files hold that needs no place and is ignored, such as a
- *     classifier
- * @param missing parameters that such files rightly lack, such as normalizations of the outputs
- * @param classRows layers with several rows per class; layers with one row per class need no entry
+ * Rules for checkpoints of a component that were not written by Saccade. Names are {@link
+ * NamePattern}s. Immutable.
  */
-public record CheckpointRules(
-        List<NameTable> names,
-        List<PositionTable> positions,
-        List<IndexTable> indexes,
-        List<NamePattern> computed,
-        List<NamePattern> unexpected,
-        List<NamePattern> missing,
-        List<ClassRows> classRows) {
+public final class CheckpointRules {
 
-    /** Of a part that has no other names and no tables. */
-    public static final CheckpointRules NONE =
-            new CheckpointRules(
-                    List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+    /** No rules. */
+    public static final CheckpointRules NONE = new CheckpointRules();
 
-    /** Keeps copies. */
-    public CheckpointRules {
-        names = ImmutableList.copyOf(names);
-        positions = ImmutableList.copyOf(positions);
-        indexes = ImmutableList.copyOf(indexes);
-        computed = ImmutableList.copyOf(computed);
-        unexpected = ImmutableList.copyOf(unexpected);
-        missing = ImmutableList.copyOf(missing);
-        classRows = ImmutableList.copyOf(classRows);
-    }
+    private final Set<NameTable> names = new LinkedHashSet<>();
+    private final Set<PositionTable> positions = new LinkedHashSet<>();
+    private final Set<IndexTable> indexes = new LinkedHashSet<>();
+    private final Set<NamePattern> computed = new LinkedHashSet<>();
+    private final Set<NamePattern> unexpected = new LinkedHashSet<>();
+    private final Set<NamePattern> missing = new LinkedHashSet<>();
+    private final Set<ClassRows> classRows = new LinkedHashSet<>();
+
+    private CheckpointRules() {}
 
     /** Returns these rules, then others. */
     public CheckpointRules and(CheckpointRules others) {
-        return new CheckpointRules(
-                joined(names, others.names),
-                joined(positions, others.positions),
-                joined(indexes, others.indexes),
-                joined(computed, others.computed),
-                joined(unexpected, others.unexpected),
-                joined(missing, others.missing),
-                joined(classRows, others.classRows));
+        CheckpointRules both = new CheckpointRules();
+        for (CheckpointRules each : List.of(this, others)) {
+            both.names.addAll(each.names);
+            both.positions.addAll(each.positions);
+            both.indexes.addAll(each.indexes);
+            both.computed.addAll(each.computed);
+            both.unexpected.addAll(each.unexpected);
+            both.missing.addAll(each.missing);
+            both.classRows.addAll(each.classRows);
+        }
+        return both;
     }
 
-    /** Adds the names of other libraries. */
-    public CheckpointRules withNames(NameTable... more) {
-        return new CheckpointRules(
-                joined(names, List.of(more)),
-                positions,
-                indexes,
-                computed,
-                unexpected,
-                missing,
-                classRows);
-    }
-
-    /** Adds tables of positions. */
-    public CheckpointRules withPositions(PositionTable... more) {
-        return new CheckpointRules(
-                names,
-                joined(positions, List.of(more)),
-                indexes,
-                computed,
-                unexpected,
-                missing,
-                classRows);
-    }
-
-    /** Adds tables that are stored beside the weights. */
-    public CheckpointRules withIndexes(IndexTable... more) {
-        return new CheckpointRules(
-                names,
-                positions,
-                joined(indexes, List.of(more)),
-                computed,
-                unexpected,
-                missing,
-                classRows);
-    }
-
-    /** Adds names of what is computed. */
-    public CheckpointRules withComputed(String... more) {
-        return new CheckpointRules(
-                names,
-                positions,
-                indexes,
-                joined(computed, patterns(more)),
-                unexpected,
-                missing,
-                classRows);
-    }
-
-    /** Adds names of keys that need no place, which are then no longer reported as unexpected. */
-    public CheckpointRules withUnexpected(String... more) {
-        return new CheckpointRules(
-                names,
-                positions,
-                indexes,
-                computed,
-                joined(unexpected, patterns(more)),
-                missing,
-                classRows);
-    }
-
-    /**
-     * Adds names of parameters that such files lack, which are then no longer reported as missing.
-     */
-    public CheckpointRules withMissing(String... more) {
-        return new CheckpointRules(
-                names,
-                positions,
-                indexes,
-                computed,
-                unexpected,
-                joined(missing, patterns(more)),
-                classRows);
-    }
-
-    /** Adds layers with several rows per class. */
-    public CheckpointRules withClassRows(ClassRows... more) {
-        return new CheckpointRules(
-                names,
-                positions,
-                indexes,
-                computed,
-                unexpected,
-                missing,
-                joined(classRows, List.of(more)));
+    private <T> CheckpointRules with(Function<CheckpointRules, Set<T>> kind, List<T> more) {
+        CheckpointRules all = and(NONE);
+        kind.apply(all).addAll(more);
+        return all;
     }
 
     private static List<NamePattern> patterns(String... names) {
         return Arrays.stream(names).map(NamePattern::new).toList();
     }
 
-    private static <T> List<T> joined(List<T> some, List<T> others) {
-        return Stream.concat(some.stream(), others.stream()).distinct().toList();
+    /** Adds the tensor names of other libraries. */
+    public CheckpointRules withNames(NameTable... more) {
+        return with(rules -> rules.names, List.of(more));
+    }
+
+    /** Adds position tables, which are resized to another grid. */
+    public CheckpointRules withPositions(PositionTable... more) {
+        return with(rules -> rules.positions, List.of(more));
+    }
+
+    /** Adds index tables that the Python classes store beside the weights. */
+    public CheckpointRules withIndexes(IndexTable... more) {
+        return with(rules -> rules.indexes, List.of(more));
+    }
+
+    /** Adds keys of other tensors that are computed when they are needed, such as masks. */
+    public CheckpointRules withComputed(String... more) {
+        return with(rules -> rules.computed, patterns(more));
+    }
+
+    /** Adds keys that are ignored and not reported as unexpected, such as a classifier. */
+    public CheckpointRules withUnexpected(String... more) {
+        return with(rules -> rules.unexpected, patterns(more));
+    }
+
+    /** Adds parameters that such files lack, such as output normalizations; not reported. */
+    public CheckpointRules withMissing(String... more) {
+        return with(rules -> rules.missing, patterns(more));
+    }
+
+    /** Adds layers with several rows per class; layers with one row per class need no entry. */
+    public CheckpointRules withClassRows(ClassRows... more) {
+        return with(rules -> rules.classRows, List.of(more));
+    }
+
+    /** Returns the tensor names of other libraries. */
+    public List<NameTable> names() {
+        return ImmutableList.copyOf(names);
+    }
+
+    /** Returns the position tables. */
+    public List<PositionTable> positions() {
+        return ImmutableList.copyOf(positions);
+    }
+
+    /** Returns the index tables. */
+    public List<IndexTable> indexes() {
+        return ImmutableList.copyOf(indexes);
+    }
+
+    /** Returns the keys that are computed. */
+    public List<NamePattern> computed() {
+        return ImmutableList.copyOf(computed);
+    }
+
+    /** Returns the keys that are ignored. */
+    public List<NamePattern> unexpected() {
+        return ImmutableList.copyOf(unexpected);
+    }
+
+    /** Returns the parameters that may be missing. */
+    public List<NamePattern> missing() {
+        return ImmutableList.copyOf(missing);
+    }
+
+    /** Returns the layers with several rows per class. */
+    public List<ClassRows> classRows() {
+        return ImmutableList.copyOf(classRows);
     }
 }

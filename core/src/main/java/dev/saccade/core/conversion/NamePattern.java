@@ -3,8 +3,10 @@ package dev.saccade.core.conversion;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 
+import com.google.common.collect.ImmutableList;
 import com.google.errorprone.annotations.Immutable;
 
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -23,10 +25,15 @@ import java.util.regex.Pattern;
 public final class NamePattern {
 
     private static final Pattern PLACE =
-            Pattern.compile("\\{(?<kind>[b*]|(?<times>[1-9]?)[ijk](?:\\+(?<plus>\\d))?)}");
+            Pattern.compile("\\{(?:([b*])|([1-9]?)([ijk])(?:\\+(\\d))?)}");
 
     private final String text;
     private final Pattern pattern;
+    private final ImmutableList<Place> places;
+
+    /** A place: of numbers {@code times * value + plus}, or of text, where {@code times} is 0. */
+    @Immutable
+    private record Place(String key, int times, int plus) {}
 
     /**
      * Makes a form.
@@ -40,17 +47,26 @@ public final class NamePattern {
                 text);
         this.text = text;
         StringBuilder regex = new StringBuilder();
+        ImmutableList.Builder<Place> found = ImmutableList.builder();
         int end = 0;
         for (Matcher place = PLACE.matcher(text); place.find(); end = place.end()) {
             regex.append(Pattern.quote(text.substring(end, place.start())));
-            regex.append(
-                    switch (place.group("kind")) {
-                        case "b" -> "((?:backbone\\.)?)";
-                        case "*" -> "(.+)";
-                        default -> "(\\d{1,4})";
-                    });
+            String kind = place.group(1);
+            if (kind == null) {
+                regex.append("(\\d{1,4})");
+                int times = number(place.group(2), 1);
+                found.add(new Place(place.group(3), times, number(place.group(4), 0)));
+            } else {
+                regex.append(kind.equals("b") ? "((?:backbone\\.)?)" : "(.+)");
+                found.add(new Place(kind, 0, 0));
+            }
         }
         this.pattern = Pattern.compile(regex + Pattern.quote(text.substring(end)));
+        this.places = found.build();
+    }
+
+    private static int number(String digit, int otherwise) {
+        return digit == null || digit.isEmpty() ? otherwise : Integer.parseInt(digit);
     }
 
     /** Returns whether a name is of this form. */
@@ -60,10 +76,7 @@ public final class NamePattern {
 
     /** Returns the places at which names differ, by the keys of {@link #read}. */
     Set<String> places() {
-        return PLACE.matcher(text)
-                .results()
-                .map(place -> key(place.group()))
-                .collect(toImmutableSet());
+        return places.stream().map(Place::key).collect(toImmutableSet());
     }
 
     /**
@@ -76,50 +89,33 @@ public final class NamePattern {
             return Optional.empty();
         }
         Map<String, String> values = new LinkedHashMap<>();
-        Matcher place = PLACE.matcher(text);
-        for (int group = 1; place.find(); group++) {
-            String value = found.group(group);
-            if (isNumber(place)) {
-                int product = Integer.parseInt(value) - plus(place);
-                if (product < 0 || product % times(place) != 0) {
+        int group = 1;
+        for (Place place : places) {
+            String value = found.group(group++);
+            if (place.times > 0) {
+                int product = Integer.parseInt(value) - place.plus;
+                if (product < 0 || product % place.times != 0) {
                     return Optional.empty();
                 }
-                value = Integer.toString(product / times(place));
+                value = Integer.toString(product / place.times);
             }
-            values.put(key(place.group()), value);
+            values.put(place.key, value);
         }
         return Optional.of(values);
     }
 
     /** Returns the name of this form that has these values at its places. */
     public String write(Map<String, String> values) {
-        StringBuilder name = new StringBuilder();
-        Matcher place = PLACE.matcher(text);
-        while (place.find()) {
-            String value = values.get(key(place.group()));
-            if (isNumber(place)) {
-                int number = Integer.parseInt(value) * times(place) + plus(place);
-                value = Integer.toString(number);
-            }
-            place.appendReplacement(name, Matcher.quoteReplacement(value));
-        }
-        return place.appendTail(name).toString();
+        Iterator<Place> next = places.iterator();
+        return PLACE.matcher(text)
+                .replaceAll(found -> Matcher.quoteReplacement(written(next.next(), values)));
     }
 
-    private static String key(String place) {
-        return place.replaceAll("[\\d+{}]", "");
-    }
-
-    private static boolean isNumber(Matcher place) {
-        return place.group("times") != null;
-    }
-
-    private static int times(Matcher place) {
-        return place.group("times").isEmpty() ? 1 : Integer.parseInt(place.group("times"));
-    }
-
-    private static int plus(Matcher place) {
-        return place.group("plus") == null ? 0 : Integer.parseInt(place.group("plus"));
+    private static String written(Place place, Map<String, String> values) {
+        String value = values.get(place.key);
+        return place.times == 0
+                ? value
+                : Integer.toString(Integer.parseInt(value) * place.times + place.plus);
     }
 
     @Override

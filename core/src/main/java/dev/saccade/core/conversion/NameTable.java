@@ -1,12 +1,10 @@
 package dev.saccade.core.conversion;
 
 import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.collect.ImmutableList.toImmutableList;
 
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.base.Splitter;
-import com.google.common.collect.ImmutableList;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * How another library's names for one family of models correspond to ours.
@@ -25,14 +21,24 @@ import java.util.regex.Pattern;
  * three of theirs; {@code -} in place of theirs is what they do not store. The first row that
  * matches a name, read in either direction, names it anew; a name that no row matches is the same
  * in both.
+ *
+ * @param library name of the other library, such as {@code timm}
+ * @param theirMark a pattern that only their names match
+ * @param ourMarks patterns that together only our names of this family match
+ * @param classes classes of the library's published checkpoints; empty if unknown
+ * @param note a line for users who load such checkpoints; may be empty
  */
-public final class NameTable {
+public record NameTable(
+        String library,
+        NamePattern theirMark,
+        List<NamePattern> ourMarks,
+        List<Row> rows,
+        List<String> classes,
+        String note) {
 
     private static final NamePattern NOTHING = new NamePattern("-");
 
-    private static final Pattern PART = Pattern.compile("([1-9])/([1-9])");
-
-    private record Row(
+    record Row(
             NamePattern theirs,
             NamePattern ours,
             Optional<Reordering> reordering,
@@ -41,8 +47,7 @@ public final class NameTable {
         static Row parse(String line, Map<String, Reordering> reorderings) {
             List<String> words = Splitter.on(' ').omitEmptyStrings().splitToList(line);
             String last = words.size() == 3 ? words.get(2) : "";
-            Matcher part = PART.matcher(last);
-            boolean isPart = part.matches();
+            boolean isPart = last.matches("[1-9]/[1-9]");
             checkArgument(
                     words.size() == 2 || isPart || reorderings.containsKey(last),
                     "row of names \"%s\": expected theirs, ours and perhaps a part or one of %s",
@@ -59,10 +64,7 @@ public final class NameTable {
                     ours,
                     Optional.ofNullable(reorderings.get(last)),
                     isPart
-                            ? Optional.of(
-                                    new Part(
-                                            Integer.parseInt(part.group(1)) - 1,
-                                            Integer.parseInt(part.group(2))))
+                            ? Optional.of(new Part(last.charAt(0) - '1', last.charAt(2) - '0'))
                             : Optional.empty());
         }
 
@@ -108,13 +110,6 @@ public final class NameTable {
         }
     }
 
-    private final String library;
-    private final NamePattern theirMark;
-    private final ImmutableList<NamePattern> ourMarks;
-    private final ImmutableList<Row> rows;
-    private final ImmutableList<String> classes;
-    private final String note;
-
     /**
      * Makes a table of names alone.
      *
@@ -142,21 +137,13 @@ public final class NameTable {
             List<String> ourMarks,
             String rows,
             Map<String, Reordering> reorderings) {
-        this.library = library;
-        this.theirMark = new NamePattern(theirMark);
-        this.ourMarks = ourMarks.stream().map(NamePattern::new).collect(toImmutableList());
-        this.rows = rows.lines().map(row -> Row.parse(row, reorderings)).collect(toImmutableList());
-        this.classes = ImmutableList.of();
-        this.note = "";
-    }
-
-    private NameTable(NameTable table, List<String> classes, String note) {
-        this.library = table.library;
-        this.theirMark = table.theirMark;
-        this.ourMarks = table.ourMarks;
-        this.rows = table.rows;
-        this.classes = ImmutableList.copyOf(classes);
-        this.note = note;
+        this(
+                library,
+                new NamePattern(theirMark),
+                ourMarks.stream().map(NamePattern::new).toList(),
+                rows.lines().map(row -> Row.parse(row, reorderings)).toList(),
+                List.of(),
+                "");
     }
 
     /**
@@ -165,27 +152,12 @@ public final class NameTable {
      * @param names in the order of the rows of the class layers
      */
     public NameTable withClasses(List<String> names) {
-        return new NameTable(this, names, note);
+        return new NameTable(library, theirMark, ourMarks, rows, List.copyOf(names), note);
     }
 
     /** Adds a line for users who load such checkpoints, such as another order of color channels. */
     public NameTable withNote(String line) {
-        return new NameTable(this, classes, line);
-    }
-
-    /** Returns the line for users who load such checkpoints; empty if there is none. */
-    public String note() {
-        return note;
-    }
-
-    /** Returns the classes of the library's published checkpoints; empty if unknown. */
-    public List<String> classes() {
-        return classes;
-    }
-
-    /** Returns whose names they are, such as {@code timm}. */
-    public String library() {
-        return library;
+        return new NameTable(library, theirMark, ourMarks, rows, classes, line);
     }
 
     /** Returns whether any name differs from ours. */

@@ -5,19 +5,19 @@ import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
-import com.google.common.collect.Streams;
+import com.google.common.collect.ObjectArrays;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
+import dev.saccade.core.ThreadLocals;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.Script;
 
-import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -40,67 +40,56 @@ public final class ProcessGroup implements AutoCloseable {
     private static final ThreadLocal<ProcessGroup> CURRENT =
             ThreadLocal.withInitial(ProcessGroup::alone);
 
-    /** So many bytes are gathered at once; what is longer takes two times. */
-    private static final int BLOCK = 1024;
-
     private static final Pattern TOLD = Pattern.compile("ranks: ([^\\n]*)");
 
     /** What would end a text within the text of a script. */
     private static final Pattern SPECIAL = Pattern.compile("[\"\\\\\\p{Cntrl}]");
 
-    private final int rank;
-    private final int worldSize;
-    private final int localRank;
-    private final String name;
-    private final String reachedAt;
+    private static final Rendezvous ALONE = new Rendezvous("", 1, 0, 1, 0, Duration.ofSeconds(1));
+
+    /** Unique among the ranks of a process, which may be threads. */
+    private final String name = UUID.randomUUID().toString();
+
+    private final Rendezvous at;
     private final Map<String, Script> scripts = new TreeMap<>();
     private boolean open;
     private boolean othersFailed;
 
-    private ProcessGroup(int rank, int worldSize, int localRank, String name, String reachedAt) {
-        this.rank = rank;
-        this.worldSize = worldSize;
-        this.localRank = localRank;
-        this.name = name;
-        this.reachedAt = reachedAt;
-        this.open = worldSize > 1;
+    private ProcessGroup(Rendezvous at) {
+        this.at = at;
+        this.open = at.worldSize() > 1;
     }
 
     /** Returns the only rank. */
     public static ProcessGroup alone() {
-        return new ProcessGroup(0, 1, 0, "", "");
+        return new ProcessGroup(ALONE);
     }
 
     /**
      * Waits until all ranks have come, and joins them.
      *
-     * @throws SaccadeException of kind io that names the ranks that did not come in time, or says
-     *     why they cannot reach one another; of kind user, if the fused operators are off or the
-     *     name of a machine is none
+     * @throws SaccadeException of kind io that names the ranks that did not come in time, or the
+     *     reason why they cannot connect; of kind user, if fused operators are off or the host name
+     *     is invalid
      */
     public static ProcessGroup join(Rendezvous at) {
-        if (at.worldSize() == 1) {
-            return new ProcessGroup(0, 1, at.localRank(), "", "");
+        ProcessGroup group = new ProcessGroup(at);
+        if (!group.open) {
+            return group;
         }
         if (!Kernels.status().loaded()) {
             throw SaccadeException.user(
                     "several ranks need the fused operators, which are off: %s",
                     Kernels.status().reason());
         }
-        // A name for each rank, since several may be threads of one process.
-        String name = UUID.randomUUID().toString();
-        String reachedAt =
-                Text.format(
-                        "\"%s\", %d, %s",
-                        plain(at.masterAddress()),
-                        at.masterPort(),
-                        at.timeout().toMillis() / 1000.0);
-        ProcessGroup group =
-                new ProcessGroup(at.rank(), at.worldSize(), at.localRank(), name, reachedAt);
-        group.withToken(
-                Text.format(
-                        "join_group(x, \"%s\", %s, \"%s\", %d, %d)",
-                        name, reachedAt, at.ownAddress(), at.rank(), at.worldSize()));
+        group.run(
+                "join_group",
+                quoted(plain(at.masterAddress())),
+                at.masterPort(),
+                at.timeout().toMillis() / 1000.0,
+                quoted(at.ownAddress()),
+                at.rank(),
+                at.worldSize());
         // A rank that leaves at once would break connections that other ranks are still opening.
         group.barrier();
         return group;
@@ -118,13 +107,7 @@ public final class ProcessGroup implements AutoCloseable {
      * @param ranks those that all run the same
      */
     public static <T> T during(ProcessGroup ranks, Supplier<T> body) {
-        ProcessGroup outer = CURRENT.get();
-        CURRENT.set(ranks);
-        try {
-            return body.get();
-        } finally {
-            CURRENT.set(outer);
-        }
+        return ThreadLocals.call(CURRENT, ranks, body);
     }
 
     /** Returns the name by which operators know this rank in its group. */
@@ -134,12 +117,12 @@ public final class ProcessGroup implements AutoCloseable {
 
     /** Returns which of the ranks this is, from 0. */
     public int rank() {
-        return rank;
+        return at.rank();
     }
 
     /** Returns how many ranks there are. */
     public int worldSize() {
-        return worldSize;
+        return at.worldSize();
     }
 
     /**
@@ -147,9 +130,9 @@ public final class ProcessGroup implements AutoCloseable {
      * {@link Devices#chooseForRank} among several or with a GPU of its own.
      */
     public Device device(String called) {
-        return worldSize == 1 && localRank == 0
+        return at.worldSize() == 1 && at.localRank() == 0
                 ? Devices.here().choose(called)
-                : Devices.here().chooseForRank(called, localRank);
+                : Devices.here().chooseForRank(called, at.localRank());
     }
 
     /**
@@ -157,8 +140,12 @@ public final class ProcessGroup implements AutoCloseable {
      * same time. Without it, or on CPUs, Gloo carries everything.
      */
     public void use(Device device) {
-        if (worldSize > 1 && device.isGpu() && Nccl.status().loaded()) {
-            withToken("add_nccl(x, \"" + name + "\", " + reachedAt + ")");
+        if (at.worldSize() > 1 && device.isGpu() && Nccl.status().loaded()) {
+            run(
+                    "add_nccl",
+                    quoted(at.masterAddress()),
+                    at.masterPort(),
+                    at.timeout().toMillis() / 1000.0);
         }
     }
 
@@ -168,9 +155,8 @@ public final class ProcessGroup implements AutoCloseable {
      * @param arrays of the same types and shapes in the same order on all ranks
      */
     public void allReduce(List<NDArray> arrays) {
-        if (worldSize > 1 && !arrays.isEmpty()) {
-            String text = "ops.saccade.all_reduce_(x, \"" + name + "\")\nreturn x[0]";
-            inPlace(arrays, text);
+        if (at.worldSize() > 1 && !arrays.isEmpty()) {
+            inPlace(arrays, "all_reduce_(x, " + quoted(name) + ")");
         }
     }
 
@@ -182,10 +168,10 @@ public final class ProcessGroup implements AutoCloseable {
      * @return an array of the manager of x; alone, x itself
      */
     public NDArray mean(NDArray x) {
-        if (worldSize == 1) {
+        if (at.worldSize() == 1) {
             return x;
         }
-        NDArray mean = x.div(worldSize);
+        NDArray mean = x.div(at.worldSize());
         allReduce(List.of(mean));
         return mean;
     }
@@ -202,13 +188,13 @@ public final class ProcessGroup implements AutoCloseable {
      *     is freed with the last of them
      */
     public List<NDArray> allReduce(List<NDArray> gradients, List<NDArray> like) {
-        if (worldSize == 1 || gradients.isEmpty()) {
+        if (at.worldSize() == 1 || gradients.isEmpty()) {
             return gradients;
         }
         Script script =
                 script(
                         "(x: List[Tensor], like: List[Tensor]) -> List[Tensor]",
-                        "return ops.saccade.all_reduce(x, like, \"" + name + "\")");
+                        "return ops.saccade.all_reduce(x, like, " + quoted(name) + ")");
         return NoGrad.call(() -> told(() -> script.runLists(List.of(gradients, like))));
     }
 
@@ -218,10 +204,8 @@ public final class ProcessGroup implements AutoCloseable {
      * @param root that rank
      */
     public void broadcast(List<NDArray> arrays, int root) {
-        if (worldSize > 1 && !arrays.isEmpty()) {
-            inPlace(
-                    arrays,
-                    "ops.saccade.broadcast_(x, " + root + ", \"" + name + "\")\nreturn x[0]");
+        if (at.worldSize() > 1 && !arrays.isEmpty()) {
+            inPlace(arrays, "broadcast_(x, " + root + ", " + quoted(name) + ")");
         }
     }
 
@@ -232,11 +216,10 @@ public final class ProcessGroup implements AutoCloseable {
      * @return {@code [worldSize, ...]}, of the manager of x
      */
     public NDArray allGather(NDArray x) {
-        if (worldSize == 1) {
+        if (at.worldSize() == 1) {
             return x.expandDims(0);
         }
-        String text = "return ops.saccade.all_gather(x, \"" + name + "\")";
-        return told(() -> script("(x: Tensor) -> Tensor", text).runAll(x)).singletonOrThrow();
+        return told(() -> Script.call("ops.saccade.all_gather", x, quoted(name)));
     }
 
     /**
@@ -245,13 +228,14 @@ public final class ProcessGroup implements AutoCloseable {
      * @param root that rank; what the others give does not matter
      */
     public byte[] broadcast(byte[] bytes, int root) {
-        if (worldSize == 1) {
+        if (at.worldSize() == 1) {
             return bytes;
         }
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDArray length = manager.create(bytes.length);
             broadcast(List.of(length), root);
-            NDArray padded = padded(manager, bytes, length.getInt());
+            byte[] atLeastOne = Arrays.copyOf(bytes, Math.max(1, length.getInt()));
+            NDArray padded = manager.create(atLeastOne);
             broadcast(List.of(padded), root);
             return Arrays.copyOf(padded.toByteArray(), length.getInt());
         }
@@ -263,46 +247,23 @@ public final class ProcessGroup implements AutoCloseable {
      * @param bytes any number of them
      */
     public List<byte[]> allGather(byte[] bytes) {
-        if (worldSize == 1) {
+        if (at.worldSize() == 1) {
             return List.of(bytes);
         }
-        byte[] block = new byte[BLOCK];
-        ByteBuffer.wrap(block)
-                .putInt(bytes.length)
-                .put(bytes, 0, Math.min(bytes.length, BLOCK - Integer.BYTES));
-        List<byte[]> blocks = gather(block);
-        List<Integer> lengths = blocks.stream().map(all -> ByteBuffer.wrap(all).getInt()).toList();
-        int longest = Collections.max(lengths);
-        boolean fits = longest <= BLOCK - Integer.BYTES;
-        List<byte[]> found = fits ? blocks : gather(Arrays.copyOf(bytes, longest));
-        int first = fits ? Integer.BYTES : 0;
-        return Streams.zip(
-                        found.stream(),
-                        lengths.stream(),
-                        (all, length) -> Arrays.copyOfRange(all, first, first + length))
-                .toList();
-    }
-
-    /** Returns the bytes of all ranks, which are as many on each. */
-    private List<byte[]> gather(byte[] bytes) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            byte[] all = allGather(manager.create(bytes)).toByteArray();
-            int step = bytes.length;
-            return IntStream.range(0, worldSize)
-                    .mapToObj(r -> Arrays.copyOfRange(all, r * step, (r + 1) * step))
+            int[] lengths = allGather(manager.create(new int[] {bytes.length})).toIntArray();
+            int longest = Math.max(1, Ints.max(lengths));
+            byte[] all = allGather(manager.create(Arrays.copyOf(bytes, longest))).toByteArray();
+            return IntStream.range(0, lengths.length)
+                    .mapToObj(r -> Arrays.copyOfRange(all, r * longest, r * longest + lengths[r]))
                     .toList();
         }
     }
 
-    /** Returns some bytes, at least one. */
-    private static NDArray padded(NDManager manager, byte[] bytes, int length) {
-        return manager.create(Arrays.copyOf(bytes, Math.max(1, length)));
-    }
-
     /** Returns when all ranks have come here. */
     public void barrier() {
-        if (worldSize > 1) {
-            withToken("barrier(x, \"" + name + "\")");
+        if (at.worldSize() > 1) {
+            run("barrier");
         }
     }
 
@@ -327,7 +288,7 @@ public final class ProcessGroup implements AutoCloseable {
     private void leave(String reason) {
         if (open) {
             open = false;
-            withToken(Text.format("leave_group(x, \"%s\", \"%s\")", name, reason));
+            run("leave_group", quoted(reason));
         }
     }
 
@@ -342,18 +303,23 @@ public final class ProcessGroup implements AutoCloseable {
         return scripts.computeIfAbsent(text, body -> Script.compile(signature, body));
     }
 
-    /** Changes arrays, be they learned or not. */
-    private void inPlace(List<NDArray> arrays, String text) {
+    /** Changes arrays, also parameters. */
+    private void inPlace(List<NDArray> arrays, String call) {
+        String text = "ops.saccade." + call + "\nreturn x[0]";
         Script script = script("(x: List[Tensor]) -> Tensor", text);
         NoGrad.run(() -> told(() -> script.runLists(List.of(arrays))).close());
     }
 
-    /** Calls an operator that takes a token, without which scripts would leave it out. */
-    private void withToken(String call) {
-        Script script = script("(x: Tensor) -> Tensor", "return ops.saccade." + call);
-        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            told(() -> script.runAll(manager.create(0f)));
-        }
+    /** Runs an operator of this group. */
+    private void run(String operator, Object... arguments) {
+        Object[] all =
+                ObjectArrays.concat(
+                        new Object[] {Kernels.TOKEN, quoted(name)}, arguments, Object.class);
+        told(() -> Kernels.numbers(operator, all));
+    }
+
+    private static String quoted(String text) {
+        return '"' + text + '"';
     }
 
     /**
@@ -368,7 +334,7 @@ public final class ProcessGroup implements AutoCloseable {
             Matcher message = TOLD.matcher(String.valueOf(e.getMessage()));
             if (message.find()) {
                 othersFailed = true;
-                throw SaccadeException.io(e, "rank %d: %s", rank, message.group(1));
+                throw SaccadeException.io(e, "rank %d: %s", rank(), message.group(1));
             }
             throw e;
         }

@@ -1,5 +1,7 @@
 package dev.saccade.core.distributed;
 
+import com.google.common.primitives.Ints;
+
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 
@@ -38,42 +40,33 @@ public final class RankEnvironment {
     private static final int LAST_PORT = (1 << 16) - 1;
     private static final int MOST_RANKS = 100_000;
 
-    private static final Pattern NUMBER = Pattern.compile("\\d{1,9}");
-
     /** The first of hosts that are parted by commas, which ranges in brackets have inside. */
     private static final Pattern FIRST_HOST =
             Pattern.compile("((?:[^,\\[\\]\\s]|\\[\\d+[\\d,-]*\\])+)(?:,.*)?");
 
     private static final Pattern RANGES = Pattern.compile("\\[(\\d+)[\\d,-]*\\]");
 
-    /** Who has started a process, and how its variables are called. */
-    private enum Starter {
-        TORCHRUN("torchrun", RANK, WORLD_SIZE, LOCAL_RANK),
-        OPEN_MPI(
-                "mpirun",
-                "OMPI_COMM_WORLD_RANK",
-                "OMPI_COMM_WORLD_SIZE",
-                "OMPI_COMM_WORLD_LOCAL_RANK"),
-        SLURM("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");
+    /** A launcher and the names of its variables. */
+    private record Starter(String command, String rank, String worldSize, String localRank) {}
 
-        private final String command;
-        private final String rank;
-        private final String worldSize;
-        private final String localRank;
+    private static final Starter TORCHRUN = new Starter("torchrun", RANK, WORLD_SIZE, LOCAL_RANK);
 
-        Starter(String command, String rank, String worldSize, String localRank) {
-            this.command = command;
-            this.rank = rank;
-            this.worldSize = worldSize;
-            this.localRank = localRank;
-        }
-    }
+    private static final Starter SLURM =
+            new Starter("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");
 
-    /** Where ranks meet. */
-    private record Master(String address, int port) {}
+    /** Open MPI lets srun start one process a machine, which starts the ranks. */
+    private static final List<Starter> STARTERS =
+            List.of(
+                    TORCHRUN,
+                    new Starter(
+                            "mpirun",
+                            "OMPI_COMM_WORLD_RANK",
+                            "OMPI_COMM_WORLD_SIZE",
+                            "OMPI_COMM_WORLD_LOCAL_RANK"),
+                    SLURM);
 
-    /** One of several. */
-    private record Place(int rank, int worldSize, int localRank, Master master) {}
+    /** Of the ranks that this machine starts, which do not read it. */
+    private static final Duration ANY = Duration.ofSeconds(1);
 
     private final Map<String, String> variables;
     private final Problems problems = new Problems();
@@ -92,17 +85,7 @@ public final class RankEnvironment {
      */
     public static Optional<Rendezvous> rendezvous(
             Map<String, String> environment, Duration timeout) {
-        return new RankEnvironment(environment)
-                .find()
-                .map(
-                        place ->
-                                new Rendezvous(
-                                        place.master.address,
-                                        place.master.port,
-                                        place.rank,
-                                        place.worldSize,
-                                        place.localRank,
-                                        timeout));
+        return new RankEnvironment(environment).find(timeout);
     }
 
     /**
@@ -118,19 +101,26 @@ public final class RankEnvironment {
     public static List<Map<String, String>> ofRanksHere(
             Map<String, String> environment, int count) {
         RankEnvironment here = new RankEnvironment(environment);
-        if (here.variable(LOCAL_RANK).isPresent()) {
+        if (here.has(LOCAL_RANK)) {
             throw startedTwice(LOCAL_RANK);
         }
-        Optional<Place> machine = here.find();
-        if (machine.isPresent() && machine.get().localRank > 0) {
+        Optional<Rendezvous> machine = here.find(ANY);
+        if (machine.isPresent() && machine.get().localRank() > 0) {
             throw startedTwice(here.starter().orElseThrow().localRank);
         }
-        int before = machine.map(Place::rank).orElse(0) * count;
-        int all = machine.map(Place::worldSize).orElse(1) * count;
-        Master master = machine.map(Place::master).orElseGet(RankEnvironment::onThisMachine);
+        Rendezvous at =
+                machine.orElseGet(
+                        () -> new Rendezvous("127.0.0.1", Rendezvous.freePort(), 0, 1, 0, ANY));
         return IntStream.range(0, count)
-                .mapToObj(local -> new Place(before + local, all, local, master))
-                .map(place -> variables(place, count))
+                .<Map<String, String>>mapToObj(
+                        local ->
+                                Map.of(
+                                        RANK, Integer.toString(at.rank() * count + local),
+                                        WORLD_SIZE, Integer.toString(at.worldSize() * count),
+                                        LOCAL_RANK, Integer.toString(local),
+                                        LOCAL_WORLD_SIZE, Integer.toString(count),
+                                        MASTER_ADDR, at.masterAddress(),
+                                        MASTER_PORT, Integer.toString(at.masterPort())))
                 .toList();
     }
 
@@ -142,21 +132,7 @@ public final class RankEnvironment {
                 .withSettings("nproc");
     }
 
-    private static Map<String, String> variables(Place place, int localWorldSize) {
-        return Map.of(
-                RANK, Integer.toString(place.rank),
-                WORLD_SIZE, Integer.toString(place.worldSize),
-                LOCAL_RANK, Integer.toString(place.localRank),
-                LOCAL_WORLD_SIZE, Integer.toString(localWorldSize),
-                MASTER_ADDR, place.master.address,
-                MASTER_PORT, Integer.toString(place.master.port));
-    }
-
-    private static Master onThisMachine() {
-        return new Master("127.0.0.1", Rendezvous.freePort());
-    }
-
-    private Optional<Place> find() {
+    private Optional<Rendezvous> find(Duration timeout) {
         Optional<Starter> found = starter();
         if (found.isEmpty()) {
             return Optional.empty();
@@ -166,74 +142,67 @@ public final class RankEnvironment {
         OptionalInt size = number(sizeName, "the number of ranks", 1, MOST_RANKS);
         int worldSize = size.orElse(MOST_RANKS);
         requireSame(WORLD_SIZE, sizeName);
-        boolean alone = worldSize == 1 && variable(starter.rank).isEmpty();
+        boolean alone = worldSize == 1 && !has(starter.rank);
         OptionalInt rank =
                 alone
                         ? OptionalInt.of(0)
                         : number(starter.rank, "which rank this is", 0, worldSize - 1);
         int localRank = localRank(starter, rank.orElse(worldSize - 1));
-        Optional<Master> master = worldSize == 1 ? Optional.empty() : master(starter);
+        int port =
+                worldSize > 1 && has(MASTER_PORT)
+                        ? number(MASTER_PORT, "a port of rank 0", 1, LAST_PORT).orElse(1)
+                        : DEFAULT_PORT;
+        Optional<String> host = worldSize == 1 ? Optional.empty() : host(starter);
         problems.throwIfAny("the environment of a rank, as " + starter.command + " sets it");
-        return master.map(at -> new Place(rank.getAsInt(), worldSize, localRank, at));
+        return host.map(
+                address ->
+                        new Rendezvous(
+                                address, port, rank.getAsInt(), worldSize, localRank, timeout));
     }
 
     private Optional<Starter> starter() {
-        // Open MPI lets srun start one process a machine, which starts the ranks.
-        return Stream.of(Starter.values())
-                .filter(starter -> variable(starter.rank).isPresent())
-                .filter(starter -> starter != Starter.SLURM || isStep())
+        // The shell of a Slurm allocation is no rank.
+        return STARTERS.stream()
+                .filter(starter -> has(starter.rank))
+                .filter(starter -> !starter.equals(SLURM) || has("SLURM_STEP_ID"))
                 .findFirst()
                 .or(
                         () ->
-                                Stream.of(WORLD_SIZE, LOCAL_RANK)
-                                        .filter(name -> variable(name).isPresent())
-                                        .map(name -> Starter.TORCHRUN)
-                                        .findFirst());
-    }
-
-    /** Returns whether srun has started the process; the shell of an allocation is no rank. */
-    private boolean isStep() {
-        return variable("SLURM_STEP_ID").isPresent();
+                                has(WORLD_SIZE) || has(LOCAL_RANK)
+                                        ? Optional.of(TORCHRUN)
+                                        : Optional.empty());
     }
 
     private String sizeName(Starter starter) {
-        // That of the allocation may be that of all its steps.
+        // SLURM_NTASKS of the allocation may apply to all its steps.
         String ofStep = "SLURM_STEP_NUM_TASKS";
-        return starter == Starter.SLURM && variable(ofStep).isPresent()
-                ? ofStep
-                : starter.worldSize;
+        return starter.equals(SLURM) && has(ofStep) ? ofStep : starter.worldSize;
     }
 
     private int localRank(Starter starter, int rank) {
         // Slurm shows such a task one GPU alone, which is then the first.
         boolean ownGpu =
-                starter == Starter.SLURM
+                starter.equals(SLURM)
                         && variable("SLURM_GPUS_PER_TASK").filter("1"::equals).isPresent();
-        if (variable(starter.localRank).isEmpty() || ownGpu) {
-            return 0;
-        }
-        return number(starter.localRank, "which rank of its machine this is", 0, rank).orElse(0);
+        return has(starter.localRank) && !ownGpu
+                ? number(starter.localRank, "which rank of its machine this is", 0, rank).orElse(0)
+                : 0;
     }
 
-    private Optional<Master> master(Starter starter) {
-        int port =
-                variable(MASTER_PORT).isEmpty()
-                        ? DEFAULT_PORT
-                        : number(MASTER_PORT, "a port of rank 0", 1, LAST_PORT).orElse(1);
+    private Optional<String> host(Starter starter) {
         Optional<String> address = variable(MASTER_ADDR);
-        if (address.isEmpty() && starter == Starter.SLURM) {
-            address = firstHost();
-        } else if (address.isEmpty()) {
+        if (address.isEmpty() && starter.equals(SLURM)) {
+            return firstHost();
+        }
+        if (address.isEmpty()) {
             problems.add("%s is not set, expected the machine of rank 0", MASTER_ADDR);
         }
-        return address.map(host -> new Master(host, port));
+        return address;
     }
 
     private Optional<String> firstHost() {
         Optional<String> name =
-                Stream.of("SLURM_STEP_NODELIST", "SLURM_NODELIST")
-                        .filter(each -> variable(each).isPresent())
-                        .findFirst();
+                Stream.of("SLURM_STEP_NODELIST", "SLURM_NODELIST").filter(this::has).findFirst();
         if (name.isEmpty()) {
             problems.add(
                     "neither %s nor SLURM_STEP_NODELIST is set, expected the machine of rank 0",
@@ -264,17 +233,18 @@ public final class RankEnvironment {
             problems.add("%s is not set, expected %s", name, meaning);
             return OptionalInt.empty();
         }
-        OptionalInt number =
-                text.filter(NUMBER.asMatchPredicate()).stream()
-                        .mapToInt(Integer::parseInt)
-                        .findAny();
-        if (number.isEmpty() || number.getAsInt() < least || number.getAsInt() > most) {
+        Integer number = Ints.tryParse(text.get());
+        if (number == null || number < least || number > most) {
             problems.add(
                     "%s: got %s, expected %s, a number from %s to %s",
                     name, text.get(), meaning, least, most);
             return OptionalInt.empty();
         }
-        return number;
+        return OptionalInt.of(number);
+    }
+
+    private boolean has(String name) {
+        return variable(name).isPresent();
     }
 
     private Optional<String> variable(String name) {

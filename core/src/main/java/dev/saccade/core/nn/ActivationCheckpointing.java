@@ -2,6 +2,8 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.ThreadLocals;
+
 import java.util.function.Supplier;
 
 /**
@@ -49,12 +51,6 @@ public final class ActivationCheckpointing {
 
     /** Runs a forward pass that repeats an earlier one. */
     static <T> T repeating(Supplier<T> forward) {
-        boolean outer = REPEATING.get();
-        REPEATING.set(true);
-        try {
-            return forward.get();
-        } finally {
-            REPEATING.set(outer);
-        }
+        return ThreadLocals.call(REPEATING, true, forward);
     }
 }

@@ -6,13 +6,11 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -35,45 +33,8 @@ public final class BatchNorm2d extends Layer {
     /** Leaves the running statistics where they are. */
     private static final float STANDSTILL = 1;
 
-    private static final ScriptTemplate AFFINE =
-            ScriptTemplate.of(
-                    "(weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor)"
-                            + " -> Tuple[Tensor, Tensor]",
-                    """
-                    scale = weight * torch.rsqrt(var + {eps})
-                    return (scale, bias - mean * scale)
-                    """);
-
-    /** The variance that is kept is unbiased, as PyTorch's own; of no sample nothing is kept. */
     private static final ScriptTemplate WEIGHTED =
-            ScriptTemplate.of(
-                    "(x: Tensor, weights: Tensor, weight: Tensor, bias: Tensor, running_mean:"
-                            + " Tensor, running_var: Tensor) -> Tensor",
-                    """
-                    share = torch.reshape(weights, [-1, 1, 1, 1])
-                    cells = torch.size(x, 2) * torch.size(x, 3)
-                    number = torch.mul(torch.sum(weights), cells)
-                    n = torch.clamp(number, 1)
-                    numbers = torch.to(x, 6)
-                    mean = torch.div(torch.sum(torch.mul(numbers, share), [0, 2, 3], True), n)
-                    centered = torch.sub(numbers, mean)
-                    squares = torch.mul(torch.mul(centered, centered), share)
-                    var = torch.div(torch.sum(squares, [0, 2, 3], True), n)
-                    moved = torch.mul(torch.to(torch.gt(number, 0), 6), {share})
-                    found = torch.reshape(torch.detach(mean), [-1])
-                    unbiased = torch.div(torch.mul(n, torch.detach(var)), torch.clamp(n - 1, 1))
-                    _0 = torch.lerp_(running_mean, found, moved)
-                    _1 = torch.lerp_(running_var, torch.reshape(unbiased, [-1]), moved)
-                    rsqrt = torch.rsqrt(torch.add(var, {eps}))
-                    scale = torch.mul(rsqrt, torch.reshape(weight, [1, -1, 1, 1]))
-                    shift = torch.reshape(bias, [1, -1, 1, 1])
-                    return torch.type_as(torch.add(torch.mul(centered, scale), shift), x)
-                    """);
-
-    private static final ScriptTemplate SYNCHRONIZED = synchronizedOver("", "None");
-
-    private static final ScriptTemplate WEIGHTED_SYNCHRONIZED =
-            synchronizedOver("weights: Tensor, ", "weights");
+            ScriptTemplate.read(BatchNorm2d.class, "weighted");
 
     private final BatchNormType type;
     private final float eps;
@@ -89,12 +50,7 @@ public final class BatchNorm2d extends Layer {
 
     /** Makes a normalization of a type, whose weight starts at 1. */
     public BatchNorm2d(int channels, BatchNormType type) {
-        this(channels, type, WeightInit.ONES);
-    }
-
-    /** Makes a normalization whose weight starts as given, such as 0 at the end of a residual. */
-    public BatchNorm2d(int channels, BatchNormType type, WeightInit weightInit) {
-        this(channels, type, EPS, weightInit);
+        this(channels, type, EPS, WeightInit.ONES);
     }
 
     /**
@@ -113,20 +69,6 @@ public final class BatchNorm2d extends Layer {
         this.runningVar = buffer("running_var", shape, WeightInit.ONES);
     }
 
-    private static ScriptTemplate synchronizedOver(String parameter, String weights) {
-        return ScriptTemplate.of(
-                Text.format(
-                                "(x: Tensor, %sweight: Tensor, bias: Tensor, running_mean: Tensor,",
-                                parameter)
-                        + " running_var: Tensor) -> Tensor",
-                Text.format(
-                        """
-                        return ops.saccade.sync_batch_norm(x, %s, weight, bias, running_mean, running_var,\
-                         {share}, {eps}, "{group}")
-                        """,
-                        weights));
-    }
-
     @Override
     public boolean synchronizes() {
         return type == BatchNormType.SYNC_BN && isTraining();
@@ -141,7 +83,7 @@ public final class BatchNorm2d extends Layer {
     @Override
     protected NDArray forward(NDArray x) {
         if (isSpread()) {
-            return overRanks(SYNCHRONIZED, x);
+            return overRanks(x, null);
         }
         if (isTraining() && x.size() == x.getShape().get(1)) {
             throw SaccadeException.user(
@@ -170,7 +112,7 @@ public final class BatchNorm2d extends Layer {
      */
     public NDArray forward(NDArray x, NDArray weights) {
         if (isSpread()) {
-            return overRanks(WEIGHTED_SYNCHRONIZED, x, weights);
+            return overRanks(x, weights);
         }
         return isTraining()
                 ? WEIGHTED.with(Map.of("share", 1 - (double) momentum(), "eps", eps))
@@ -189,22 +131,20 @@ public final class BatchNorm2d extends Layer {
         return synchronizes() && ProcessGroup.current().worldSize() > 1;
     }
 
-    private NDArray overRanks(ScriptTemplate operator, NDArray... batch) {
+    private NDArray overRanks(NDArray x, NDArray weights) {
         ProcessGroup ranks = ProcessGroup.current();
-        Script script =
-                operator.with(
-                        Map.of(
-                                "share",
-                                1 - (double) momentum(),
-                                "eps",
-                                (double) eps,
-                                "group",
-                                ranks.name()));
-        List<NDArray> inputs = new ArrayList<>(List.of(batch));
-        for (Parameter parameter : List.of(weight, bias, runningMean, runningVar)) {
-            inputs.add(parameter.getArray());
-        }
-        return ranks.told(() -> script.run(inputs.toArray(NDArray[]::new)));
+        Object[] inputs = {
+            x,
+            weights,
+            weight.getArray(),
+            bias.getArray(),
+            runningMean.getArray(),
+            runningVar.getArray(),
+            1 - (double) momentum(),
+            (double) eps,
+            '"' + ranks.name() + '"'
+        };
+        return ranks.told(() -> Script.call("ops.saccade.sync_batch_norm", inputs));
     }
 
     private static float momentum() {
@@ -217,11 +157,8 @@ public final class BatchNorm2d extends Layer {
      * @return the scales and the shifts, each {@code [C]}
      */
     public NDList affine() {
-        return AFFINE.with(Map.of("eps", eps))
-                .runAll(
-                        weight.getArray(),
-                        bias.getArray(),
-                        runningMean.getArray(),
-                        runningVar.getArray());
+        NDArray variance = Functional.add(runningVar.getArray(), eps);
+        NDArray scale = weight.getArray().mul(Script.call("torch.rsqrt", variance));
+        return new NDList(scale, bias.getArray().sub(runningMean.getArray().mul(scale)));
     }
 }

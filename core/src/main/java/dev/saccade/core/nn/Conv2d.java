@@ -6,11 +6,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Convolution;
-import dev.saccade.core.ops.GroupedConvolution;
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
-
-import java.util.Optional;
 
 /**
  * A 2-D convolution with square kernel and zero padding; {@code weight} is {@code [out, in /
@@ -25,72 +22,51 @@ public final class Conv2d extends Layer {
     private static final int LEAST_CHANNELS_TO_STRIDE = 16;
 
     /**
-     * What a convolution does with space and channels.
+     * Channels and space of a convolution.
      *
      * @param in input channels
      * @param out output channels
-     * @param kernel kernel size
-     * @param convolution how the kernel passes over the map
+     * @param padding zeros added on each side
+     * @param dilation distance between the taps of the kernel
+     * @param groups number of groups of channels that are convolved separately
      */
-    public record Geometry(int in, int out, int kernel, Convolution convolution) {
+    public record Geometry(
+            int in, int out, int kernel, int stride, int padding, int dilation, int groups) {
 
-        /** A dense convolution of stride 1 without padding, from which others differ by name. */
+        /** A dense convolution of stride 1 without padding. */
         public Geometry(int in, int out, int kernel) {
-            this(in, out, kernel, new Convolution());
+            this(in, out, kernel, 1, 0, 1, 1);
         }
 
         /** Returns a depth-wise convolution that keeps the size of an odd kernel's input. */
         public static Geometry depthwise(int channels, int kernel) {
-            return new Geometry(channels, channels, kernel).padding(kernel / 2).groups(channels);
+            return new Geometry(channels, channels, kernel, 1, kernel / 2, 1, channels);
         }
 
-        /** Returns the same with another stride. */
-        public Geometry stride(int stride) {
-            return with(convolution.stride(stride));
+        /** Returns the same geometry with another stride. */
+        public Geometry stride(int other) {
+            return new Geometry(in, out, kernel, other, padding, dilation, groups);
         }
 
-        /** Returns the same with zeros added on each side. */
-        public Geometry padding(int padding) {
-            return with(convolution.padding(padding));
+        /** Returns the same geometry with other padding. */
+        public Geometry padding(int other) {
+            return new Geometry(in, out, kernel, stride, other, dilation, groups);
         }
 
-        /** Returns the same with another distance between the taps of the kernel. */
-        public Geometry dilation(int dilation) {
-            return with(convolution.dilation(dilation));
+        /** Returns the same geometry with another dilation. */
+        public Geometry dilation(int other) {
+            return new Geometry(in, out, kernel, stride, padding, other, groups);
         }
 
-        /** Returns the same with groups of channels that do not see each other. */
-        public Geometry groups(int groups) {
-            return with(convolution.groups(groups));
-        }
-
-        private Geometry with(Convolution other) {
-            return new Geometry(in, out, kernel, other);
-        }
-
-        /** Returns the stride. */
-        public int stride() {
-            return convolution.stride();
-        }
-
-        private int padding() {
-            return convolution.padding();
-        }
-
-        private int groups() {
-            return convolution.groups();
-        }
-
-        private int fanIn() {
-            return in / groups() * kernel * kernel;
+        /** Returns the same geometry with another number of groups. */
+        public Geometry groups(int other) {
+            return new Geometry(in, out, kernel, stride, padding, dilation, other);
         }
     }
 
     private final Parameter weight;
     private final Parameter bias;
-    private final Convolution convolution;
-    private final boolean stridesFirst;
-    private final boolean keepsSize;
+    private final Geometry geometry;
 
     /**
      * Makes a convolution with a bias of 0.
@@ -110,28 +86,17 @@ public final class Conv2d extends Layer {
      * @param biasInit how the bias starts; null for none
      */
     public Conv2d(Geometry geometry, WeightInit init, WeightInit biasInit) {
-        int out = geometry.out();
-        int kernel = geometry.kernel();
-        Shape shape = new Shape(out, geometry.in() / geometry.groups(), kernel, kernel);
+        int kernel = geometry.kernel;
+        Shape shape = new Shape(geometry.out, geometry.in / geometry.groups, kernel, kernel);
         weight = parameter("weight", shape, init);
-        bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
-        convolution = geometry.convolution();
-        stridesFirst =
-                kernel == 1
-                        && geometry.stride() > 1
-                        && geometry.padding() == 0
-                        && geometry.in() < LEAST_CHANNELS_TO_STRIDE;
-        keepsSize =
-                geometry.in() == out
-                        && kernel % 2 == 1
-                        && geometry.stride() == 1
-                        && convolution.dilation() == 1
-                        && geometry.padding() == kernel / 2;
+        bias = biasInit == null ? null : parameter("bias", new Shape(geometry.out), biasInit);
+        this.geometry = geometry;
     }
 
     /** Makes a convolution with a bias, both starting as PyTorch's own layers do. */
     public static Conv2d withDefaultInit(Geometry geometry) {
-        WeightInit uniform = WeightInit.uniform(1 / Math.sqrt(geometry.fanIn()));
+        int fanIn = geometry.in / geometry.groups * geometry.kernel * geometry.kernel;
+        WeightInit uniform = WeightInit.uniform(1 / Math.sqrt(fanIn));
         return new Conv2d(geometry, uniform, uniform);
     }
 
@@ -153,16 +118,22 @@ public final class Conv2d extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        if (keepsSize && GroupedConvolution.isFusedFor(x, weight())) {
-            return GroupedConvolution.convolve(x, weight(), Optional.ofNullable(bias()));
+        if (geometry.kernel == 1
+                && geometry.stride > 1
+                && geometry.padding == 0
+                && geometry.in < LEAST_CHANNELS_TO_STRIDE) {
+            String strided = "::" + geometry.stride;
+            NDArray cells = x.get(":, :, " + strided + ", " + strided);
+            return conv2d(cells, weight(), bias(), geometry.stride(1));
         }
-        if (stridesFirst) {
-            return convolution.stride(1).run(unskippedCells(x), weight(), bias());
-        }
-        if (losesGradients(x)) {
-            return Autocast.off(() -> convolution.run(Tensors.toFloat32(x), weight(), bias()));
-        }
-        return convolution.run(x, weight(), bias());
+        return losesGradients(x)
+                ? Autocast.off(() -> conv2d(Tensors.toFloat32(x), weight(), bias(), geometry))
+                : conv2d(x, weight(), bias(), geometry);
+    }
+
+    private static NDArray conv2d(NDArray x, NDArray weight, NDArray bias, Geometry how) {
+        return Functional.conv2d(
+                x, weight, bias, how.stride, how.padding, how.dilation, how.groups);
     }
 
     /**
@@ -171,7 +142,7 @@ public final class Conv2d extends Layer {
      */
     private boolean losesGradients(NDArray x) {
         Device device = x.getDevice();
-        return x.getShape().get(3) < convolution.stride()
+        return x.getShape().get(3) < geometry.stride
                 && !device.isGpu()
                 && Autocast.precision(device) == Precision.BFLOAT16;
     }
@@ -184,16 +155,10 @@ public final class Conv2d extends Layer {
     NDArray forward(NDArray x, long first) {
         long end = first + x.getShape().get(1);
         NDArray part = weight().get(":, " + first + ":" + end);
-        return convolution.run(x, part, first == 0 ? bias() : null);
+        return conv2d(x, part, first == 0 ? bias() : null, geometry);
     }
 
     private NDArray bias() {
         return bias == null ? null : bias.getArray();
-    }
-
-    /** Leaves out the cells that a strided 1x1 convolution passes over. */
-    private NDArray unskippedCells(NDArray x) {
-        String strided = "::" + convolution.stride();
-        return x.get(":, :, " + strided + ", " + strided);
     }
 }

@@ -9,6 +9,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 
 import java.util.Arrays;
+import java.util.SplittableRandom;
 
 /**
  * Stochastic depth (Huang et al. 2016): in training, a residual branch is left out for a sample
@@ -35,18 +36,23 @@ public final class DropPath extends Layer {
      */
     @Override
     protected NDArray forward(NDArray x) {
-        if (!isTraining() || rate == 0) {
-            return x;
-        }
-        String path = path();
-        float[] factors = new float[Math.toIntExact(x.getShape().get(0))];
-        for (int n = 0; n < factors.length; n++) {
-            boolean kept = SampleRandom.of(n, path).nextDouble() >= rate;
-            factors[n] = kept ? (float) (1 / (1 - rate)) : 0;
+        return isTraining() && rate > 0 ? drop(x, 1, rate, path()) : x;
+    }
+
+    /** Drops groups of channels of {@code [N, groups, ...]} and scales the others. */
+    static NDArray drop(NDArray x, int groups, double rate, String path) {
+        float[] factors = new float[Math.toIntExact(x.getShape().get(0)) * groups];
+        for (int n = 0; n < factors.length / groups; n++) {
+            SplittableRandom random = SampleRandom.of(n, path);
+            for (int g = 0; g < groups; g++) {
+                boolean isKept = random.nextDouble() >= rate;
+                factors[n * groups + g] = isKept ? (float) (1 / (1 - rate)) : 0;
+            }
         }
         long[] shape = new long[x.getShape().dimension()];
         Arrays.fill(shape, 1);
-        shape[0] = factors.length;
+        shape[0] = factors.length / groups;
+        shape[1] = groups;
         return Functional.mul(x, Tensors.of(x.getManager(), factors, new Shape(shape)));
     }
 }

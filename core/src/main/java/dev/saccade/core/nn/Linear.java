@@ -6,7 +6,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 import ai.djl.pytorch.jni.JniUtils;
 
-import dev.saccade.core.Text;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.attention.Affine;
@@ -24,38 +23,8 @@ import java.util.Optional;
  */
 public final class Linear extends Layer implements Affine {
 
-    private static final String SIGNATURE = "(x: Tensor, w: Tensor, b: Tensor) -> Tensor";
-
-    private static final String AS_CONVOLUTION =
-            """
-            maps = x
-            if torch.dim(x) != 4:
-              maps = torch.reshape(x, [1, 1, -1, torch.size(x, -1)])
-            rows = torch.permute(maps, [0, 3, 1, 2])
-            kernel = torch.unsqueeze(torch.unsqueeze(w, -1), -1)
-            y = %s
-            out = torch.permute(y, [0, 2, 3, 1])
-            if torch.dim(x) != 4:
-              out = torch.reshape(out, torch.slice(torch.size(x), 0, -1) + [torch.size(w, 0)])
-            return out
-            """;
-
-    /** What oneDNN does without gradients: the activation while the sums are in registers. */
-    private static final class Inference {
-
-        private static final ScriptTemplate GELU =
-                ScriptTemplate.of(
-                        SIGNATURE,
-                        Text.format(
-                                AS_CONVOLUTION,
-                                "ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
-                                        + " torch.to(kernel, {type}), torch.to(b, {type}),"
-                                        + " [0, 0], [1, 1], [1, 1], 1, \"gelu\","
-                                        + " annotate(List[Optional[number]], []), \"none\")"));
-
-        static final Script FLOAT32 = GELU.with(Map.of("type", 6));
-        static final Script BFLOAT16 = GELU.with(Map.of("type", 15));
-    }
+    private static final ScriptTemplate LINEAR_GELU =
+            ScriptTemplate.read(Linear.class, "linear_gelu");
 
     private final Parameter weight;
     private final Parameter bias;
@@ -116,7 +85,7 @@ public final class Linear extends Layer implements Affine {
         if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
             return Functional.gelu(forward(x));
         }
-        Script gelu = precision == Precision.BFLOAT16 ? Inference.BFLOAT16 : Inference.FLOAT32;
+        Script gelu = LINEAR_GELU.with(Map.of("type", precision == Precision.BFLOAT16 ? 15 : 6));
         return Functional.countedLinear(
                 x, weight(), () -> gelu.run(x, weight.getArray(), bias.getArray()));
     }

@@ -12,7 +12,10 @@ import ai.djl.nn.BlockList;
 import ai.djl.nn.Parameter;
 import ai.djl.nn.ParameterList;
 import ai.djl.training.ParameterStore;
+import ai.djl.training.initializer.Initializer;
 import ai.djl.util.PairList;
+
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.ops.memory.MemoryFormat;
@@ -32,11 +35,12 @@ import java.util.function.Supplier;
  */
 public abstract class Module extends AbstractBaseBlock {
 
-    private final Map<String, Parameter> parameters = new LinkedHashMap<>();
-    private final Map<Parameter, WeightInit> initializers = new LinkedHashMap<>();
+    private final Map<String, Declared> declared = new LinkedHashMap<>();
     private final Map<Module, String> children = new LinkedHashMap<>();
     private boolean training = true;
     private Module parent;
+
+    private record Declared(Parameter parameter, WeightInit init) {}
 
     /**
      * Adds a child.
@@ -96,8 +100,8 @@ public abstract class Module extends AbstractBaseBlock {
                         .optShape(shape)
                         .optRequiresGrad(learned)
                         .build();
-        checkArgument(parameters.put(name, parameter) == null, "two parameters named %s", name);
-        initializers.put(parameter, init);
+        Declared before = declared.put(name, new Declared(parameter, init));
+        checkArgument(before == null, "two parameters named %s", name);
         return parameter;
     }
 
@@ -111,19 +115,20 @@ public abstract class Module extends AbstractBaseBlock {
      * layer1.0.conv1.weight}, in the order of their declaration.
      */
     public final Map<String, Parameter> namedParameters() {
-        Map<String, Parameter> named = new LinkedHashMap<>();
-        collect("", named);
-        return named;
+        return new LinkedHashMap<>(Maps.transformValues(declaredBelow(), Declared::parameter));
     }
 
-    private void collect(String prefix, Map<String, Parameter> named) {
-        parameters.forEach(
-                (name, parameter) ->
-                        checkArgument(
-                                named.put(prefix + name, parameter) == null,
-                                "two parameters named %s",
-                                prefix + name));
-        children.forEach((child, name) -> child.collect(below(prefix, name), named));
+    private Map<String, Declared> declaredBelow() {
+        Map<String, Declared> all = new LinkedHashMap<>(declared);
+        for (Map.Entry<Module, String> child : children.entrySet()) {
+            String prefix = child.getValue().isEmpty() ? "" : child.getValue() + ".";
+            for (Map.Entry<String, Declared> each : child.getKey().declaredBelow().entrySet()) {
+                String name = prefix + each.getKey();
+                checkArgument(
+                        all.put(name, each.getValue()) == null, "two parameters named %s", name);
+            }
+        }
+        return all;
     }
 
     /** Returns the number of values of all parameters below this module, buffers not counted. */
@@ -151,7 +156,14 @@ public abstract class Module extends AbstractBaseBlock {
      * @param others how these parameters start, by their dotted names
      */
     public final void initialize(NDManager manager, long seed, Map<String, WeightInit> others) {
-        initialize(manager, seed, others, "");
+        for (Map.Entry<String, Declared> each : declaredBelow().entrySet()) {
+            SplittableRandom random = SeededRandom.of(seed, each.getKey());
+            WeightInit init = others.getOrDefault(each.getKey(), each.getValue().init);
+            initialize(
+                    each.getValue().parameter,
+                    manager,
+                    (owner, shape, type) -> firstValues(init, owner, shape, random));
+        }
     }
 
     /**
@@ -159,30 +171,17 @@ public abstract class Module extends AbstractBaseBlock {
      * must not be changed; this is enough to count multiply-adds.
      */
     public final void initializeZeros(NDManager manager) {
-        namedParameters()
-                .values()
-                .forEach(
-                        parameter -> {
-                            parameter.setInitializer(
-                                    (owner, shape, type) ->
-                                            owner.zeros(new Shape(), type).broadcast(shape));
-                            parameter.initialize(manager, DataType.FLOAT32);
-                        });
+        for (Parameter parameter : namedParameters().values()) {
+            initialize(
+                    parameter,
+                    manager,
+                    (owner, shape, type) -> owner.zeros(new Shape(), type).broadcast(shape));
+        }
     }
 
-    private void initialize(
-            NDManager manager, long seed, Map<String, WeightInit> others, String prefix) {
-        parameters.forEach(
-                (name, parameter) -> {
-                    SplittableRandom random = SeededRandom.of(seed, prefix + name);
-                    WeightInit init =
-                            others.getOrDefault(prefix + name, initializers.get(parameter));
-                    parameter.setInitializer(
-                            (owner, shape, type) -> firstValues(init, owner, shape, random));
-                    parameter.initialize(manager, DataType.FLOAT32);
-                });
-        children.forEach(
-                (child, name) -> child.initialize(manager, seed, others, below(prefix, name)));
+    private static void initialize(Parameter parameter, NDManager manager, Initializer values) {
+        parameter.setInitializer(values);
+        parameter.initialize(manager, DataType.FLOAT32);
     }
 
     private static NDArray firstValues(
@@ -194,10 +193,6 @@ public abstract class Module extends AbstractBaseBlock {
         try (values) {
             return MemoryFormat.channelsLast(values);
         }
-    }
-
-    private static String below(String prefix, String child) {
-        return child.isEmpty() ? prefix : prefix + child + ".";
     }
 
     /** Stops learning of every parameter below this module. */
@@ -264,7 +259,7 @@ public abstract class Module extends AbstractBaseBlock {
     @Override
     public final ParameterList getDirectParameters() {
         ParameterList list = new ParameterList();
-        parameters.forEach(list::add);
+        declared.forEach((name, each) -> list.add(name, each.parameter));
         return list;
     }
 

@@ -1,6 +1,7 @@
 package dev.saccade.core.nn;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.ThreadLocals;
 
 import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
@@ -50,13 +51,7 @@ public final class SampleRandom {
 
     /** Runs a forward pass that draws from here. */
     <T> T during(Supplier<T> forward) {
-        SampleRandom outer = CURRENT.get();
-        CURRENT.set(this);
-        try {
-            return forward.get();
-        } finally {
-            CURRENT.set(outer);
-        }
+        return ThreadLocals.call(CURRENT, this, forward);
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.saccade.core.ops;
 import ai.djl.Device;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ThreadLocals;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.memory.NoGrad;
 import dev.saccade.core.ops.script.Kernels;
@@ -104,12 +105,10 @@ public final class Autocast {
             return body.get();
         }
         mode.set();
-        CURRENT.set(mode);
         try {
-            return body.get();
+            return ThreadLocals.call(CURRENT, mode, body);
         } finally {
             outer.set();
-            CURRENT.set(outer);
         }
     }
 

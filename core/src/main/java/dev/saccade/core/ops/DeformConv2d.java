@@ -35,56 +35,8 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
 
     private static final int MOST = 1 << 16;
 
-    private static final String SIGNATURE =
-            "(input: Tensor, offset: Tensor, mask: Tensor, weight: Tensor, bias: Tensor) -> Tensor";
-
-    /** The four cells of each sample are a bag; one that is not on the map has no share. */
     private static final ScriptTemplate PORTABLE =
-            ScriptTemplate.of(
-                    SIGNATURE,
-                    """
-                    n, c, h, w, = torch.size(input)
-                    out, depth, kh, kw, = torch.size(weight)
-                    _0, moves, rows, columns, = torch.size(offset)
-                    parts = torch.floordiv(moves, 2 * kh * kw)
-                    groups = torch.floordiv(c, depth)
-                    kind = offset.dtype
-                    on = offset.device
-                    moved = torch.reshape(offset, [n, parts, kh, kw, 2, rows, columns])
-                    down = torch.reshape(torch.arange(kh, dtype=kind, device=on), [kh, 1, 1, 1]) * {dilation_y}
-                    down = down + torch.reshape(torch.arange(rows, dtype=kind, device=on), [rows, 1]) * {stride_y} - {padding_y}
-                    across = torch.reshape(torch.arange(kw, dtype=kind, device=on), [kw, 1, 1]) * {dilation_x}
-                    across = across + torch.arange(columns, dtype=kind, device=on) * {stride_x} - {padding_x}
-                    y = torch.add(torch.select(moved, 4, 0), down)
-                    x = torch.add(torch.select(moved, 4, 1), across)
-                    top = torch.floor(y)
-                    left = torch.floor(x)
-                    below = torch.sub(y, top)
-                    right = torch.sub(x, left)
-                    y = torch.stack([top, torch.add(top, 1)], -1)
-                    x = torch.stack([left, torch.add(left, 1)], -1)
-                    y_is_in = torch.logical_and(torch.ge(y, 0), torch.lt(y, h))
-                    x_is_in = torch.logical_and(torch.ge(x, 0), torch.lt(x, w))
-                    none = torch.zeros_like(y)
-                    of_rows = torch.where(y_is_in, torch.stack([torch.rsub(below, 1), below], -1), none)
-                    of_columns = torch.where(x_is_in, torch.stack([torch.rsub(right, 1), right], -1), none)
-                    shares = torch.mul(torch.unsqueeze(of_rows, -1), torch.unsqueeze(of_columns, -2))
-                    shares = {modulated}
-                    row = torch.to(torch.where(y_is_in, y, none), 4)
-                    column = torch.to(torch.where(x_is_in, x, none), 4)
-                    map = torch.reshape(torch.arange(n * parts, dtype=4, device=on), [n, parts, 1, 1, 1, 1, 1])
-                    row = torch.add(torch.mul(map, h), row)
-                    cells = torch.add(torch.unsqueeze(torch.mul(row, w), -1), torch.unsqueeze(column, -2))
-                    table = torch.reshape(input, [n, parts, torch.floordiv(c, parts), h * w])
-                    table = torch.reshape(torch.transpose(table, 2, 3), [n * parts * h * w, torch.floordiv(c, parts)])
-                    bags = torch.mul(torch.arange(n * parts * kh * kw * rows * columns, dtype=4, device=on), 4)
-                    sums = torch.embedding_bag(table, torch.flatten(cells), bags, False, 0, False, torch.flatten(shares), False)
-                    sampled = torch.reshape(sums[0], [n, parts, kh * kw, rows * columns, torch.floordiv(c, parts)])
-                    sampled = torch.reshape(torch.permute(sampled, [0, 1, 4, 2, 3]), [n, groups, depth * kh * kw, rows * columns])
-                    factor = torch.reshape(weight, [groups, torch.floordiv(out, groups), depth * kh * kw])
-                    result = torch.reshape(torch.matmul(factor, sampled), [n, out, rows, columns])
-                    return {shifted}
-                    """);
+            ScriptTemplate.read(DeformConv2d.class, "portable");
 
     /** Checks the values. */
     public DeformConv2d {
@@ -120,7 +72,7 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
      * @throws SaccadeException of kind user, with every shape that does not fit the others
      */
     public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
-        new Shapes(input, offset, mask, weight, bias).check();
+        check(input, offset, mask, weight, bias);
         Shape kernel = weight.getShape();
         Shape moves = offset.getShape();
         Shape result = new Shape(moves.get(0), kernel.get(0), moves.get(2), moves.get(3));
@@ -135,16 +87,8 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
     }
 
     NDArray fused(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
-        return Script.call(
-                "ops.saccade.deform_conv2d",
-                input,
-                offset,
-                mask,
-                weight,
-                bias,
-                stride,
-                padding,
-                dilation);
+        Object[] inputs = {input, offset, mask, weight, bias, stride, padding, dilation};
+        return Script.call("ops.saccade.deform_conv2d", inputs);
     }
 
     NDArray portable(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
@@ -171,100 +115,79 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                         Objects.requireNonNullElse(bias, weight));
     }
 
-    /** Holds the shapes against one another. */
-    private final class Shapes {
-
-        private final Problems problems = new Problems();
-        private final NDArray input;
-        private final NDArray offset;
-        private final NDArray mask;
-        private final NDArray weight;
-        private final NDArray bias;
-
-        Shapes(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
-            this.input = input;
-            this.offset = offset;
-            this.mask = mask;
-            this.weight = weight;
-            this.bias = bias;
+    /** Reports all shapes that do not fit. */
+    private void check(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
+        Problems problems = new Problems();
+        checkAxes(problems, "input", input, 4);
+        checkAxes(problems, "offset", offset, 4);
+        checkAxes(problems, "mask", mask, 4);
+        checkAxes(problems, "weight", weight, 4);
+        checkAxes(problems, "bias", bias, 1);
+        if (problems.isEmpty()) {
+            checkSizes(problems, input, offset, mask, weight, bias);
         }
+        problems.throwIfAny("deform_conv2d");
+    }
 
-        void check() {
-            wantAxes("input", input, 4);
-            wantAxes("offset", offset, 4);
-            wantAxes("mask", mask, 4);
-            wantAxes("weight", weight, 4);
-            wantAxes("bias", bias, 1);
-            if (problems.isEmpty()) {
-                checkChannels();
-                checkMoves();
-            }
-            problems.throwIfAny("deform_conv2d");
+    private static void checkAxes(Problems problems, String name, NDArray array, int axes) {
+        if (array != null && array.getShape().dimension() != axes) {
+            problems.add("%s: got %s, expected %d axes", name, array.getShape(), axes);
         }
+    }
 
-        private void wantAxes(String name, NDArray array, int axes) {
-            if (array != null && array.getShape().dimension() != axes) {
-                problems.add("%s: got %s, expected %d axes", name, array.getShape(), axes);
-            }
+    private void checkSizes(
+            Problems problems,
+            NDArray input,
+            NDArray offset,
+            NDArray mask,
+            NDArray weight,
+            NDArray bias) {
+        Shape map = input.getShape();
+        Shape kernel = weight.getShape();
+        long channels = map.get(1);
+        long depth = kernel.get(1);
+        long taps = kernel.slice(2).size();
+        if (!divides(depth, channels)) {
+            problems.add(
+                    "weight: got %s, expected an input depth that divides the %d channels",
+                    kernel, channels);
+        } else if (kernel.get(0) % (channels / depth) != 0) {
+            problems.add(
+                    "weight: got %s, expected outputs for each of %d groups",
+                    kernel, channels / depth);
         }
+        checkShape(problems, "bias", bias, new Shape(kernel.get(0)));
+        long rows = positions(0, map, kernel);
+        long columns = positions(1, map, kernel);
+        if (rows < 1 || columns < 1) {
+            problems.add("input: got %s, expected at least the size of the kernel", map);
+            return;
+        }
+        long moves = offset.getShape().get(1);
+        boolean isWhole = divides(2 * taps, moves) && divides(moves / (2 * taps), channels);
+        if (!isWhole) {
+            problems.add(
+                    "offset: got %s, expected %d channels for each of G groups, where G divides the"
+                            + " %d channels of the input",
+                    offset.getShape(), 2 * taps, channels);
+        }
+        checkShape(problems, "offset", offset, new Shape(map.get(0), moves, rows, columns));
+        checkShape(problems, "mask", mask, new Shape(map.get(0), moves / 2, rows, columns));
+    }
 
-        private void checkChannels() {
-            long channels = input.getShape().get(1);
-            long out = weight.getShape().get(0);
-            long depth = weight.getShape().get(1);
-            if (!divides(depth, channels)) {
-                problems.add(
-                        "weight: got %s, expected an input depth that divides the %d channels",
-                        weight.getShape(), channels);
-            } else if (out % (channels / depth) != 0) {
-                problems.add(
-                        "weight: got %s, expected outputs for each of %d groups",
-                        weight.getShape(), channels / depth);
-            }
-            if (bias != null && bias.size() != out) {
-                problems.add("bias: got %s, expected (%d)", bias.getShape(), out);
-            }
+    private static void checkShape(Problems problems, String name, NDArray array, Shape expected) {
+        if (array != null && !array.getShape().equals(expected)) {
+            problems.add("%s: got %s, expected %s", name, array.getShape(), expected);
         }
+    }
 
-        private void checkMoves() {
-            Shape map = input.getShape();
-            long taps = weight.getShape().slice(2).size();
-            long moves = offset.getShape().get(1);
-            long rows = positions(0);
-            long columns = positions(1);
-            if (rows < 1 || columns < 1) {
-                problems.add("input: got %s, expected one as large as the kernel", map);
-                return;
-            }
-            long parts = taps > 0 ? moves / (2 * taps) : 0;
-            boolean whole = parts > 0 && moves == 2 * taps * parts;
-            if (!whole || !divides(parts, map.get(1))) {
-                problems.add(
-                        "offset: got %s, expected %d channels for each of some groups, of which"
-                                + " there are a divisor of the input's %d channels",
-                        offset.getShape(), 2 * taps, map.get(1));
-            }
-            wantMap("offset", offset, moves, rows, columns);
-            if (mask != null) {
-                wantMap("mask", mask, moves / 2, rows, columns);
-            }
-        }
+    private long positions(int axis, Shape map, Shape kernel) {
+        long extent = dilation.get(axis) * (kernel.get(2 + axis) - 1) + 1;
+        long free = map.get(2 + axis) + 2L * padding.get(axis) - extent;
+        return Math.floorDiv(free, (long) stride.get(axis)) + 1;
+    }
 
-        private void wantMap(String name, NDArray array, long channels, long rows, long columns) {
-            Shape wanted = new Shape(input.getShape().get(0), channels, rows, columns);
-            if (!array.getShape().equals(wanted)) {
-                problems.add("%s: got %s, expected %s", name, array.getShape(), wanted);
-            }
-        }
-
-        private long positions(int axis) {
-            long kernel = dilation.get(axis) * (weight.getShape().get(2 + axis) - 1) + 1;
-            long free = input.getShape().get(2 + axis) + 2L * padding.get(axis) - kernel;
-            return Math.floorDiv(free, (long) stride.get(axis)) + 1;
-        }
-
-        private boolean divides(long part, long all) {
-            return part > 0 && all % part == 0;
-        }
+    private static boolean divides(long part, long all) {
+        return part > 0 && all % part == 0;
     }
 }

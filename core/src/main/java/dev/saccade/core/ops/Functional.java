@@ -30,6 +30,9 @@ public final class Functional {
                     "(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> Tuple[Tensor, Tensor]",
                     "return ops.saccade.add_layer_norm(x, y, weight, bias, {eps})");
 
+    /** Most channels of a group of float32 maps that libtorch convolves slower than Saccade. */
+    private static final int WIDEST_GROUP = 8;
+
     private Functional() {}
 
     /** Returns {@code x + value}. */
@@ -228,6 +231,67 @@ public final class Functional {
         Shape in = x.getShape();
         return MultiplyAdds.run(
                 x.size() * out, x, in.slice(0, in.dimension() - 1).add(out), operator);
+    }
+
+    /**
+     * Convolves maps with a square kernel.
+     *
+     * @param x {@code [N, C, H, W]}
+     * @param weight {@code [out, C / groups, k, k]}
+     * @param bias {@code [out]}; null for none
+     * @param padding zeros added on each side
+     * @return {@code [N, out, h, w]} with {@code h = (H + 2 padding - dilation (k - 1) - 1) /
+     *     stride + 1}
+     */
+    public static NDArray conv2d(
+            NDArray x,
+            NDArray weight,
+            NDArray bias,
+            int stride,
+            int padding,
+            int dilation,
+            int groups) {
+        Shape map = x.getShape();
+        Shape kernel = weight.getShape();
+        long reach = dilation * (kernel.get(2) - 1);
+        Shape result =
+                new Shape(
+                        map.get(0),
+                        kernel.get(0),
+                        Math.max(0, (map.get(2) + 2L * padding - reach - 1) / stride + 1),
+                        Math.max(0, (map.get(3) + 2L * padding - reach - 1) / stride + 1));
+        boolean isFused =
+                result.equals(map)
+                        && stride == 1
+                        && dilation == 1
+                        && isNarrow(kernel.get(1), x.getDataType())
+                        && Kernels.isFusedFor(x);
+        Supplier<NDArray> operator =
+                isFused
+                        ? () -> groupedConvolution(x, weight, bias)
+                        : () ->
+                                x.getNDArrayInternal()
+                                        .convolution(
+                                                x,
+                                                weight,
+                                                bias,
+                                                new Shape(stride, stride),
+                                                new Shape(padding, padding),
+                                                new Shape(dilation, dilation),
+                                                groups)
+                                        .singletonOrThrow();
+        return MultiplyAdds.run(result.size() * kernel.slice(1).size(), x, result, operator);
+    }
+
+    /** Returns whether a group has 2, 4 or 8 channels; libtorch is fast for single channels. */
+    private static boolean isNarrow(long width, DataType type) {
+        int widest = type == DataType.FLOAT64 ? WIDEST_GROUP / 2 : WIDEST_GROUP;
+        return width > 1 && width <= widest && Long.bitCount(width) == 1;
+    }
+
+    private static NDArray groupedConvolution(NDArray x, NDArray weight, NDArray bias) {
+        NDArray map = x.transpose(0, 2, 3, 1);
+        return call("ops.saccade.grouped_convolution", map, weight, bias).transpose(0, 3, 1, 2);
     }
 
     /** Returns the layer normalization over the last axis. */

@@ -105,7 +105,7 @@ public final class Tensors {
     }
 
     /** Returns the number of a type in libtorch. */
-    static int typeCode(DataType type) {
+    public static int typeCode(DataType type) {
         return TYPES.get(type);
     }
 

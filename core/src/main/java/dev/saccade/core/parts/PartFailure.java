@@ -13,6 +13,7 @@ import java.net.URL;
 import java.security.CodeSource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -111,10 +112,8 @@ public final class PartFailure {
     private static Stream<Part> parts(Class<?> type) {
         List<Part> named =
                 Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses()))
-                        .flatMap(
-                                each ->
-                                        Optional.ofNullable(each.getAnnotation(Part.class))
-                                                .stream())
+                        .map(each -> each.getAnnotation(Part.class))
+                        .filter(Objects::nonNull)
                         .toList();
         return named.size() == 1 ? named.stream() : Stream.empty();
     }

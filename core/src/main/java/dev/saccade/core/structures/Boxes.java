@@ -114,59 +114,44 @@ public final class Boxes {
 
     /** Returns the boxes with x multiplied by {@code sx} and y by {@code sy}. */
     public Boxes scale(float sx, float sy) {
-        float[] scaled = new float[xyxy.length];
-        for (int i = 0; i < xyxy.length; i++) {
-            scaled[i] = xyxy[i] * (i % 2 == 0 ? sx : sy);
-        }
-        return new Boxes(scaled);
+        return map(i -> xyxy[i] * (i % 2 == 0 ? sx : sy));
     }
 
     /** Returns the boxes divided by a scale, undoing {@link #scale} as the originals do. */
     public Boxes unscale(float sx, float sy) {
-        float[] unscaled = new float[xyxy.length];
-        for (int i = 0; i < xyxy.length; i++) {
-            unscaled[i] = xyxy[i] / (i % 2 == 0 ? sx : sy);
-        }
-        return new Boxes(unscaled);
+        return map(i -> xyxy[i] / (i % 2 == 0 ? sx : sy));
     }
 
     /** Returns the boxes moved by {@code dx} and {@code dy}. */
     public Boxes translate(float dx, float dy) {
-        float[] moved = new float[xyxy.length];
-        for (int i = 0; i < xyxy.length; i++) {
-            moved[i] = xyxy[i] + (i % 2 == 0 ? dx : dy);
-        }
-        return new Boxes(moved);
+        return map(i -> xyxy[i] + (i % 2 == 0 ? dx : dy));
     }
 
     /** Returns the boxes with every corner moved into {@code [0, width] x [0, height]}. */
     public Boxes clip(Size size) {
-        float[] clipped = new float[xyxy.length];
-        for (int i = 0; i < xyxy.length; i++) {
-            float limit = i % 2 == 0 ? size.width() : size.height();
-            clipped[i] = Math.min(Math.max(xyxy[i], 0), limit);
-        }
-        return new Boxes(clipped);
+        return map(i -> Math.min(Math.max(xyxy[i], 0), i % 2 == 0 ? size.width() : size.height()));
     }
 
-    /** Returns the boxes mirrored left to right in an image of the given width. */
+    /** Returns the boxes flipped horizontally in an image of the given width. */
     public Boxes flipHorizontal(int width) {
-        float[] flipped = xyxy.clone();
-        for (int i = 0; i < flipped.length; i += 4) {
-            flipped[i] = width - xyxy[i + 2];
-            flipped[i + 2] = width - xyxy[i];
-        }
-        return new Boxes(flipped);
+        return map(i -> i % 2 == 0 ? width - xyxy[i ^ 2] : xyxy[i]);
     }
 
-    /** Returns the boxes mirrored top to bottom in an image of the given height. */
+    /** Returns the boxes flipped vertically in an image of the given height. */
     public Boxes flipVertical(int height) {
-        float[] flipped = xyxy.clone();
-        for (int i = 0; i < flipped.length; i += 4) {
-            flipped[i + 1] = height - xyxy[i + 3];
-            flipped[i + 3] = height - xyxy[i + 1];
+        return map(i -> i % 2 == 1 ? height - xyxy[i ^ 2] : xyxy[i]);
+    }
+
+    private interface Corner {
+        float get(int i);
+    }
+
+    private Boxes map(Corner corner) {
+        float[] mapped = new float[xyxy.length];
+        for (int i = 0; i < mapped.length; i++) {
+            mapped[i] = corner.get(i);
         }
-        return new Boxes(flipped);
+        return new Boxes(mapped);
     }
 
     /** Returns a copy of the corners, {@code 4 * size()} numbers. */

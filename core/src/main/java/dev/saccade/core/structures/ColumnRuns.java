@@ -61,10 +61,7 @@ final class ColumnRuns {
         return move(part, x -> x + left, rows(y -> Math.max(0, Math.min(y - top, part.height()))));
     }
 
-    Rle pad(Size padded) {
-        return move(padded, x -> Math.min(x, size.width()), rows(y -> y));
-    }
-
+    /** Moves the mask into one of another size; what lies outside is cut off. */
     Rle place(int top, int left, Size whole) {
         return move(
                 whole,
@@ -74,14 +71,6 @@ final class ColumnRuns {
 
     Rle flipHorizontal() {
         return move(size, x -> size.width() - 1 - x, rows(y -> y));
-    }
-
-    /** Moves columns to the right, or to the left if negative; background comes in. */
-    Rle shift(int columns) {
-        return move(
-                size,
-                x -> x >= columns && x - columns < size.width() ? x - columns : size.width(),
-                rows(y -> y));
     }
 
     /** Takes for each row and column the one that OpenCV's {@code INTER_NEAREST} takes. */

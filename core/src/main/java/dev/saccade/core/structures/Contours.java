@@ -4,8 +4,10 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
 import java.util.BitSet;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** The outline of a mask as closed polygons along the edges of its pixels. */
 public final class Contours {
@@ -41,47 +43,32 @@ public final class Contours {
      */
     public static ImmutableList<ImmutableIntArray> polygons(Rle mask) {
         ImmutableList.Builder<ImmutableIntArray> polygons = ImmutableList.builder();
-        addPolygons(mask, 0, polygons);
+        addPolygons(mask, polygons);
         return polygons.build();
     }
 
-    /**
-     * Adds the polygons of a part of a mask.
-     *
-     * @param left first column of the part in the mask
-     */
-    private static void addPolygons(
-            Rle part, int left, ImmutableList.Builder<ImmutableIntArray> polygons) {
-        List<ImmutableIntArray> contours = trace(part);
+    private static void addPolygons(Rle mask, ImmutableList.Builder<ImmutableIntArray> polygons) {
+        List<ImmutableIntArray> contours = trace(mask);
         Optional<ImmutableIntArray> hole =
                 contours.stream().filter(contour -> twiceArea(contour) < 0).findFirst();
-        if (hole.isPresent()) {
-            int height = part.size().height();
-            int cut = middleColumn(hole.get());
-            int rest = part.size().width() - cut;
-            addPolygons(part.crop(0, 0, new Size(height, cut)), left, polygons);
-            addPolygons(part.crop(0, cut, new Size(height, rest)), left + cut, polygons);
-        } else {
-            contours.forEach(contour -> polygons.add(shifted(contour, left)));
+        if (hole.isEmpty()) {
+            polygons.addAll(contours);
+            return;
         }
-    }
-
-    private static ImmutableIntArray shifted(ImmutableIntArray contour, int columns) {
-        ImmutableIntArray.Builder corners = ImmutableIntArray.builder(contour.length());
-        for (int i = 0; i < contour.length(); i++) {
-            corners.add(contour.get(i) + (i % 2 == 0 ? columns : 0));
-        }
-        return corners.build();
+        Size size = mask.size();
+        int cut = middleColumn(hole.get());
+        Size left = new Size(size.height(), cut);
+        Size right = new Size(size.height(), size.width() - cut);
+        addPolygons(mask.crop(0, 0, left).place(0, 0, size), polygons);
+        addPolygons(mask.crop(0, cut, right).place(0, cut, size), polygons);
     }
 
     private static int middleColumn(ImmutableIntArray contour) {
-        int low = Integer.MAX_VALUE;
-        int high = Integer.MIN_VALUE;
-        for (int i = 0; i < contour.length(); i += 2) {
-            low = Math.min(low, contour.get(i));
-            high = Math.max(high, contour.get(i));
-        }
-        return (low + high) / 2;
+        IntSummaryStatistics columns =
+                IntStream.range(0, contour.length() / 2)
+                        .map(i -> contour.get(2 * i))
+                        .summaryStatistics();
+        return (columns.getMin() + columns.getMax()) / 2;
     }
 
     /** Returns twice the enclosed area, negative around a hole. */

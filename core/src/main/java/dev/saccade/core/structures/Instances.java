@@ -6,6 +6,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Floats;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.Text;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -22,26 +24,30 @@ import java.util.stream.IntStream;
  * <p>Labels count from 0; background is never an instance. Ground truth has no scores. Predictions
  * come in descending order of score. Masks are of the image that the boxes lie in and say more than
  * these: they are not moved along by {@link #mapBoxes}.
+ *
+ * @param labels class indices of the objects
+ * @param scores in [0, 1], descending; empty for ground truth
+ * @param masks of the size of the image, or empty
+ * @param ignored regions in which nothing should be learned, such as crowds, in the coordinates of
+ *     the boxes (mmdetection's {@code gt_bboxes_ignore}); they count in no {@link #size}
  */
-public final class Instances {
+@SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
+public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> masks, Boxes ignored) {
 
-    private static final Instances EMPTY =
-            new Instances(
-                    Boxes.empty(), new int[0], new float[0], ImmutableList.of(), Boxes.empty());
+    private static final Instances EMPTY = groundTruth(Boxes.empty());
 
-    private final Boxes boxes;
-    private final int[] labels;
-    private final float[] scores;
-    private final ImmutableList<Rle> masks;
-    private final Boxes ignored;
-
-    private Instances(
-            Boxes boxes, int[] labels, float[] scores, ImmutableList<Rle> masks, Boxes ignored) {
-        this.boxes = boxes;
-        this.labels = labels;
-        this.scores = scores;
-        this.masks = masks;
-        this.ignored = ignored;
+    /** Checks that the sizes fit. */
+    public Instances {
+        masks = ImmutableList.copyOf(masks);
+        checkArgument(
+                boxes.size() == labels.length
+                        && (scores.length == 0 || scores.length == labels.length)
+                        && (masks.isEmpty() || masks.size() == labels.length),
+                "%s boxes, %s labels, %s scores and %s masks",
+                boxes.size(),
+                labels.length,
+                scores.length,
+                masks.size());
     }
 
     /** Returns an image without objects. */
@@ -56,13 +62,7 @@ public final class Instances {
      * @param labels [N] labels from 0; copied
      */
     public static Instances groundTruth(Boxes boxes, int... labels) {
-        checkArgument(
-                boxes.size() == labels.length,
-                "%s boxes but %s labels",
-                boxes.size(),
-                labels.length);
-        return new Instances(
-                boxes, labels.clone(), new float[0], ImmutableList.of(), Boxes.empty());
+        return new Instances(boxes, labels.clone(), new float[0], List.of(), Boxes.empty());
     }
 
     /**
@@ -74,13 +74,11 @@ public final class Instances {
      */
     public static Instances predicted(Boxes boxes, int[] labels, float[] scores) {
         checkArgument(
-                boxes.size() == labels.length && labels.length == scores.length,
-                "%s boxes but %s labels and %s scores",
-                boxes.size(),
+                labels.length == scores.length,
+                "%s labels but %s scores",
                 labels.length,
                 scores.length);
-        return new Instances(
-                boxes, labels.clone(), scores.clone(), ImmutableList.of(), Boxes.empty());
+        return new Instances(boxes, labels.clone(), scores.clone(), List.of(), Boxes.empty());
     }
 
     /**
@@ -122,19 +120,21 @@ public final class Instances {
         return labels.length;
     }
 
-    /** Returns the boxes, [N]. */
-    public Boxes boxes() {
-        return boxes;
-    }
-
     /** Returns the label of object {@code i}, from 0. */
     public int label(int i) {
         return labels[i];
     }
 
     /** Returns a copy of the labels, [N]. */
+    @Override
     public int[] labels() {
         return labels.clone();
+    }
+
+    /** Returns a copy of the scores, [N], or an empty array for ground truth. */
+    @Override
+    public float[] scores() {
+        return scores.clone();
     }
 
     /** Returns whether there are scores: these are predictions, and at least one. */
@@ -154,12 +154,8 @@ public final class Instances {
         for (int k = 0; k < selectedScores.length; k++) {
             selectedScores[k] = scores[positions[k]];
         }
-        ImmutableList<Rle> selectedMasks =
-                masks.isEmpty()
-                        ? masks
-                        : Arrays.stream(positions)
-                                .mapToObj(masks::get)
-                                .collect(ImmutableList.toImmutableList());
+        List<Rle> selectedMasks =
+                masks.isEmpty() ? masks : Arrays.stream(positions).mapToObj(masks::get).toList();
         return new Instances(
                 boxes.select(positions), selectedLabels, selectedScores, selectedMasks, ignored);
     }
@@ -186,10 +182,7 @@ public final class Instances {
      * @param change such as a scale; gives as many boxes as it is given
      */
     public Instances mapBoxes(UnaryOperator<Boxes> change) {
-        Boxes moved = change.apply(boxes);
-        checkArgument(
-                moved.size() == labels.length, "%s boxes for %s", moved.size(), labels.length);
-        return new Instances(moved, labels, scores, masks, change.apply(ignored));
+        return new Instances(change.apply(boxes), labels, scores, masks, change.apply(ignored));
     }
 
     /**
@@ -202,26 +195,12 @@ public final class Instances {
     }
 
     /**
-     * Returns the regions in which nothing should be learned, such as crowds, in the coordinates of
-     * the boxes (mmdetection's {@code gt_bboxes_ignore}). They are no objects and count in no
-     * {@link #size}; predictions have none.
-     */
-    public Boxes ignored() {
-        return ignored;
-    }
-
-    /**
      * Returns the same objects with other masks.
      *
      * @param outlines [N] masks of the size of the image, or none to leave them out
      */
     public Instances withMasks(List<Rle> outlines) {
-        checkArgument(
-                outlines.isEmpty() || outlines.size() == labels.length,
-                "%s masks for %s objects",
-                outlines.size(),
-                labels.length);
-        return new Instances(boxes, labels, scores, ImmutableList.copyOf(outlines), ignored);
+        return new Instances(boxes, labels, scores, outlines, ignored);
     }
 
     /**
@@ -240,8 +219,6 @@ public final class Instances {
      * @throws IllegalArgumentException if there are objects without masks
      */
     public Instances boxedByMasks() {
-        checkArgument(
-                masks.size() == labels.length, "%s masks for %s", masks.size(), labels.length);
         Boxes tight = Boxes.concat(masks.stream().map(Instances::bounds).toList());
         Instances boxed = new Instances(tight, labels, scores, masks, ignored);
         return boxed.select(positionsWithArea(tight));
@@ -262,21 +239,11 @@ public final class Instances {
         return masks.get(i);
     }
 
-    /** Returns the masks, [N], or none if they were not asked for. */
-    public List<Rle> masks() {
-        return masks;
-    }
-
+    /** Masks are left out because they are long. */
     @Override
     public String toString() {
-        return "Instances[labels="
-                + Arrays.toString(labels)
-                + ", scores="
-                + Arrays.toString(scores)
-                + ", "
-                + boxes
-                + ", ignored="
-                + ignored
-                + "]";
+        return Text.format(
+                "Instances[labels=%s, scores=%s, %s, ignored=%s]",
+                Arrays.toString(labels), Arrays.toString(scores), boxes, ignored);
     }
 }

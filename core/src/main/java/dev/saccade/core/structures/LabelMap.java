@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * The class of every pixel of an image.
@@ -68,24 +70,31 @@ public final class LabelMap {
      * OpenCV's nearest neighbor.
      */
     public LabelMap resize(Size target) {
-        if (target.equals(size)) {
-            return this;
-        }
-        int[] from = new int[target.width()];
-        double step = 1 / ((double) target.width() / size.width());
-        for (int x = 0; x < from.length; x++) {
-            from[x] = Math.min((int) (x * step), size.width() - 1);
-        }
-        double rowStep = 1 / ((double) target.height() / size.height());
-        short[] resized = new short[Math.toIntExact(target.area())];
+        return target.equals(size)
+                ? this
+                : pick(
+                        target,
+                        nearest(size.height(), target.height()),
+                        nearest(size.width(), target.width()));
+    }
+
+    private static IntUnaryOperator nearest(int cells, int pixels) {
+        double step = 1 / ((double) pixels / cells);
+        return i -> Math.min((int) (i * step), cells - 1);
+    }
+
+    /** Returns a map made of rows and columns of this one. */
+    private LabelMap pick(Size target, IntUnaryOperator row, IntUnaryOperator column) {
+        int[] columns = IntStream.range(0, target.width()).map(column).toArray();
+        short[] picked = new short[Math.toIntExact(target.area())];
         for (int y = 0; y < target.height(); y++) {
-            int row = Math.min((int) (y * rowStep), size.height() - 1) * size.width();
-            int start = y * target.width();
-            for (int x = 0; x < from.length; x++) {
-                resized[start + x] = labels[row + from[x]];
+            int from = row.applyAsInt(y) * size.width();
+            int to = y * target.width();
+            for (int x = 0; x < columns.length; x++) {
+                picked[to + x] = labels[from + columns[x]];
             }
         }
-        return new LabelMap(target, resized);
+        return new LabelMap(target, picked);
     }
 
     /** Returns the part of the map in a window that lies inside it. */
@@ -100,46 +109,34 @@ public final class LabelMap {
                 top,
                 left,
                 size);
-        short[] cropped = new short[Math.toIntExact(part.area())];
-        for (int y = 0; y < part.height(); y++) {
+        return window(top, left, part);
+    }
+
+    /** Returns a window that starts inside the map, with {@link #IGNORE} outside the map. */
+    private LabelMap window(int top, int left, Size part) {
+        int width = Math.min(part.width(), size.width() - left);
+        int height = Math.min(part.height(), size.height() - top);
+        LabelMap window = filled(part, IGNORE);
+        for (int y = 0; y < height; y++) {
             int row = (top + y) * size.width() + left;
-            System.arraycopy(labels, row, cropped, y * part.width(), part.width());
+            System.arraycopy(labels, row, window.labels, y * part.width(), width);
         }
-        return new LabelMap(part, cropped);
+        return window;
     }
 
-    /** Returns the map mirrored left to right. */
+    /** Returns the map flipped horizontally. */
     public LabelMap flipHorizontal() {
-        short[] flipped = new short[labels.length];
-        for (int row = 0; row < labels.length; row += size.width()) {
-            for (int x = 0; x < size.width(); x++) {
-                flipped[row + x] = labels[row + size.width() - 1 - x];
-            }
-        }
-        return new LabelMap(size, flipped);
+        return pick(size, y -> y, x -> size.width() - 1 - x);
     }
 
-    /** Returns the map mirrored top to bottom. */
+    /** Returns the map flipped vertically. */
     public LabelMap flipVertical() {
-        short[] flipped = new short[labels.length];
-        for (int y = 0; y < size.height(); y++) {
-            int from = (size.height() - 1 - y) * size.width();
-            System.arraycopy(labels, from, flipped, y * size.width(), size.width());
-        }
-        return new LabelMap(size, flipped);
+        return pick(size, y -> size.height() - 1 - y, x -> x);
     }
 
     /** Returns the map with {@link #IGNORE} right of and below it, up to a size that covers it. */
     public LabelMap pad(Size padded) {
-        if (padded.equals(size)) {
-            return this;
-        }
-        short[] larger = new short[Math.toIntExact(padded.area())];
-        Arrays.fill(larger, (short) IGNORE);
-        for (int y = 0; y < size.height(); y++) {
-            System.arraycopy(labels, y * size.width(), larger, y * padded.width(), size.width());
-        }
-        return new LabelMap(padded, larger);
+        return padded.equals(size) ? this : window(0, 0, padded);
     }
 
     /**
@@ -229,12 +226,9 @@ public final class LabelMap {
      * of them: above 0 to 1; 1 if all are ignored.
      */
     public double largestShare() {
-        int[] counts = new int[MOST_CLASSES + 1];
-        for (short stored : labels) {
-            counts[Short.toUnsignedInt(stored)]++;
-        }
-        int counted = labels.length - counts[MOST_CLASSES];
-        int most = Arrays.stream(counts, 0, MOST_CLASSES).max().orElse(0);
+        long[] counts = histogram(MOST_CLASSES);
+        long counted = labels.length - counts[MOST_CLASSES];
+        long most = Arrays.stream(counts, 0, MOST_CLASSES).max().orElse(0);
         return counted == 0 ? 1 : (double) most / counted;
     }
 

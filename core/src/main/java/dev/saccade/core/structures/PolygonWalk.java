@@ -46,33 +46,8 @@ final class PolygonWalk {
             x = nextX;
             y = nextY;
         }
-        return sorted();
-    }
-
-    /** Sorts by column, and then the few crossings of each column. */
-    private int[] sorted() {
-        int height = Math.max(size.height(), 1);
-        int first = Integer.MAX_VALUE;
-        int last = 0;
-        for (int i = 0; i < count; i++) {
-            first = Math.min(first, crossings[i] / height);
-            last = Math.max(last, crossings[i] / height);
-        }
-        int[] ends = new int[Math.max(last - first + 2, 1)];
-        for (int i = 0; i < count; i++) {
-            ends[crossings[i] / height - first + 1]++;
-        }
-        for (int column = 1; column < ends.length; column++) {
-            ends[column] += ends[column - 1];
-        }
-        int[] sorted = new int[count];
-        for (int i = 0; i < count; i++) {
-            sorted[ends[crossings[i] / height - first]++] = crossings[i];
-        }
-        for (int column = 0, start = 0; start < count; start = ends[column++]) {
-            Arrays.sort(sorted, start, ends[column]);
-        }
-        return sorted;
+        Arrays.sort(crossings, 0, count);
+        return Arrays.copyOf(crossings, count);
     }
 
     private static int toGrid(double coordinate) {

@@ -227,7 +227,7 @@ public final class Rle {
      */
     public Rle pad(Size padded) {
         checkArgument(padded.equals(padded.union(size)), "%s does not fit into %s", size, padded);
-        return columns().pad(padded);
+        return columns().place(0, 0, padded);
     }
 
     /**
@@ -288,10 +288,10 @@ public final class Rle {
         Rle rows = columns().erodeRows(distance);
         for (int covered = 1; covered < edge; ) {
             int step = (int) Math.min(covered, edge - covered);
-            rows = rows.merge(rows.columns().shift(-step), (in, also) -> in && also);
+            rows = rows.merge(rows.columns().place(0, -step, size), (in, also) -> in && also);
             covered += step;
         }
-        return rows.columns().shift(distance);
+        return rows.columns().place(0, distance, size);
     }
 
     /** Returns height and width. */

@@ -6,7 +6,7 @@ import dev.saccade.core.SaccadeException;
 import java.util.Arrays;
 
 /** Joins runs of one kind to a mask and checks that they cover it. */
-final class RunBuilder {
+public final class RunBuilder {
 
     /** The longest side of an image that OpenCV decodes; bounds what is spent a column or row. */
     private static final int LONGEST_SIDE = 1 << 20;
@@ -17,7 +17,8 @@ final class RunBuilder {
     private int last;
     private long total;
 
-    RunBuilder(Size size) {
+    /** Starts a mask without runs. */
+    public RunBuilder(Size size) {
         this.size = size;
         this.pixels = pixels(size);
     }
@@ -64,11 +65,12 @@ final class RunBuilder {
     }
 
     /** Adds a run up to a position, counted down the columns. */
-    void fill(int position, boolean foreground) {
+    public void fill(int position, boolean foreground) {
         add(Math.toIntExact(position - total), foreground);
     }
 
-    Rle build() {
+    /** Returns the mask, which the runs must cover. */
+    public Rle build() {
         if (total != pixels) {
             throw SaccadeException.user(
                     "the runs of an RLE cover %s, but a mask of %s has %d",

@@ -128,7 +128,7 @@ class DeformConv2dTest {
         NDArray still = inputs.get(2).zerosLike();
         NDArray ones = inputs.get(3).onesLike();
         NDArray expected =
-                new Convolution().padding(1).run(inputs.get(0), inputs.get(1), inputs.get(4));
+                Functional.conv2d(inputs.get(0), inputs.get(1), inputs.get(4), 1, 1, 1, 1);
         NDList given = new NDList(inputs.get(0), inputs.get(1), still, ones, inputs.get(4));
         for (NDArray found : inEveryForm(() -> setting.run(given))) {
             assertArrayEquals(expected.toFloatArray(), found.toFloatArray(), 1e-5f);
@@ -231,8 +231,8 @@ class DeformConv2dTest {
                         "  - weight: got (3, 4, 3, 3), expected an input depth that divides the 6"
                                 + " channels",
                         "  - bias: got (2), expected (3)",
-                        "  - offset: got (2, 72, 5, 5), expected 18 channels for each of some"
-                                + " groups, of which there are a divisor of the input's 6 channels",
+                        "  - offset: got (2, 72, 5, 5), expected 18 channels for each of G"
+                                + " groups, where G divides the 6 channels of the input",
                         "  - offset: got (2, 72, 5, 5), expected (2, 72, 5, 4)",
                         "  - mask: got (2, 9, 5, 4), expected (2, 36, 5, 4)"),
                 e.getMessage().lines().toList());

@@ -7,7 +7,7 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.box.Assignment;
-import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.SamplingResult;
 
 import java.util.Map;
@@ -15,7 +15,7 @@ import java.util.SplittableRandom;
 
 /** Trains the first of all priors. */
 @Part("first")
-public record FirstSampler(@Default("8") int num) implements Sampler {
+public record FirstSampler(@Default("8") int num) implements BaseSampler {
 
     private static final ScriptTemplate FIRST =
             ScriptTemplate.of(

@@ -27,6 +27,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
 import dev.saccade.heads.box.Detections;
@@ -34,7 +35,6 @@ import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.box.Positions;
 import dev.saccade.heads.box.Priors;
-import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
 import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.BoxLoss;
@@ -84,7 +84,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
             @Default("false") boolean regDecodedBbox,
             @Default("{type: delta_xywh}") BoxCoder bboxCoder,
             @Default("{type: max_iou}") Assigner assigner,
-            @Default("{type: pseudo}") Sampler sampler,
+            @Default("{type: pseudo}") BaseSampler sampler,
             @Default("-1") double allowedBorder) {
 
         public Settings {

@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  * loss can bear it; mmdetection's {@code PseudoSampler}. Losses are means over the positive ones.
  */
 @Part("pseudo")
-public record PseudoSampler() implements Sampler {
+public record PseudoSampler() implements BaseSampler {
 
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {

@@ -28,7 +28,7 @@ public record RandomSampler(
         @Default("0.25") double posFraction,
         @Default("-1") double negPosUb,
         @Default("true") boolean addGtAsProposals)
-        implements Sampler {
+        implements BaseSampler {
 
     /**
      * Gives every prior a number that is a hash of the seed and of its position (lowbias32 of

@@ -23,14 +23,14 @@ import java.util.SplittableRandom;
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
 
     /**
-     * Returns what a sampler chooses, see {@link Sampler#sample}. Values are looked at where that
-     * costs nothing.
+     * Returns what a sampler chooses, see {@link BaseSampler#sample}. Values are looked at where
+     * that costs nothing.
      *
      * @throws SaccadeException of kind user that names the sampler, if it does not say something of
      *     every prior, or a positive one has no object, or there are too many
      */
     public static SamplingResult by(
-            Sampler sampler, Assignment assignment, SplittableRandom random) {
+            BaseSampler sampler, Assignment assignment, SplittableRandom random) {
         SamplingResult chosen = sampler.sample(assignment, random);
         NDArray gtInds = assignment.gtInds();
         String part = "sampler " + sampler.type();
@@ -78,7 +78,7 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
      * Returns where the priors are that are trained: first the positive ones, then background, each
      * ascending.
      *
-     * @param most there are at most so many, such as the {@link Sampler#num}
+     * @param most there are at most so many, such as the {@link BaseSampler#num}
      */
     public Positions positions(long most) {
         return Positions.inTurn(posMask, negMask, most);

@@ -6,8 +6,8 @@ import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.BaseSampler;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.Sampler;
 
 import java.util.List;
 import java.util.Optional;
@@ -40,7 +40,7 @@ public final class MaskRcnnHead extends TwoStageHead {
             @Default("{}") Optional<MaskHead.Config> maskHead,
             @Default("{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5}")
                     Assigner assigner,
-            @Default("{type: random}") Sampler sampler,
+            @Default("{type: random}") BaseSampler sampler,
             @Default("{type: nms}") MulticlassNms nms,
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {

@@ -3,7 +3,7 @@ package dev.saccade.heads.roi;
 import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.heads.box.Assigner;
-import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.BaseSampler;
 
 import java.util.Optional;
 
@@ -35,7 +35,7 @@ public record RoiStage(
                             "{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5,"
                                     + " match_low_quality: false}")
                     Assigner assigner,
-            @Default("{type: random}") Sampler sampler,
+            @Default("{type: random}") BaseSampler sampler,
             @Default("1") double lossWeight) {
 
         public Config {

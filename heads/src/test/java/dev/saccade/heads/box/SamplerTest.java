@@ -33,7 +33,7 @@ class SamplerTest {
         return Rows.assignment(manager, gtInds);
     }
 
-    private static SamplingResult draw(Sampler sampler, Assignment assignment) {
+    private static SamplingResult draw(BaseSampler sampler, Assignment assignment) {
         return SamplingResult.by(sampler, assignment, new SplittableRandom(0));
     }
 

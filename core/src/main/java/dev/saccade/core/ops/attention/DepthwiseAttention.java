@@ -17,32 +17,6 @@ import java.util.Optional;
  */
 public final class DepthwiseAttention {
 
-    private static final Script MEAN_SEEN =
-            Script.compile(
-                    "(k: Tensor, unseen: Tensor) -> Tensor",
-                    """
-                    seen = 1 - unseen
-                    return torch.matmul(seen / torch.sum(seen, [-1], True), k)
-                    """);
-
-    private static final Script WEIGHTED =
-            Script.compile(
-                    "(k: Tensor, bias: Tensor) -> Tensor",
-                    """
-                    n = torch.size(k, 0)
-                    h = torch.size(k, 2)
-                    a = torch.size(k, 3)
-                    d = torch.size(k, 4)
-                    keys = torch.reshape(torch.permute(k, [2, 3, 0, 1, 4]), [h, a, -1])
-                    sums = torch.reshape(torch.bmm(bias, keys), [h, a, n, -1, d])
-                    return torch.permute(sums, [2, 3, 0, 1, 4])
-                    """);
-
-    private static final Script WEIGHTED_SEEN =
-            Script.compile(
-                    "(k: Tensor, bias: Tensor, unseen: Tensor) -> Tensor",
-                    "return torch.matmul(bias * (1 - unseen), k)");
-
     private DepthwiseAttention() {}
 
     /**
@@ -57,20 +31,27 @@ public final class DepthwiseAttention {
      */
     public static NDArray attend(
             NDArray q, NDArray k, Optional<NDArray> bias, Optional<NDArray> unseen) {
+        Optional<NDArray> seen = unseen.map(u -> Script.call("torch.rsub", u, 1));
         NDArray mean =
-                unseen.map(u -> MEAN_SEEN.run(k, u))
+                seen.map(s -> s.div(s.sum(new int[] {-1}, true)).matMul(k))
                         .orElseGet(() -> Functional.mean(k, List.of(3), true));
         NDArray out = q.mul(mean);
-        return bias.map(p -> out.addi(weighted(k, p, unseen))).orElse(out);
+        return bias.map(p -> out.addi(weighted(k, p, seen))).orElse(out);
     }
 
-    private static NDArray weighted(NDArray k, NDArray bias, Optional<NDArray> unseen) {
+    private static NDArray weighted(NDArray k, NDArray bias, Optional<NDArray> seen) {
         return MultiplyAdds.run(
                 k.size() * k.getShape().get(3),
                 k,
                 k.getShape(),
-                () ->
-                        unseen.map(u -> WEIGHTED_SEEN.run(k, bias, u))
-                                .orElseGet(() -> WEIGHTED.run(k, bias)));
+                () -> seen.map(s -> bias.mul(s).matMul(k)).orElseGet(() -> sums(k, bias)));
+    }
+
+    private static NDArray sums(NDArray k, NDArray bias) {
+        long[] shape = k.getShape().getShape();
+        NDArray keys = k.transpose(2, 3, 0, 1, 4).reshape(shape[2], shape[3], -1);
+        return bias.matMul(keys)
+                .reshape(shape[2], shape[3], shape[0], -1, shape[4])
+                .transpose(2, 3, 0, 1, 4);
     }
 }

@@ -1,42 +1,24 @@
 package dev.saccade.core.ops.attention;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
 
 import com.google.common.math.LongMath;
 
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.math.RoundingMode;
+import java.util.List;
 import java.util.Map;
 
 /** The bias of a query for a key by their relative position, looked up in a learned table. */
 public final class RelativePositionBias {
 
     private static final ScriptTemplate WITHIN =
-            ScriptTemplate.of(
-                    "(table: Tensor) -> Tensor",
-                    """
-                    height = {height}
-                    width = {width}
-                    center = {center}
-                    y = torch.arange(height, device=ops.prim.device(table))
-                    x = torch.arange(width, device=ops.prim.device(table))
-                    dy = torch.unsqueeze(y, 1) - y + center
-                    dx = torch.unsqueeze(x, 1) - x + center
-                    rows = torch.reshape(dy * {side}, [height, 1, height, 1]) + torch.reshape(dx, [1, width, 1, width])
-                    bias = torch.index_select(table, 0, torch.reshape(rows, [-1]))
-                    tokens = height * width
-                    return torch.permute(torch.reshape(bias, [tokens, tokens, -1]), [2, 0, 1])
-                    """);
+            ScriptTemplate.read(RelativePositionBias.class, "within");
 
-    private static final ScriptTemplate BETWEEN =
-            ScriptTemplate.of(
-                    "(table: Tensor) -> Tensor",
-                    """
-                    square = torch.flip(torch.reshape(table, [-1, {side}, {side}]), [1, 2])
-                    steps = torch.unfold(torch.unfold(square, 1, {steps}, 1), 2, {steps}, 1)
-                    return torch.flatten(torch.flatten(torch.flip(steps, [1, 2]), 3), 1, 2)
-                    """);
+    private static final ScriptTemplate PAIRS =
+            ScriptTemplate.read(RelativePositionBias.class, "pairs");
 
     private RelativePositionBias() {}
 
@@ -69,7 +51,30 @@ public final class RelativePositionBias {
      * @return {@code [heads, M^2, F^2]}
      */
     public static NDArray between(NDArray table, int window) {
-        int side = (int) LongMath.sqrt(table.getShape().get(1), RoundingMode.UNNECESSARY);
-        return BETWEEN.with(Map.of("side", side, "steps", side - window + 1)).run(table);
+        return pairs(table, window, List.of(3, 4));
+    }
+
+    /**
+     * Looks up values of keys relative to queries within a square window.
+     *
+     * @param table {@code [..., (2 M - 1)^2]}; column {@code (dy + M - 1) (2 M - 1) + dx + M - 1}
+     *     is for a key {@code dy} rows below and {@code dx} columns right of its query
+     * @param window M
+     * @return {@code [..., M^2, M^2]}, query by key
+     */
+    static NDArray ofKeys(NDArray table, int window) {
+        return pairs(table, window, List.of(1, 2));
+    }
+
+    /**
+     * Looks up a value for each pair of tokens of a window and of another square.
+     *
+     * @param reversed axes of {@code [..., y, x, v, u]} along which offsets decrease
+     */
+    private static NDArray pairs(NDArray table, int window, List<Integer> reversed) {
+        Shape shape = table.getShape();
+        int side = (int) LongMath.sqrt(shape.get(shape.dimension() - 1), RoundingMode.UNNECESSARY);
+        return PAIRS.with(Map.of("side", side, "keys", side - window + 1, "reversed", reversed))
+                .run(table);
     }
 }

@@ -2,12 +2,10 @@ package dev.saccade.core.ops.attention;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
-
-import java.util.Map;
 
 /**
  * Pools squares of tokens, weighted by position with the same weights for all channels (Yang et al.
@@ -17,19 +15,6 @@ import java.util.Map;
  * gradient of a kernel for each channel. The fused operator passes by the map once.
  */
 public final class WindowPooling {
-
-    private static final String SIGNATURE = "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor";
-
-    private static final ScriptTemplate CONVOLVE =
-            ScriptTemplate.of(
-                    SIGNATURE,
-                    """
-                    part = {part}
-                    c = torch.size(x, 3)
-                    kernel = torch.expand(torch.reshape(weight, [1, 1, part, part]), [c, 1, part, part])
-                    y = torch.conv2d(torch.permute(x, [0, 3, 1, 2]), kernel, torch.expand(bias, [c]), [part, part], [0, 0], [1, 1], c)
-                    return torch.permute(y, [0, 2, 3, 1])
-                    """);
 
     private WindowPooling() {}
 
@@ -43,9 +28,14 @@ public final class WindowPooling {
      * @return {@code [N, H / part, W / part, C]}
      */
     public static NDArray pool(NDArray x, NDArray weight, NDArray bias, int part) {
-        MultiplyAdds.add(x.size());
-        return Kernels.isFusedForProductsOnCpu(x)
-                ? Script.call("ops.saccade.window_pooling", x, weight, bias, part)
-                : CONVOLVE.with(Map.of("part", part)).run(x, weight, bias);
+        if (Kernels.isFusedForProductsOnCpu(x)) {
+            MultiplyAdds.add(x.size());
+            return Script.call("ops.saccade.window_pooling", x, weight, bias, part);
+        }
+        int channels = (int) x.getShape().get(3);
+        NDArray kernel = weight.reshape(1, 1, part, part).broadcast(channels, 1, part, part);
+        NDArray biases = bias.broadcast(channels);
+        return Functional.conv2d(x.transpose(0, 3, 1, 2), kernel, biases, part, 0, 1, channels)
+                .transpose(0, 2, 3, 1);
     }
 }

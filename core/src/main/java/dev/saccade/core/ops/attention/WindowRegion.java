@@ -4,11 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.script.MultiplyAdds;
-import dev.saccade.core.ops.script.Script;
-import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -22,31 +19,6 @@ import java.util.function.Supplier;
  * @param shift tokens that the windows are shifted by along both axes
  */
 public record WindowRegion(int side, int shift) implements FilterRegion {
-
-    private static final ScriptTemplate PAIRS =
-            ScriptTemplate.of(
-                    "(table: Tensor) -> Tensor",
-                    """
-                    side = {side}
-                    rows = torch.slice(torch.size(table), 0, -1)
-                    grid = torch.reshape(table, [-1, 2 * side - 1, 2 * side - 1])
-                    keys = torch.unfold(torch.unfold(grid, 1, side, 1), 2, side, 1)
-                    return torch.reshape(torch.flip(keys, [1, 2]), rows + [side * side, side * side])
-                    """);
-
-    private static final Script OF_QUERIES =
-            Script.compile(
-                    "(q: Tensor, pairs: Tensor) -> Tensor",
-                    """
-                    n = torch.size(q, 0)
-                    h = torch.size(q, 2)
-                    a = torch.size(q, 3)
-                    d = torch.size(q, 4)
-                    queries = torch.reshape(torch.permute(q, [2, 3, 0, 1, 4]), [h * a, -1, d])
-                    keys = torch.reshape(torch.permute(pairs, [0, 2, 1, 3]), [h * a, d, a])
-                    values = torch.reshape(torch.bmm(queries, keys), [h, a, n, -1, a])
-                    return torch.permute(values, [2, 3, 0, 1, 4])
-                    """);
 
     private Windows windows() {
         return new Windows(side, shift);
@@ -79,12 +51,23 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
 
     @Override
     public NDArray ofQueries(NDArray q, NDArray rk) {
-        return values(q, () -> OF_QUERIES.run(q, pairs(rk)));
+        return values(q, () -> byPosition(q, pairs(rk)));
     }
 
     @Override
     public NDArray ofKeys(NDArray k, NDArray rq) {
-        return values(k, () -> OF_QUERIES.run(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4));
+        return values(k, () -> byPosition(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4));
+    }
+
+    /** Multiplies the tokens at each position of a window by the table of the position. */
+    private static NDArray byPosition(NDArray q, NDArray pairs) {
+        long[] shape = q.getShape().getShape();
+        long positions = shape[2] * shape[3];
+        NDArray queries = q.transpose(2, 3, 0, 1, 4).reshape(positions, -1, shape[4]);
+        NDArray keys = pairs.transpose(0, 2, 1, 3).reshape(positions, shape[4], shape[3]);
+        return queries.matMul(keys)
+                .reshape(shape[2], shape[3], shape[0], -1, shape[3])
+                .transpose(2, 3, 0, 1, 4);
     }
 
     /** Counts one value for each pair of a part. */
@@ -100,7 +83,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
 
     /** Looks up {@code [..., offsets]} for {@code [..., area, area]}, query by key. */
     private NDArray pairs(NDArray table) {
-        return PAIRS.with(Map.of("side", side)).run(table);
+        return RelativePositionBias.ofKeys(table, side);
     }
 
     @Override

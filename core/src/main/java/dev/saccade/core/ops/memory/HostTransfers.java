@@ -15,6 +15,7 @@ import dev.saccade.core.ops.script.Tracer;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -81,16 +82,17 @@ public final class HostTransfers {
                     "%s reads numbers of an array, and what follows from them cannot be recorded",
                     place());
         }
-        HostTransfers counting = COUNTING.get();
-        if (counting != null) {
-            counting.reads.merge(place(), 1, Integer::sum);
-        }
+        count(counting -> counting.reads);
     }
 
     public static void countWrite() {
+        count(counting -> counting.writes);
+    }
+
+    private static void count(Function<HostTransfers, Map<String, Integer>> kind) {
         HostTransfers counting = COUNTING.get();
         if (counting != null) {
-            counting.writes.merge(place(), 1, Integer::sum);
+            kind.apply(counting).merge(place(), 1, Integer::sum);
         }
     }
 

@@ -12,14 +12,11 @@ import dev.saccade.core.ops.script.Script;
  */
 public final class MemoryFormat {
 
-    private static final Script CHANNELS_LAST =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.clone(x, memory_format=2)");
-
     private MemoryFormat() {}
 
     /** Returns a copy of {@code x}, of four axes, with channels innermost in memory. */
     public static NDArray channelsLast(NDArray x) {
-        return CHANNELS_LAST.run(x);
+        return Script.call("torch.clone", x, "memory_format=2");
     }
 
     /** Returns zeros of the shape and in the memory format of {@code x}. */

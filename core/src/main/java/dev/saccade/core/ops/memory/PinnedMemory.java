@@ -8,6 +8,9 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.Text;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.nio.ByteBuffer;
@@ -30,14 +33,6 @@ public final class PinnedMemory implements AutoCloseable {
                     return torch.empty([n], dtype={type}, layout=None, device=cpu, pin_memory=True)
                     """);
 
-    private static final ScriptTemplate COPY =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor",
-                    "return torch.to(x, torch.device(\"{device}\"), None, True)");
-
-    private static final Map<DataType, Integer> TYPES =
-            Map.of(DataType.FLOAT32, 6, DataType.INT64, 4);
-
     private final NDArray memory;
 
     /**
@@ -58,7 +53,7 @@ public final class PinnedMemory implements AutoCloseable {
     public static PinnedMemory allocate(DataType type, long numbers) {
         try (NDManager manager = Libtorch.newManager(Device.cpu());
                 NDArray count = manager.create(numbers)) {
-            NDArray memory = ALLOCATE.with(Map.of("type", TYPES.get(type))).run(count);
+            NDArray memory = ALLOCATE.with(Map.of("type", Tensors.typeCode(type))).run(count);
             memory.attach(Libtorch.newManager(Device.cpu()));
             return new PinnedMemory(memory);
         }
@@ -74,8 +69,8 @@ public final class PinnedMemory implements AutoCloseable {
      * told later; what is on the CPU already is not copied.
      */
     public NDArray copyTo(NDManager manager, Shape shape) {
-        try (NDArray copy =
-                COPY.with(Map.of("device", Devices.name(manager.getDevice()))).run(memory)) {
+        String device = Text.format("torch.device(\"%s\")", Devices.name(manager.getDevice()));
+        try (NDArray copy = Script.call("torch.to", memory, device, null, true)) {
             copy.attach(manager);
             return copy.reshape(shape);
         }

@@ -6,7 +6,6 @@ import ai.djl.ndarray.NDScope;
 
 import dev.saccade.core.structures.Losses;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
@@ -84,13 +83,7 @@ public final class Scope {
 
     /** Returns the losses that {@code body} computes; all other arrays it made are freed. */
     public static Losses losses(Supplier<Losses> body) {
-        return call(
-                body,
-                losses -> {
-                    List<NDArray> arrays = new ArrayList<>(losses.terms().values());
-                    arrays.addAll(losses.metrics().values());
-                    return arrays;
-                });
+        return call(body, Losses::scalars);
     }
 
     /** Runs {@code body} and frees every array it made. */

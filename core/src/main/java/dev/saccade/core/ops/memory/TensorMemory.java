@@ -49,11 +49,14 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
         if (!Kernels.status().loaded() || (device.isGpu() && !isFollowed())) {
             return Optional.empty();
         }
-        if (!device.isGpu()) {
-            long[] use = Kernels.numbers("processor_memory", restart);
-            return Optional.of(new TensorMemory(use[0], use[1], use[0], 0));
-        }
-        long[] use = Kernels.numbers("gpu_memory", device.getDeviceId(), restart);
-        return Optional.of(new TensorMemory(use[0], use[1], use[2], use[3]));
+        double[] use =
+                device.isGpu()
+                        ? Kernels.numbers("gpu_memory", device.getDeviceId(), restart)
+                        : Kernels.numbers("processor_memory", restart);
+        return Optional.of(
+                device.isGpu()
+                        ? new TensorMemory(
+                                (long) use[0], (long) use[1], (long) use[2], (long) use[3])
+                        : new TensorMemory((long) use[0], (long) use[1], (long) use[0], 0));
     }
 }

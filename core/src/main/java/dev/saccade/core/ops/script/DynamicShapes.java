@@ -2,6 +2,8 @@ package dev.saccade.core.ops.script;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.ThreadLocals;
+
 import java.util.function.Supplier;
 
 /**
@@ -25,12 +27,6 @@ public final class DynamicShapes {
 
     /** Returns what {@code body} returns, run in this thread as on a GPU; for tests on a CPU. */
     public static <T> T avoidedBy(Supplier<T> body) {
-        boolean before = AVOIDED.get();
-        AVOIDED.set(true);
-        try {
-            return body.get();
-        } finally {
-            AVOIDED.set(before);
-        }
+        return ThreadLocals.call(AVOIDED, true, body);
     }
 }

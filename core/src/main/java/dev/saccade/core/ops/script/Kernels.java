@@ -2,15 +2,12 @@ package dev.saccade.core.ops.script;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.Sets;
 
-import dev.saccade.core.Libtorch;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.core.ops.Tensors;
 
 import java.util.Map;
 import java.util.Set;
@@ -27,16 +24,8 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    /** A scalar of the CPU, without which libtorch would run an operator once and for all. */
-    public static final Object TOKEN =
-            new Object() {
-                @Override
-                public String toString() {
-                    return "x";
-                }
-            };
-
-    private static final Map<String, Script> CALLS = new ConcurrentHashMap<>();
+    /** An argument for a CPU scalar; libtorch runs an operator without tensors only once. */
+    public static final String TOKEN = "x";
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
 
@@ -70,16 +59,9 @@ public final class Kernels {
         return Script.evaluate(Script.expression("ops.saccade." + operator, arguments));
     }
 
-    /** Returns the numbers of an operator that takes no tensor, or {@link #TOKEN} as one. */
-    public static long[] numbers(String operator, Object... arguments) {
-        String expression = Script.expression("ops.saccade." + operator, arguments);
-        Script script =
-                CALLS.computeIfAbsent(
-                        expression,
-                        key -> Script.compile("(x: Tensor) -> Tensor", "return " + key));
-        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
-            return script.run(Tensors.of(cpu, 0)).toType(DataType.INT64, true).toLongArray();
-        }
+    /** Returns the numbers of an operator that takes no tensor except {@link #TOKEN}. */
+    public static double[] numbers(String operator, Object... arguments) {
+        return Script.numbers(Script.expression("ops.saccade." + operator, arguments));
     }
 
     /** Returns whether fused operators run, and why. */

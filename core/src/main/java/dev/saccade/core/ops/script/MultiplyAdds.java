@@ -3,6 +3,7 @@ package dev.saccade.core.ops.script;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ThreadLocals;
 import dev.saccade.core.ops.memory.NoGrad;
 
 import java.util.function.Supplier;
@@ -30,16 +31,15 @@ public final class MultiplyAdds {
     public static long count(Runnable forward) {
         long[] outer = COUNTER.get();
         long[] counter = new long[1];
-        COUNTER.set(counter);
-        try {
-            NoGrad.run(forward);
-        } finally {
-            if (outer == null) {
-                COUNTER.remove();
-            } else {
-                COUNTER.set(outer);
-                outer[0] += counter[0];
-            }
+        ThreadLocals.call(
+                COUNTER,
+                counter,
+                () -> {
+                    NoGrad.run(forward);
+                    return counter;
+                });
+        if (outer != null) {
+            outer[0] += counter[0];
         }
         return counter[0];
     }

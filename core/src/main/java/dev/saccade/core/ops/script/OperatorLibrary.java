@@ -6,6 +6,7 @@ import dev.saccade.core.Libtorch;
 import dev.saccade.core.NativeLibrary;
 import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ThreadLocals;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -109,12 +110,6 @@ public final class OperatorLibrary {
 
     /** Runs something without fused operators in this thread, to hold the one against the other. */
     public static <T> T portably(Supplier<T> body) {
-        boolean before = PORTABLY.get();
-        PORTABLY.set(true);
-        try {
-            return body.get();
-        } finally {
-            PORTABLY.set(before);
-        }
+        return ThreadLocals.call(PORTABLY, true, body);
     }
 }

@@ -1,11 +1,5 @@
 package dev.saccade.core.ops.script;
 
-import ai.djl.Device;
-import ai.djl.ndarray.NDArray;
-
-import dev.saccade.core.Libtorch;
-import dev.saccade.core.ops.Tensors;
-
 import java.util.Optional;
 
 /**
@@ -21,11 +15,7 @@ public record Roofline(double operations, double bytes) {
         if (!Kernels.status().loaded()) {
             return Optional.empty();
         }
-        Script script = Script.compile("(x: Tensor) -> Tensor", "return ops.saccade.ceilings()");
-        try (NDArray none = Tensors.of(Libtorch.newManager(Device.cpu()), 0);
-                NDArray measured = script.run(none)) {
-            double[] values = measured.toDoubleArray();
-            return Optional.of(new Roofline(values[0], values[1]));
-        }
+        double[] peaks = Kernels.numbers("ceilings");
+        return Optional.of(new Roofline(peaks[0], peaks[1]));
     }
 }

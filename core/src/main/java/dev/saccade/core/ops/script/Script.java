@@ -6,6 +6,8 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.engine.PtSymbolBlock;
 import ai.djl.pytorch.jni.IValueUtils;
@@ -13,7 +15,6 @@ import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.HostTransfers;
 
 import java.io.ByteArrayInputStream;
@@ -56,6 +57,8 @@ public final class Script {
                         JniUtils.setGraphExecutorOptimize(false);
                         return true;
                     });
+
+    private static final String ON_TOKEN = "(x: Tensor) -> Tensor";
 
     private static final Map<String, Script> CALLS = new ConcurrentHashMap<>();
 
@@ -143,9 +146,10 @@ public final class Script {
      * Returns the result of one operator; it belongs to the manager of the first array.
      *
      * @param operator its name in TorchScript, such as {@code torch.softmax}
-     * @param arguments arrays, and hyper-parameters: numbers, truth values, lists of numbers and
-     *     null for {@code None}. A script is compiled and kept for each combination of these, so
-     *     sizes that differ from image to image belong in a script that reads them
+     * @param arguments arrays, and hyper-parameters: numbers, truth values, lists of numbers, null
+     *     for {@code None} and named arguments such as {@code "memory_format=2"}. A script is
+     *     compiled and kept for each combination of these, so sizes that differ from image to image
+     *     belong in a script that reads them
      */
     public static NDArray call(String operator, Object... arguments) {
         NDArray[] inputs =
@@ -183,9 +187,20 @@ public final class Script {
 
     /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */
     public static float evaluate(String expression) {
-        Script script = compile("(x: Tensor) -> Tensor", "return torch.add(x, " + expression + ")");
+        String sum = "torch.add(x, " + expression + ")";
+        return (float) compile(ON_TOKEN, "return " + sum).numbers()[0];
+    }
+
+    /** Returns the numbers of a tensor that an expression gives; {@code x} is a CPU scalar. */
+    static double[] numbers(String expression) {
+        return CALLS.computeIfAbsent(expression, key -> compile(ON_TOKEN, "return " + key))
+                .numbers();
+    }
+
+    private double[] numbers() {
         try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
-            return script.run(Tensors.of(cpu, 0)).getFloat();
+            NDArray zero = cpu.zeros(new Shape(), DataType.INT64);
+            return run(zero).toType(DataType.FLOAT64, true).toDoubleArray();
         }
     }
 

@@ -3,7 +3,13 @@ package dev.saccade.core.ops.script;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.io.Resources;
 
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +51,24 @@ public final class ScriptTemplate {
      */
     public static ScriptTemplate of(String signature, String body) {
         return new ScriptTemplate(signature, body);
+    }
+
+    /**
+     * Reads a function from the TorchScript file of a class: {@code Name.py} in its package, with
+     * functions {@code def name(x: Tensor) -> Tensor:} and constants as <code>{name}</code>.
+     */
+    public static ScriptTemplate read(Class<?> owner, String function) {
+        URL file = Resources.getResource(owner, owner.getSimpleName() + ".py");
+        try {
+            String text = Resources.toString(file, StandardCharsets.UTF_8);
+            Matcher found =
+                    Pattern.compile("(?ms)^def " + function + "(\\(.*?):\\n(.*?)(?=^def |\\z)")
+                            .matcher(text);
+            checkArgument(found.find(), "%s: no function %s", file, function);
+            return new ScriptTemplate(found.group(1), found.group(2).stripTrailing().stripIndent());
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "%s: cannot be read", file);
+        }
     }
 
     /**

@@ -3,10 +3,12 @@ package dev.saccade.core.ops.script;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
+import dev.saccade.core.ThreadLocals;
 import dev.saccade.core.ops.memory.NoGrad;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -23,21 +25,15 @@ public final class Tracer {
 
     private Tracer() {}
 
-    /** Compiled when the library is there. */
-    private static final class Scripts {
+    private static final ScriptTemplate BEGIN =
+            ScriptTemplate.of(
+                    "(inputs: List[Tensor]) -> Tensor",
+                    "return ops.saccade.trace_begin(inputs[0], inputs)");
 
-        private static final Script BEGIN =
-                Script.compile(
-                        "(inputs: List[Tensor]) -> Tensor",
-                        "return ops.saccade.trace_begin(inputs[0], inputs)");
-
-        private static final Script END =
-                Script.compile(
-                        "(outputs: List[Tensor]) -> List[Tensor]",
-                        "return ops.saccade.trace_end(outputs)");
-
-        private Scripts() {}
-    }
+    private static final ScriptTemplate END =
+            ScriptTemplate.of(
+                    "(outputs: List[Tensor]) -> List[Tensor]",
+                    "return ops.saccade.trace_end(outputs)");
 
     /**
      * What was recorded.
@@ -68,19 +64,15 @@ public final class Tracer {
     public static Recording record(List<NDArray> inputs, Supplier<List<NDArray>> body) {
         return NoGrad.call(
                 () -> {
-                    boolean ended = false;
-                    Scripts.BEGIN.runLists(List.of(inputs));
-                    RECORDING.set(true);
+                    BEGIN.with(Map.of()).runLists(List.of(inputs));
+                    List<NDArray> outputs = List.of(inputs.get(0));
+                    NDList recorded;
                     try {
-                        List<NDArray> outputs = body.get();
-                        ended = true;
-                        return recording(Scripts.END.runLists(List.of(outputs)));
+                        outputs = ThreadLocals.call(RECORDING, true, body);
                     } finally {
-                        RECORDING.set(false);
-                        if (!ended) {
-                            Scripts.END.runLists(List.of(List.of(inputs.get(0))));
-                        }
+                        recorded = END.with(Map.of()).runLists(List.of(outputs));
                     }
+                    return recording(recorded);
                 });
     }
 

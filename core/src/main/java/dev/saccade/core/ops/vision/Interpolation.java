@@ -16,32 +16,8 @@ public final class Interpolation {
             ScriptTemplate.of(
                     "(x: Tensor, like: Tensor) -> Tensor",
                     """
-                    size = [torch.size(like, 1), torch.size(like, 2)]
-                    return torch.permute(torch.upsample_{mode}2d(x, size, False), [0, 2, 3, 1])
-                    """);
-
-    private static final ScriptTemplate TO_SIZE_OF =
-            ScriptTemplate.of(
-                    "(x: Tensor, like: Tensor) -> Tensor",
-                    """
-                    size = [torch.size(like, 2), torch.size(like, 3)]
-                    return torch.upsample_bilinear2d(x, size, {align_corners})
-                    """);
-
-    private static final ScriptTemplate DOUBLED =
-            ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor",
-                    """
-                    size = [2 * torch.size(x, 2), 2 * torch.size(x, 3)]
-                    return torch.upsample_bilinear2d(x, size, {align_corners})
-                    """);
-
-    private static final ScriptTemplate SUM =
-            ScriptTemplate.of(
-                    "(fine: Tensor, coarse: Tensor) -> Tensor",
-                    """
-                    size = [torch.size(fine, 2), torch.size(fine, 3)]
-                    return torch.add_(torch.upsample_bilinear2d(coarse, size, {align_corners}), fine)
+                    size = [torch.size(like, {height}) * {factor}, torch.size(like, {width}) * {factor}]
+                    return torch.upsample_{mode}2d(x, size, {align_corners})
                     """);
 
     private Interpolation() {}
@@ -54,17 +30,17 @@ public final class Interpolation {
      * @return {@code [N, C, H, W]}
      */
     public static NDArray toSizeOf(NDArray like, NDArray x, boolean alignCorners) {
-        return TO_SIZE_OF.with(Map.of("align_corners", alignCorners)).run(x, like);
+        return resize(x, like, 2, 1, "bilinear", alignCorners);
     }
 
     /** Returns {@code [N, C, h, w]} at twice its height and width. */
     public static NDArray doubled(NDArray x, boolean alignCorners) {
-        return DOUBLED.with(Map.of("align_corners", alignCorners)).run(x);
+        return resize(x, x, 2, 2, "bilinear", alignCorners);
     }
 
     /** Returns the sum of a map and of another that is resized to its size. */
     public static NDArray sum(NDArray fine, NDArray coarse, boolean alignCorners) {
-        return SUM.with(Map.of("align_corners", alignCorners)).run(fine, coarse);
+        return toSizeOf(fine, coarse, alignCorners).addi(fine);
     }
 
     /**
@@ -75,11 +51,28 @@ public final class Interpolation {
      * @return {@code [1, H, W, C]}
      */
     public static NDArray bicubic(NDArray x, NDArray tokens) {
-        return RESIZE.with(Map.of("mode", "bicubic")).run(x, tokens);
+        return resize(x, tokens, 1, 1, "bicubic", false).transpose(0, 2, 3, 1);
     }
 
     /** Resizes linearly along both axes; shapes as for {@link #bicubic}. */
     public static NDArray bilinear(NDArray x, NDArray tokens) {
-        return RESIZE.with(Map.of("mode", "bilinear")).run(x, tokens);
+        return resize(x, tokens, 1, 1, "bilinear", false).transpose(0, 2, 3, 1);
+    }
+
+    private static NDArray resize(
+            NDArray x,
+            NDArray like,
+            int heightAxis,
+            int factor,
+            String mode,
+            boolean alignCorners) {
+        Map<String, ?> constants =
+                Map.of(
+                        "height", heightAxis,
+                        "width", heightAxis + 1,
+                        "factor", factor,
+                        "mode", mode,
+                        "align_corners", alignCorners);
+        return RESIZE.with(constants).run(x, like);
     }
 }

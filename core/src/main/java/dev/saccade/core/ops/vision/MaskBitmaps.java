@@ -12,8 +12,8 @@ import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * Masks as bitmaps on a device. Only where their runs start and end goes there; they are drawn on
@@ -71,9 +71,7 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
     private static NDArray sizes(NDManager manager, List<Rle> masks) {
         long[] sizes =
                 masks.stream()
-                        .map(Rle::size)
-                        .flatMapToLong(
-                                size -> Arrays.stream(new long[] {size.height(), size.width()}))
+                        .flatMapToLong(m -> LongStream.of(m.size().height(), m.size().width()))
                         .toArray();
         return Tensors.of(manager, sizes, new Shape(masks.size(), 2));
     }

@@ -2,9 +2,8 @@ package dev.saccade.core.ops.vision;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.RunBuilder;
 import dev.saccade.core.structures.Size;
-
-import java.util.Arrays;
 
 /**
  * Puts a small map of mask probabilities into its box on an image, as mmdetection's {@code
@@ -55,21 +54,26 @@ public final class MaskPaste {
 
     /** Returns the pixels near the box whose probability is at least a threshold. */
     public Rle atLeast(float threshold) {
-        Runs runs = new Runs();
-        int height = canvas.height();
-        boolean columnsTouch = y.size() == height;
+        RunBuilder runs = new RunBuilder(canvas);
+        boolean columnsTouch = y.size() == canvas.height();
+        boolean isInside = false;
         float[] column = new float[y.size()];
         for (int j = 0; j < x.size(); j++) {
             interpolate(j, column);
-            int top = (x.start + j) * height + y.start;
+            int top = (x.start + j) * canvas.height() + y.start;
             for (int i = 0; i < column.length; i++) {
-                runs.set(column[i] >= threshold, top + i);
+                if (column[i] >= threshold != isInside) {
+                    runs.fill(top + i, isInside);
+                    isInside = !isInside;
+                }
             }
-            if (!columnsTouch) {
-                runs.set(false, top + column.length);
+            if (isInside && !columnsTouch) {
+                runs.fill(top + column.length, true);
+                isInside = false;
             }
         }
-        return runs.build(canvas);
+        runs.fill(Math.toIntExact(canvas.area()), isInside);
+        return runs.build();
     }
 
     private void interpolate(int j, float[] column) {
@@ -126,29 +130,6 @@ public final class MaskPaste {
 
         int size() {
             return low.length;
-        }
-    }
-
-    /** Collects where a mask changes. */
-    private static final class Runs {
-
-        private int[] counts = new int[64];
-        private int run;
-        private int last;
-
-        void set(boolean foreground, int position) {
-            if (foreground != (run % 2 == 1)) {
-                counts[run++] = position - last;
-                last = position;
-                if (run == counts.length) {
-                    counts = Arrays.copyOf(counts, 2 * run);
-                }
-            }
-        }
-
-        Rle build(Size canvas) {
-            counts[run] = Math.toIntExact(canvas.area()) - last;
-            return Rle.fromCounts(canvas, Arrays.copyOf(counts, run + 1));
         }
     }
 }

@@ -35,29 +35,18 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
     /** A threshold that every score exceeds. */
     public static final double ANY_SCORE = -Float.MAX_VALUE;
 
-    private static final String SIGNATURE =
-            "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"
-                    + " -> Tuple[Tensor, Tensor]";
-
-    private static final ScriptTemplate EXACT =
+    /** On a CPU the operator sorts itself; elsewhere skipped scores are sorted to the end. */
+    private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
-                    SIGNATURE,
+                    "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"
+                            + " -> Tuple[Tensor, Tensor]",
                     """
-                    most = torch.size(most, 0)
                     order = torch.zeros([0], dtype=4, device=boxes.device)
-                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, most)
-                    """);
-
-    /** Others sort well on a GPU; what is not looked at comes last. */
-    private static final ScriptTemplate IN_ORDER =
-            ScriptTemplate.of(
-                    SIGNATURE,
-                    """
-                    most = torch.size(most, 0)
-                    flat = torch.flatten(scores, 1)
-                    flat = torch.where(torch.gt(flat, {score}), flat, torch.log(torch.zeros_like(flat)))
-                    _0, order = torch.sort(flat, stable=True, dim=1, descending=True)
-                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, most)
+                    if {sorted}:
+                      flat = torch.flatten(scores, 1)
+                      flat = torch.where(torch.gt(flat, {score}), flat, torch.log(torch.zeros_like(flat)))
+                      _0, order = torch.sort(flat, stable=True, dim=1, descending=True)
+                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, torch.size(most, 0))
                     """);
 
     /**
@@ -120,10 +109,16 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
 
     private Kept fused(NDArray boxes, NDArray scores, NDArray groups, int most) {
         NDManager manager = boxes.getManager();
-        ScriptTemplate form = DynamicShapes.areFreeFor(boxes) ? EXACT : IN_ORDER;
-        NDList kept =
-                form.with(Map.of("iou", iouThreshold, "score", (double) (float) scoreThreshold))
-                        .runAll(boxes, scores, groups, manager.create(new Shape(most, 0)));
+        Map<String, ?> constants =
+                Map.of(
+                        "sorted",
+                        !DynamicShapes.areFreeFor(boxes),
+                        "iou",
+                        iouThreshold,
+                        "score",
+                        (double) (float) scoreThreshold);
+        NDArray limit = manager.create(new Shape(most, 0));
+        NDList kept = FUSED.with(constants).runAll(boxes, scores, groups, limit);
         return new Kept(kept.get(0), kept.get(1));
     }
 

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.memory.Scope;
 import dev.saccade.core.ops.script.Kernels;
@@ -59,14 +60,6 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                     image = torch.unsqueeze(torch.type_as(rois[1], rois[0]), 1)
                     rows = torch.cat([image, rois[0]], 1)
                     return ops.saccade.roi_align(maps, rows, rois[2], {scales}, size, {sampling_ratio}, {aligned})
-                    """);
-
-    private static final Script IN_ORDER =
-            Script.compile(
-                    "(pooled: Tensor, order: Tensor) -> Tensor",
-                    """
-                    ordered = torch.index_select(pooled, 0, order)
-                    return torch.permute(ordered, [0, 3, 1, 2])
                     """);
 
     /** Checks the values. */
@@ -135,10 +128,9 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                                         imageOf);
                         pooled.add(pool(features.get(l), bags));
                     }
-                    NDManager manager = features.get(0).getManager();
-                    return IN_ORDER.run(
-                            Tensors.concat(pooled, 0),
-                            Tensors.of(manager, order, new Shape(order.length)));
+                    NDArray all = Tensors.concat(pooled, 0);
+                    NDArray rows = Tensors.of(all.getManager(), order, new Shape(order.length));
+                    return Functional.indexSelect(all, 0, rows).transpose(0, 3, 1, 2);
                 });
     }
 

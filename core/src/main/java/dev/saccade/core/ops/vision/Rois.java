@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.structures.Boxes;
@@ -31,14 +32,6 @@ public record Rois(NDArray boxes, NDArray images) {
                       image = torch.full([count], n, dtype=4, device=boxes[n].device)
                       _0 = torch.append(images, image)
                     return (torch.cat(boxes), torch.cat(images))
-                    """);
-
-    private static final Script CHOSEN =
-            Script.compile(
-                    "(boxes: Tensor, images: Tensor, positions: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    chosen = torch.index_select(boxes, 0, positions)
-                    return (chosen, torch.index_select(images, 0, positions))
                     """);
 
     /** Checks that every box has an image. */
@@ -82,7 +75,8 @@ public record Rois(NDArray boxes, NDArray images) {
      * @param positions {@code [P]} int64
      */
     public Rois select(NDArray positions) {
-        NDList chosen = CHOSEN.runAll(boxes, images, positions);
-        return new Rois(chosen.get(0), chosen.get(1));
+        return new Rois(
+                Functional.indexSelect(boxes, 0, positions),
+                Functional.indexSelect(images, 0, positions));
     }
 }

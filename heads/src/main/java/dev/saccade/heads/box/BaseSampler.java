@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
  * dev.saccade.core.parts.PartProvider}. Arrays are where the features are; on a GPU one that reads
  * values holds up the whole step.
  */
-public interface Sampler extends PartConfig {
+public interface BaseSampler extends PartConfig {
 
     /**
      * Chooses among the priors of an image, at most {@link #num} of them.
