@@ -41,7 +41,7 @@ final class BackboneList {
                         + " compares them with the papers.%n");
     }
 
-    private static String line(BackboneSummary backbone) {
+    static String line(BackboneSummary backbone) {
         return Text.format(
                 ROW,
                 backbone.name(),

@@ -57,9 +57,16 @@ class BoundsTest {
                     .put("channels", "16")
                     .put("feat_channels", "16")
                     .put("out_channels", "16")
-                    .put("rpn_head", "{feat_channels: 16}")
+                    .put(
+                            "rpn_head",
+                            "{feat_channels: 16, train_proposals: {nms_pre: 50, max_per_img: 20},"
+                                    + " test_proposals: {nms_pre: 50, max_per_img: 20}}")
+                    .put("sampler", "{type: random, num: 16}")
                     .put("bbox_head", "{fc_out_channels: 16}")
-                    .put("stages", "[{bbox_head: {num_shared_convs: 1, fc_out_channels: 16}}]")
+                    .put(
+                            "stages",
+                            "[{bbox_head: {num_shared_convs: 1, fc_out_channels: 16},"
+                                    + " sampler: {type: random, num: 16}}]")
                     .put("mask_head", "{num_convs: 1, conv_out_channels: 16}")
                     .put("semantic_head", "{num_classes: 2, num_convs: 1, conv_out_channels: 16}")
                     .put("nms", "{max_per_img: 5}")

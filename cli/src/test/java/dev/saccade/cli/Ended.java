@@ -25,6 +25,7 @@ public record Ended(int code, String out, String err) {
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                 "-Dai.djl.offline=true",
+                                "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 Saccade.class.getName()));

@@ -1,9 +1,14 @@
 package dev.saccade.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.types.Shape;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Tensor;
@@ -14,8 +19,10 @@ import dev.saccade.demo.SceneRenderer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -43,13 +50,18 @@ class OwnBackboneTest {
         String printed =
                 page.run(
                         words -> {
-                            List<String> quick = words.contains("train") ? QUICK : List.of();
+                            List<String> quick =
+                                    words.contains("train")
+                                            ? QUICK
+                                            : words.contains("--all")
+                                                    ? List.of("--json")
+                                                    : List.of();
                             String hooked = folder.resolve("mine/stop_at.yaml").toString();
                             List<String> stopping = words.contains(hooked) ? AT_ONCE : List.of();
                             return Stream.of(words, quick, stopping).flatMap(List::stream).toList();
                         });
 
-        assertTrue(printed.contains("\ntiny_net  "), printed);
+        assertListsBackbones(printed);
         Path best = folder.resolve("runs/tiny_net/checkpoints/best.safetensors");
         assertTrue(
                 Checkpoints.open(best).tensors().containsKey("backbone.stage0.conv.weight"),
@@ -64,5 +76,21 @@ class OwnBackboneTest {
         assertTrue(
                 log.matches("(?s).*evaluation after 4 steps: .*AP50 is [0-9.E-]+: stopping\n"),
                 log);
+    }
+
+    /** Checks the JSON that {@code info --all --json} printed, with the backbone of the page. */
+    private static void assertListsBackbones(String printed) throws IOException {
+        Map<String, JsonNode> backbones = new HashMap<>();
+        try (JsonParser parser =
+                new ObjectMapper().createParser(printed.substring(printed.indexOf("[ {")))) {
+            JsonNode list = parser.readValueAsTree();
+            list.forEach(each -> backbones.put(each.path("name").asText(), each));
+        }
+        assertTrue(backbones.keySet().containsAll(List.of("tiny_net", "resnet50", "swin_tiny")));
+        JsonNode swin = backbones.get("swin_tiny");
+        assertEquals(27_520_698, swin.path("parameters").asLong());
+        assertEquals(28_288_354, swin.path("classifier_parameters").asLong());
+        assertEquals(4.49e9, swin.path("multiply_adds").asDouble(), 0.01e9);
+        assertFalse(swin.has("training_parameters"));
     }
 }

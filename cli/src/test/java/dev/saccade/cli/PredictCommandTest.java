@@ -271,6 +271,8 @@ class PredictCommandTest {
         Ended again = predict(second);
         assertEquals(0, again.code(), again.err());
         assertTrue(again.err().contains(" in 1 image, written to"), again.err());
+        String replaced = out + ": 3 files will be replaced (--overwrite)";
+        assertTrue(again.err().contains(replaced), again.err());
         assertEquals(Set.of("b.jpg", "predictions.json"), visible(out));
         assertEquals(Set.of("b.jpg"), predicted());
     }

@@ -11,7 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.backbones.BackboneSummary;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
@@ -351,19 +353,12 @@ class SaccadeTest {
     }
 
     @Test
-    void listsEveryBackbone() throws IOException {
-        Ended listed = saccade("info", "--all", "--json");
-        assertEquals(0, listed.code(), listed.err());
-        Map<String, JsonNode> backbones = new LinkedHashMap<>();
-        new ObjectMapper()
-                .readTree(listed.out())
-                .forEach(backbone -> backbones.put(backbone.path("name").asText(), backbone));
-        assertTrue(backbones.keySet().containsAll(List.of("resnet50", "swin_tiny")));
-        JsonNode swin = backbones.get("swin_tiny");
-        assertEquals(27_520_698, swin.path("parameters").asLong());
-        assertEquals(28_288_354, swin.path("classifier_parameters").asLong());
-        assertEquals(4.49e9, swin.path("multiply_adds").asDouble(), 0.01e9);
-        assertFalse(swin.has("training_parameters"));
+    void listsBackbonesInLines() {
+        BackboneSummary summary =
+                new BackboneSummary("tiny", 1_234_567, 1_234_567, 2_000_000, 4_490_000_000L);
+        assertEquals(
+                Text.format("%-40s %12s %15s %15s%n", "tiny", "1.23", "2.00", "4.49"),
+                BackboneList.line(summary));
     }
 
     @Test

@@ -65,6 +65,8 @@ class WeightsCommandTest {
         args.addAll(List.of("--set", "model.backbone.stem_channels=64"));
         args.addAll(List.of("--set", "model.backbone.base_channels=64"));
         args.addAll(List.of("--set", "model.backbone.deep_stem=true"));
+        args.addAll(List.of("--set", "model.neck.out_channels=8"));
+        args.addAll(List.of("--set", "model.head.feat_channels=8"));
         args.addAll(List.of("--set", "data.train_transforms=[{type: normalize}, {type: pad}]"));
         args.addAll(List.of("--set", "data.val_transforms=[{type: normalize}, {type: pad}]"));
         args.addAll(List.of("--set", "iterations=1", "--out", run));

@@ -81,7 +81,7 @@ class FuzzTest {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-Djava.awt.headless=true"));
-        command.add("-XX:-OmitStackTraceInFastThrow");
+        command.addAll(List.of("-XX:-OmitStackTraceInFastThrow", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of("-Dai.djl.offline=true", "-Dai.djl.pytorch.num_threads=1"));
         command.add("-Dsaccade.home=" + Path.of("..").toAbsolutePath());
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
