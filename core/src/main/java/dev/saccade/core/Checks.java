@@ -106,6 +106,15 @@ public final class Checks {
         return size(key, values, size, size).each(key, values, least, most);
     }
 
+    /** Requires a pair of numbers within bounds, both included, the smaller one first. */
+    public Checks range(String key, List<? extends Number> pair, double least, double most) {
+        int before = problems.size();
+        each(key, pair, 2, least, most);
+        boolean fits =
+                problems.size() > before || pair.get(0).doubleValue() <= pair.get(1).doubleValue();
+        return fits ? this : add(key, pair, "the smaller number first");
+    }
+
     /** Requires numbers in ascending order without repetition. */
     public Checks ascending(String key, List<Integer> values) {
         boolean fits = values.stream().sorted().distinct().toList().equals(values);

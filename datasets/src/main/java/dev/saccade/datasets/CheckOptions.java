@@ -48,33 +48,19 @@ public record CheckOptions(
 
     /** Creates options that read pixels or headers. */
     public CheckOptions(boolean decode, TargetKind targets, int threads, Runnable onImage) {
-        this(depth(decode), targets, threads, onImage);
-    }
-
-    /** Creates options for objects with label maps beside them. */
-    public CheckOptions(
-            boolean decode,
-            TargetKind targets,
-            int semanticClasses,
-            int threads,
-            Runnable onImage) {
-        this(
-                depth(decode),
-                targets,
-                semanticClasses,
-                List.of(),
-                CheckedFiles.NONE,
-                threads,
-                onImage);
+        this(decode ? Depth.PIXELS : Depth.HEADERS, targets, threads, onImage);
     }
 
     /** Creates options for the targets of a head. */
     public CheckOptions(boolean decode, HeadConfig head, int threads, Runnable onImage) {
-        this(decode, head.targets(), head.semanticClasses(), threads, onImage);
-    }
-
-    private static Depth depth(boolean decode) {
-        return decode ? Depth.PIXELS : Depth.HEADERS;
+        this(
+                decode ? Depth.PIXELS : Depth.HEADERS,
+                head.targets(),
+                head.semanticClasses(),
+                List.of(),
+                CheckedFiles.NONE,
+                threads,
+                onImage);
     }
 
     /** Returns the options for a data set that is evaluated, not trained on. */

@@ -1,7 +1,8 @@
 package dev.saccade.datasets;
 
-import com.google.common.collect.ImmutableList;
+import com.google.common.collect.HashMultiset;
 import com.google.common.collect.Lists;
+import com.google.common.collect.Multiset;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.Checks;
@@ -13,19 +14,18 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.LabelMap;
 
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
- * A data set that shows photographs of rare classes several times (Gupta et al. 2019, LVIS;
- * mmengine's {@code ClassBalancedDataset}).
+ * A data set that repeats images of rare classes (Gupta et al. 2019, LVIS; mmengine's {@code
+ * ClassBalancedDataset}).
  *
- * <p>A class that the share {@code f} of the photographs shows has {@code max(1, sqrt(t / f))}
- * repeats, and a photograph, rounded up, the most of its classes. All that are trained on count; an
- * object counts if it is learned or a crowd. Photographs that are not trained on come once.
- * Repetitions follow one another; in training each is augmented with draws of its own.
+ * <p>A class in a fraction {@code f} of the images has {@code max(1, sqrt(t / f))} repeats, and an
+ * image the largest number of its classes, rounded up. Only images that are trained on count, with
+ * their trained objects and crowds; other images occur once. Repetitions are consecutive and
+ * augmented independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 
@@ -66,24 +66,20 @@ public final class ClassBalancedDataset implements Dataset {
             return new ClassBalancedDataset(dataset.open(root), oversampleThreshold, filterEmptyGt);
         }
 
-        /** Says what the files hold: nothing counts twice. */
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
             DatasetReport report = dataset.check(root, options);
-            if (report.errors() > 0 || hasLearnedObjects(report.statistics())) {
-                return report;
+            boolean hasObjects =
+                    report.statistics() instanceof ObjectStatistics statistics
+                            && statistics.objects().learned() > 0;
+            if (report.errors() == 0 && !hasObjects) {
+                try {
+                    open(root);
+                } catch (SaccadeException e) {
+                    return report.withError(Finding.error(NAME, e));
+                }
             }
-            try {
-                open(root);
-                return report;
-            } catch (SaccadeException e) {
-                return report.withError(Finding.error(NAME, e));
-            }
-        }
-
-        /** Returns whether there is something to count, without a second look at the files. */
-        private static boolean hasLearnedObjects(DatasetStatistics statistics) {
-            return statistics instanceof ObjectStatistics held && held.objects().learned() > 0;
+            return report;
         }
 
         @Override
@@ -103,27 +99,25 @@ public final class ClassBalancedDataset implements Dataset {
     public ClassBalancedDataset(
             Dataset dataset, double oversampleThreshold, boolean filterEmptyGt) {
         this.dataset = dataset;
-        ImmutableList.Builder<Set<Integer>> all = ImmutableList.builder();
-        Map<Integer, Integer> counts = new HashMap<>();
+        List<Set<Integer>> classesOf = new ArrayList<>();
+        Multiset<Integer> counts = HashMultiset.create();
         int trained = 0;
         boolean isAnnotated = false;
-        boolean showsObjects = false;
+        boolean hasObjects = false;
         for (int i = 0; i < dataset.size(); i++) {
-            ImageFile photo = dataset.image(i);
+            ImageFile image = dataset.image(i);
             List<Annotation> annotations = dataset.annotations(i);
-            boolean isTrained = TrainingTargets.keeps(photo, annotations);
+            boolean isTrained = TrainingTargets.keeps(image, annotations);
             Set<Integer> classes =
-                    isTrained ? TrainingTargets.classes(photo, annotations) : Set.of();
-            isAnnotated |= !annotations.isEmpty();
-            showsObjects |= !classes.isEmpty();
-            if (isTrained && classes.isEmpty() && !filterEmptyGt) {
-                classes = Set.of(dataset.classes().size());
-            }
+                    isTrained ? TrainingTargets.classes(image, annotations) : Set.of();
             trained += isTrained ? 1 : 0;
-            classes.forEach(label -> counts.merge(label, 1, Integer::sum));
-            all.add(classes);
+            isAnnotated |= !annotations.isEmpty();
+            hasObjects |= !classes.isEmpty();
+            boolean isOwnClass = isTrained && classes.isEmpty() && !filterEmptyGt;
+            classesOf.add(isOwnClass ? Set.of(dataset.classes().size()) : classes);
+            counts.addAll(classesOf.get(i));
         }
-        if (!showsObjects) {
+        if (!hasObjects) {
             throw SaccadeException.user(
                     "class_balanced: counts labeled objects, but %s; data whose pixels are labeled"
                             + " are named without class_balanced",
@@ -132,26 +126,18 @@ public final class ClassBalancedDataset implements Dataset {
                             : Text.format(
                                     "none of %s has any", Count.of(dataset.size(), "photograph")));
         }
-        this.positions = repeated(all.build(), counts, trained, oversampleThreshold);
-    }
-
-    private static ImmutableIntArray repeated(
-            List<Set<Integer>> classes,
-            Map<Integer, Integer> counts,
-            double photographs,
-            double threshold) {
-        ImmutableIntArray.Builder positions = ImmutableIntArray.builder();
-        for (int i = 0; i < classes.size(); i++) {
-            double repeats =
-                    classes.get(i).stream()
-                            .mapToDouble(label -> counts.get(label) / photographs)
-                            .map(share -> Math.sqrt(threshold / share))
-                            .reduce(1, Math::max);
+        ImmutableIntArray.Builder repeated = ImmutableIntArray.builder();
+        for (int i = 0; i < classesOf.size(); i++) {
+            double repeats = 1;
+            for (int label : classesOf.get(i)) {
+                double fraction = counts.count(label) / (double) trained;
+                repeats = Math.max(repeats, Math.sqrt(oversampleThreshold / fraction));
+            }
             for (int k = 0; k < Math.ceil(repeats); k++) {
-                positions.add(i);
+                repeated.add(i);
             }
         }
-        return positions.build();
+        this.positions = repeated.build();
     }
 
     @Override

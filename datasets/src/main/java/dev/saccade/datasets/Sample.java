@@ -17,64 +17,39 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * A photograph on its way through the transforms, with what it shows.
+ * An image and its labels on the way through the transforms.
  *
- * <p>Owns a native image: whoever ends up with a sample closes it. {@link #with} passes it on to a
- * new sample. Normalizing and padding are only noted here and carried out by {@link #write}, in one
- * pass from bytes to floats.
+ * <p>Owns a native image: the last owner of a sample closes it. {@link #with} passes the image on
+ * to a new sample. {@link #write} normalizes and pads in one pass from bytes to floats.
+ *
+ * @param image {@code [H, W, 3]} BGR, uint8 (float32 in 0..255 after a color transform), neither
+ *     normalized nor padded
+ * @param info the changes of the image so far
+ * @param targets objects in pixels of the image; masks, if any, of the padded size
+ * @param labels the class of every pixel of the padded size, if pixels are labeled
+ * @param normalization applied when the sample is written
+ * @param rejected whether another image takes its place, see {@link Transform#needsOthers}
  */
-public final class Sample implements AutoCloseable {
+public record Sample(
+        Mat image,
+        ImageInfo info,
+        Instances targets,
+        Optional<LabelMap> labels,
+        Optional<Normalization> normalization,
+        boolean rejected)
+        implements AutoCloseable {
 
-    private final Mat image;
-    private final ImageInfo info;
-    private final Instances targets;
-    private final Optional<LabelMap> labels;
-    private final Optional<Normalization> normalization;
-    private final boolean rejected;
-
-    private Sample(
-            Mat image,
-            ImageInfo info,
-            Instances targets,
-            Optional<LabelMap> labels,
-            Optional<Normalization> normalization,
-            boolean rejected) {
-        this.image = image;
-        this.info = info;
-        this.targets = targets;
-        this.labels = labels;
-        this.normalization = normalization;
-        this.rejected = rejected;
-    }
-
-    /**
-     * Returns a sample that owns its image.
-     *
-     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a color transform)
-     * @param targets what it shows, in pixels of the image; masks, if any, of its size
-     */
+    /** Returns a sample of labeled objects. */
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
         return new Sample(image, info, targets, Optional.empty(), Optional.empty(), false);
     }
 
-    /**
-     * Returns a sample that owns its image.
-     *
-     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a color transform)
-     * @param labels the class of every pixel of the image
-     */
+    /** Returns a sample of labeled pixels. */
     public static Sample of(Mat image, ImageInfo info, LabelMap labels) {
-        return new Sample(
-                image, info, Instances.empty(), Optional.of(labels), Optional.empty(), false);
+        return of(image, info, Instances.empty(), labels);
     }
 
-    /**
-     * Returns a sample that owns its image.
-     *
-     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a color transform)
-     * @param targets what it shows, in pixels of the image; masks, if any, of its size
-     * @param labels the class of every pixel of the image
-     */
+    /** Returns a sample of labeled objects and pixels. */
     public static Sample of(Mat image, ImageInfo info, Instances targets, LabelMap labels) {
         return new Sample(image, info, targets, Optional.of(labels), Optional.empty(), false);
     }
@@ -96,6 +71,11 @@ public final class Sample implements AutoCloseable {
             image.release();
         }
         return changed;
+    }
+
+    /** Returns the sample with other targets; see {@link #with}. */
+    public Sample withTargets(Instances newTargets) {
+        return with(image, info, newTargets);
     }
 
     /**
@@ -149,34 +129,6 @@ public final class Sample implements AutoCloseable {
      */
     public Sample reject() {
         return new Sample(image, info, targets, labels, normalization, true);
-    }
-
-    /** Returns whether another photograph takes its place. */
-    public boolean isRejected() {
-        return rejected;
-    }
-
-    /** Returns the image, [H, W, 3] BGR, uint8 or float32, neither normalized nor padded. */
-    public Mat image() {
-        return image;
-    }
-
-    /** Returns what has happened to the image so far. */
-    public ImageInfo info() {
-        return info;
-    }
-
-    /**
-     * Returns the objects in the coordinates of the image as it is now; masks, if they were asked
-     * for, of the padded size.
-     */
-    public Instances targets() {
-        return targets;
-    }
-
-    /** Returns the class of every pixel of the padded size, if they were asked for. */
-    public Optional<LabelMap> labels() {
-        return labels;
     }
 
     /**

@@ -30,7 +30,7 @@ public interface SamplePool {
 
     /**
      * Returns these samples after several steps; another one is drawn in place of one that is
-     * {@linkplain Sample#isRejected rejected} on the way.
+     * {@linkplain Sample#rejected rejected} on the way.
      */
     default SamplePool after(List<Transform> steps) {
         if (steps.isEmpty() || this == NONE) {
@@ -39,7 +39,7 @@ public interface SamplePool {
         return random -> {
             for (int i = 0; i < MOST_DRAWS; i++) {
                 Sample sample = Transform.applyAll(steps, draw(random), this, random);
-                if (!sample.isRejected()) {
+                if (!sample.rejected()) {
                     return sample;
                 }
                 sample.close();

@@ -93,7 +93,7 @@ public interface Transform extends PartConfig {
 
     /**
      * Returns likewise a sample after several steps, which may need others; a sample that a step
-     * {@linkplain Sample#isRejected rejects} goes no further.
+     * {@linkplain Sample#rejected rejects} goes no further.
      *
      * @param others went through what came before the first of the steps
      */
@@ -101,7 +101,7 @@ public interface Transform extends PartConfig {
             List<Transform> steps, Sample sample, SamplePool others, SplittableRandom random) {
         Sample changed = sample;
         try {
-            for (int i = 0; i < steps.size() && !changed.isRejected(); i++) {
+            for (int i = 0; i < steps.size() && !changed.rejected(); i++) {
                 Transform step = steps.get(i);
                 boolean hasOthers = others != SamplePool.NONE || !step.needsOthers();
                 require(hasOthers, step, "needs other photographs, expected in training only");

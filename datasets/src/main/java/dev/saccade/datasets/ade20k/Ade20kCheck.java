@@ -1,6 +1,5 @@
 package dev.saccade.datasets.ade20k;
 
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.CheckOptions.Depth;
@@ -17,44 +16,40 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Finds every fault of a data set in the layout of ADE20K and counts the pixels of its classes. */
 final class Ade20kCheck {
 
-    private final CheckOptions options;
-    private final LabelCode code;
+    private Ade20kCheck() {}
 
-    private Ade20kCheck(CheckOptions options, LabelCode code) {
-        this.options = options;
-        this.code = code;
-    }
-
-    /** Returns what the data set holds and all that is wrong with it; nothing is thrown for it. */
+    /** Returns the statistics and all faults of the data set. */
     static DatasetReport run(Ade20kDataset.Config config, Path root, CheckOptions options) {
         Findings findings = new Findings();
         String folder = root.resolve(config.annotations()).toString();
         if (options.targets() != TargetKind.LABEL_MAPS) {
-            findings.accept(
-                    Finding.error(
-                            folder,
-                            "",
-                            "pixels are labeled, but the model learns to find objects"));
+            findings.error(folder, "pixels are labeled, but the model learns to find objects");
         }
-        List<String> names = List.of();
-        List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
-        try {
-            List<LabelFile> pairs = config.pairs(root, findings);
-            names = config.names(root);
-            Ade20kCheck check = new Ade20kCheck(options, config.code(names));
-            pairs.forEach(pair -> checks.add(() -> check.check(pair)));
-        } catch (SaccadeException e) {
-            findings.accept(Finding.error(folder, e));
-        }
-        return findings.report(LabelCheck.run(folder, names, checks, options, findings));
+        List<String> names = new ArrayList<>();
+        List<LabelFile> pairs = new ArrayList<>();
+        findings.attempt(
+                folder,
+                () -> {
+                    List<LabelFile> found = config.pairs(root, findings);
+                    names.addAll(config.names(root));
+                    config.code(names);
+                    pairs.addAll(found);
+                });
+        return findings.report(
+                LabelCheck.run(
+                        folder,
+                        names,
+                        pairs,
+                        pair -> check(pair, config.code(names), options),
+                        options,
+                        findings));
     }
 
-    private LabelCheck.Found check(LabelFile pair) {
+    private static LabelCheck.Found check(LabelFile pair, LabelCode code, CheckOptions options) {
         List<Finding> findings = new ArrayList<>();
         Optional<ImageHeader> photo = ImageCheck.run(pair.photo(), options, findings::add);
         options.files().labelMap(pair.labels());

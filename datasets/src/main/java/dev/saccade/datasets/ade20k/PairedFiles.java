@@ -1,12 +1,11 @@
 package dev.saccade.datasets.ade20k;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
-import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.labels.LabelFile;
 
 import java.io.IOException;
@@ -14,12 +13,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -54,12 +53,12 @@ record PairedFiles(Path root, Half photos, Half labels) {
      *
      * @throws SaccadeException if a folder cannot be read
      */
-    List<LabelFile> find(Consumer<Finding> findings) {
+    List<LabelFile> find(Reporter findings) {
         SortedMap<String, Path> images = files(photos, findings);
         SortedMap<String, Path> maps = files(labels, findings);
-        ImmutableList.Builder<LabelFile> pairs = ImmutableList.builder();
+        List<LabelFile> pairs = new ArrayList<>();
         if (images.isEmpty() || maps.isEmpty()) {
-            return List.of();
+            return pairs;
         }
         images.forEach(
                 (stem, photo) -> {
@@ -67,58 +66,54 @@ record PairedFiles(Path root, Half photos, Half labels) {
                     if (map != null) {
                         pairs.add(new LabelFile(photo, map));
                     } else {
-                        findings.accept(missing(photo, "label map", labels.file(stem)));
+                        report(photo, "label map", labels.file(stem), findings);
                     }
                 });
-        maps.forEach((stem, map) -> findings.accept(missing(map, "photograph", photos.file(stem))));
-        return pairs.build();
+        maps.forEach((stem, map) -> report(map, "photograph", photos.file(stem), findings));
+        return pairs;
     }
 
-    private static Finding missing(Path file, String counterpart, Path expected) {
-        return Finding.error(
-                file.toString(), "", Text.format("has no %s, expected %s", counterpart, expected));
+    private static void report(Path file, String missing, Path expected, Reporter findings) {
+        findings.error(file.toString(), "has no %s, expected %s", missing, expected);
     }
 
-    private SortedMap<String, Path> files(Half half, Consumer<Finding> findings) {
+    private SortedMap<String, Path> files(Half half, Reporter findings) {
         SortedMap<String, Path> files = new TreeMap<>();
         SortedSet<String> others = new TreeSet<>();
         String place = half.folder.toString();
         if (!Files.isDirectory(half.folder)) {
-            findings.accept(
-                    Finding.error(
-                            place,
-                            "",
-                            Text.format(
-                                    "no such folder (data.train.%s or data.val.%s of a config); %s",
-                                    half.key, half.key, DataFolder.content(root))));
+            findings.error(
+                    place,
+                    "no such folder (data.train.%s or data.val.%s of a config); %s",
+                    half.key,
+                    half.key,
+                    DataFolder.content(root));
             return files;
         }
-        try (Stream<Path> all = Files.walk(half.folder, FileVisitOption.FOLLOW_LINKS)) {
-            all.filter(Files::isRegularFile)
-                    .filter(file -> !file.getFileName().toString().startsWith("."))
-                    .forEach(
-                            file -> {
-                                String path = half.folder.relativize(file).toString();
-                                if (path.endsWith(half.suffix)) {
-                                    int end = path.length() - half.suffix.length();
-                                    files.put(path.substring(0, end).replace('\\', '/'), file);
-                                } else {
-                                    others.add(ending(file.getFileName().toString()));
-                                }
-                            });
-        } catch (IOException | UncheckedIOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", half.folder, e.getMessage());
+        for (Path file : regularFiles(half.folder)) {
+            String path = half.folder.relativize(file).toString();
+            if (path.endsWith(half.suffix)) {
+                int end = path.length() - half.suffix.length();
+                files.put(path.substring(0, end).replace('\\', '/'), file);
+            } else {
+                others.add(ending(file.getFileName().toString()));
+            }
         }
         if (files.isEmpty()) {
-            findings.accept(
-                    Finding.error(
-                            place,
-                            "",
-                            Text.format(
-                                    "has no file that ends in \"%s\"%s",
-                                    half.suffix, instead(half, others))));
+            findings.error(
+                    place, "has no file that ends in \"%s\"%s", half.suffix, instead(half, others));
         }
         return files;
+    }
+
+    private static List<Path> regularFiles(Path folder) {
+        try (Stream<Path> all = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
+            return all.filter(Files::isRegularFile)
+                    .filter(file -> !file.getFileName().toString().startsWith("."))
+                    .toList();
+        } catch (IOException | UncheckedIOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
+        }
     }
 
     private static String ending(String name) {

@@ -8,9 +8,10 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation.Bbox;
 import dev.saccade.datasets.AnnotationTable;
 
-import java.util.Arrays;
-import java.util.Map;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
  * Recognizes boxes in another format than COCO's by how they fit into their images.
@@ -76,6 +77,9 @@ final class BoxFormat {
         }
     }
 
+    private static final List<Order> SUSPECTED =
+            List.of(Order.CORNERS, Order.CENTERS, Order.SWAPPED, Order.SWAPPED_CORNERS);
+
     private final Multiset<Order> fitting = EnumMultiset.create(Order.class);
     private final Multiset<Order> fittingFractions = EnumMultiset.create(Order.class);
     private Optional<Bbox> first = Optional.empty();
@@ -89,13 +93,7 @@ final class BoxFormat {
     /** Returns the fault of all boxes of a file; empty if they are in COCO's format. */
     static Optional<String> fault(AnnotationTable table) {
         BoxFormat format = new BoxFormat();
-        Map<Long, Integer> images = table.imagesById();
-        for (int row = 0; row < table.annotationIds().length(); row++) {
-            Integer image = images.get(table.annotationImageIds().get(row));
-            if (image != null) {
-                format.add(table.box(row), table.imageSize(image));
-            }
-        }
+        table.objects().forEach(object -> format.add(object.row().box(), object.image().size()));
         return format.fault();
     }
 
@@ -109,28 +107,24 @@ final class BoxFormat {
             addFitting(fittingFractions, box, UNIT, FRACTION_TOLERANCE);
             first = first.or(() -> Optional.of(box));
         }
-        addFitting(fitting, box, image, ObjectCheck.TOLERANCE);
+        double tolerance = ObjectCheck.TOLERANCE;
+        addFitting(fitting, box, image, tolerance);
         double[] corners = Order.COCO.corners(box.x(), box.y(), box.width(), box.height());
-        out += isWithin(corners, image, ObjectCheck.TOLERANCE, ObjectCheck.TOLERANCE) ? 0 : 1;
-        double across = Math.max(ObjectCheck.TOLERANCE, FAR * image.width());
-        double down = Math.max(ObjectCheck.TOLERANCE, FAR * image.height());
+        double across = Math.max(tolerance, FAR * image.width());
+        double down = Math.max(tolerance, FAR * image.height());
+        out += isWithin(corners, image, tolerance, tolerance) ? 0 : 1;
         farOut += isWithin(corners, image, across, down) ? 0 : 1;
     }
 
     private static void addFitting(Multiset<Order> all, Bbox box, Size image, double tolerance) {
-        for (Order order : Order.values()) {
-            if (order.fits(box, image, tolerance)) {
-                all.add(order);
-            }
-        }
+        Stream.of(Order.values())
+                .filter(order -> order.fits(box, image, tolerance))
+                .forEach(all::add);
     }
 
     private static boolean isFraction(Bbox box) {
-        double limit = 1 + FRACTION_TOLERANCE;
-        return Math.abs(box.x()) <= limit
-                && Math.abs(box.y()) <= limit
-                && box.width() <= limit
-                && box.height() <= limit;
+        return DoubleStream.of(Math.abs(box.x()), Math.abs(box.y()), box.width(), box.height())
+                .allMatch(number -> number <= 1 + FRACTION_TOLERANCE);
     }
 
     private static boolean isWithin(double[] corner, Size image, double across, double down) {
@@ -149,15 +143,19 @@ final class BoxFormat {
                                     + " the width and height of the image)",
                             text(first.orElseThrow()), fractionOrder()));
         }
-        boolean areCorners = farOut > MANY_CORNERS * boxes;
-        if (areCorners && isFitting(Order.CORNERS)) {
-            return looksLike(Order.CORNERS);
-        } else if (areMany(out) && isFitting(Order.CENTERS)) {
-            return looksLike(Order.CENTERS);
-        } else if (areMany(farOut) && isFitting(Order.SWAPPED)) {
-            return looksLike(Order.SWAPPED);
-        } else if (areMany(farOut) && isFitting(Order.SWAPPED_CORNERS)) {
-            return looksLike(Order.SWAPPED_CORNERS);
+        for (Order order : SUSPECTED) {
+            boolean isLikely =
+                    switch (order) {
+                        case CORNERS -> farOut > MANY_CORNERS * boxes;
+                        case CENTERS -> areMany(out);
+                        default -> areMany(farOut);
+                    };
+            if (isLikely && fitting.count(order) >= FITTING * boxes) {
+                return Optional.of(
+                        Text.format(
+                                "the bboxes look like %s, expected [x, y, width, height]",
+                                order.numbers));
+            }
         }
         return farOut > MOST * boxes && farOut >= FEW
                 ? Optional.of(
@@ -173,20 +171,10 @@ final class BoxFormat {
         return count > MANY * boxes && count >= FEW;
     }
 
-    private boolean isFitting(Order order) {
-        return fitting.count(order) >= FITTING * boxes;
-    }
-
-    private static Optional<String> looksLike(Order order) {
-        return Optional.of(
-                Text.format(
-                        "the bboxes look like %s, expected [x, y, width, height]", order.numbers));
-    }
-
     /** Returns the order of fractions; YOLO's if nothing speaks against it. */
     private String fractionOrder() {
         Order order =
-                Arrays.stream(Order.values())
+                Stream.of(Order.values())
                         .filter(o -> fittingFractions.count(o) >= FITTING * fractions)
                         .findFirst()
                         .orElse(Order.COCO);

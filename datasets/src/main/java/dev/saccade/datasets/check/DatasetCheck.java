@@ -1,6 +1,5 @@
 package dev.saccade.datasets.check;
 
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
@@ -9,6 +8,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.AnnotationTable.Row;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
@@ -21,7 +21,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 
 /** Checks a data set that is open already, such as one that a program created. */
 public final class DatasetCheck {
@@ -31,11 +30,10 @@ public final class DatasetCheck {
     private final Dataset dataset;
     private final CheckOptions options;
     private final Findings findings = new Findings();
+    private final List<Item> items = new ArrayList<>();
 
-    /** Positions of the images that can be used. */
-    private final List<Integer> indices = new ArrayList<>();
-
-    private final List<ImageFile> images = new ArrayList<>();
+    /** An image that can be used, and its position in the data set. */
+    private record Item(int index, ImageFile image) {}
 
     private DatasetCheck(Dataset dataset, CheckOptions options) {
         this.dataset = dataset;
@@ -51,20 +49,13 @@ public final class DatasetCheck {
         check.checkClasses();
         check.checkImages();
         DatasetStatistics statistics =
-                options.targets().hasObjects()
-                        ? check.checkObjects()
-                        : LabelCheck.run(
-                                DATA_SET,
-                                dataset.classes(),
-                                check.labelChecks(dataset.classes().size(), /* withImages= */ true),
-                                options,
-                                check.findings);
+                options.targets().hasObjects() ? check.checkObjects() : check.checkPixels();
         return check.findings.report(statistics);
     }
 
     @FormatMethod
     private void error(String subject, @FormatString String message, Object... args) {
-        findings.accept(Finding.error(DATA_SET, subject, Text.format(message, args)));
+        findings.errorAt(DATA_SET, subject, message, args);
     }
 
     private void checkClasses() {
@@ -80,8 +71,7 @@ public final class DatasetCheck {
     private void checkImages() {
         for (int i = 0; i < dataset.size(); i++) {
             try {
-                images.add(dataset.image(i));
-                indices.add(i);
+                items.add(new Item(i, dataset.image(i)));
             } catch (SaccadeException e) {
                 error("image " + i, "%s", e.getMessage());
             }
@@ -89,9 +79,19 @@ public final class DatasetCheck {
         if (dataset.size() == 0) {
             error("", "has no images");
         }
-        ImmutableLongArray ids =
-                ImmutableLongArray.copyOf(images.stream().mapToLong(ImageFile::id));
-        findings.requireUnique(DATA_SET, "image", ids);
+        findings.requireUnique(
+                DATA_SET, "image", items.stream().mapToLong(item -> item.image.id()));
+    }
+
+    private DatasetStatistics checkPixels() {
+        List<String> classes = dataset.classes();
+        return LabelCheck.run(
+                DATA_SET,
+                classes,
+                items,
+                item -> checkLabels(item, classes.size(), ImageCheck.findings(item.image, options)),
+                options,
+                findings);
     }
 
     private DatasetStatistics checkObjects() {
@@ -99,31 +99,35 @@ public final class DatasetCheck {
         for (int label = 0; label < dataset.classes().size(); label++) {
             builder.addCategory(label, dataset.classes().get(label));
         }
-        for (int i = 0; i < images.size(); i++) {
-            ImageFile image = images.get(i);
+        for (Item item : items) {
+            ImageFile image = item.image;
             builder.addImage(image.id(), image.file().toString(), image.size());
-            for (Annotation annotation : dataset.annotations(indices.get(i))) {
+            for (Annotation annotation : dataset.annotations(item.index)) {
                 builder.addAnnotation(image.id(), annotation.label(), annotation);
                 checkAnnotation(image, annotation);
             }
         }
         AnnotationTable table = builder.build();
-        findings.requireUnique(DATA_SET, "annotation", table.annotationIds());
+        findings.requireUnique(
+                DATA_SET, "annotation", table.annotations().stream().mapToLong(Row::id));
         Set<Long> wanted = table.categories(List.of());
         Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
         SmallObjects.warning(table, DATA_SET, wanted, options.transforms()).ifPresent(findings);
-        ImageCheck.run(images, options, findings);
+        ImageCheck.run(items.stream().map(Item::image).toList(), options, findings);
         if (options.targets().hasLabelMaps()) {
             int classes = dataset.semanticClasses();
-            SemanticClasses.fault(classes, options, "semanticClasses() of the data set")
-                    .ifPresentOrElse(
-                            fault -> error("", "%s", fault),
-                            () ->
-                                    LabelCheck.run(
-                                            labelChecks(classes, /* withImages= */ false),
-                                            options,
-                                            findings));
+            Optional<String> fault =
+                    LabelCheck.fault(classes, options, "semanticClasses() of the data set");
+            if (fault.isPresent()) {
+                error("", "%s", fault.get());
+            } else {
+                LabelCheck.run(
+                        items,
+                        item -> checkLabels(item, classes, new ArrayList<>()),
+                        options,
+                        findings);
+            }
         }
         return ObjectCounts.count(table, List.of());
     }
@@ -145,28 +149,11 @@ public final class DatasetCheck {
         }
     }
 
-    private List<Callable<LabelCheck.Found>> labelChecks(int classes, boolean withImages) {
-        List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
-        for (int i = 0; i < images.size(); i++) {
-            ImageFile image = images.get(i);
-            int index = indices.get(i);
-            checks.add(
-                    () -> {
-                        List<Finding> found =
-                                withImages
-                                        ? ImageCheck.findings(image, options)
-                                        : new ArrayList<>();
-                        return checkLabels(image, index, classes, found);
-                    });
-        }
-        return checks;
-    }
-
-    private LabelCheck.Found checkLabels(
-            ImageFile image, int index, int classes, List<Finding> found) {
+    private LabelCheck.Found checkLabels(Item item, int classes, List<Finding> found) {
+        ImageFile image = item.image;
         String subject = Text.format("labels of image %d (%s)", image.id(), image.file());
         try {
-            LabelMap labels = dataset.labels(index);
+            LabelMap labels = dataset.labels(item.index);
             if (!labels.size().equals(image.size())) {
                 throw SaccadeException.user(
                         "are %s (height x width), but the image is %s",

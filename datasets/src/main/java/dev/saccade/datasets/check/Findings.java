@@ -1,16 +1,14 @@
 package dev.saccade.datasets.check;
 
-import com.google.common.primitives.ImmutableLongArray;
-
 import dev.saccade.core.Problems;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /** Collects the faults of a data set; counts all and keeps the first 10,000 of a severity. */
 public final class Findings implements Reporter {
@@ -35,14 +33,13 @@ public final class Findings implements Reporter {
      *
      * @param kind of the ids, such as {@code image}
      */
-    public void requireUnique(String file, String kind, ImmutableLongArray ids) {
-        long[] sorted = ids.toArray();
-        Arrays.sort(sorted);
+    public void requireUnique(String file, String kind, LongStream ids) {
+        long[] sorted = ids.sorted().toArray();
         IntStream.range(1, sorted.length)
                 .filter(i -> sorted[i] == sorted[i - 1])
                 .mapToLong(i -> sorted[i])
                 .distinct()
-                .forEach(id -> accept(Finding.error(file, kind + " " + id, "id occurs twice")));
+                .forEach(id -> errorAt(file, kind + " " + id, "id occurs twice"));
     }
 
     public boolean hasErrors() {

@@ -1,11 +1,13 @@
 package dev.saccade.datasets.check;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.Workers;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.datasets.PixelStatistics.PerClass;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** Counts labeled pixels while label maps are checked. */
 public final class LabelCheck {
@@ -49,12 +52,13 @@ public final class LabelCheck {
      * Counts the pixels of a data set and reports its faults.
      *
      * @param file the data set, for messages
-     * @param checks one for each image
+     * @param check the check of an item, which is an image and its label map
      */
-    public static PixelStatistics run(
+    public static <T> PixelStatistics run(
             String file,
             List<String> classes,
-            List<Callable<Found>> checks,
+            List<T> items,
+            Function<T, Found> check,
             CheckOptions options,
             Findings findings) {
         long[] pixels = new long[classes.size() + 1];
@@ -68,14 +72,12 @@ public final class LabelCheck {
                         images[label] += counts[label] > 0 ? 1 : 0;
                     }
                 };
-        run(
-                checks,
-                options,
-                findings,
+        Consumer<Found> receiver =
                 found -> {
                     found.counts().ifPresent(count);
                     options.onImage().run();
-                });
+                };
+        run(items, check, options, findings, receiver);
         long ignored = pixels[classes.size()];
         long total = Arrays.stream(pixels).sum() - ignored;
         if (total == 0 && ignored > 0) {
@@ -92,27 +94,50 @@ public final class LabelCheck {
         return new PixelStatistics(usable[0], total, ignored, perClass);
     }
 
-    /**
-     * Reports the faults of label maps beside objects, whose images are checked by themselves.
-     *
-     * @param checks one for each label map
-     */
-    public static void run(List<Callable<Found>> checks, CheckOptions options, Findings findings) {
-        run(checks, options, findings, found -> {});
+    /** Reports the faults of label maps beside objects, whose images are checked separately. */
+    public static <T> void run(
+            List<T> items, Function<T, Found> check, CheckOptions options, Findings findings) {
+        run(items, check, options, findings, found -> {});
     }
 
-    private static void run(
-            List<Callable<Found>> checks,
+    private static <T> void run(
+            List<T> items,
+            Function<T, Found> check,
             CheckOptions options,
             Findings findings,
-            Consumer<Found> onFound) {
+            Consumer<Found> receiver) {
+        List<Callable<Found>> checks = new ArrayList<>();
+        items.forEach(item -> checks.add(() -> check.apply(item)));
         try (Workers workers = new Workers("dataset-check", options.threads())) {
             workers.run(
                     checks,
                     found -> {
                         found.findings().forEach(findings);
-                        onFound.accept(found);
+                        receiver.accept(found);
                     });
         }
+    }
+
+    /**
+     * Compares the number of classes of label maps beside objects with a semantic head.
+     *
+     * @param classes of the label maps; 0 if there are none
+     * @param key the setting of the number, for messages
+     */
+    public static Optional<String> fault(int classes, CheckOptions options, String key) {
+        if (classes == 0) {
+            return Optional.of(
+                    "has no label maps beside its objects, but the semantic_head of the model predicts"
+                            + " the class of every pixel; in COCO's format label_maps names their"
+                            + " folder, and semantic_head: null does without them");
+        }
+        int most = options.semanticClasses();
+        return classes <= most
+                ? Optional.empty()
+                : Optional.of(
+                        Text.format(
+                                "%s is %d, but model.head.semantic_head.num_classes is %d, expected at"
+                                        + " least as many",
+                                key, classes, most));
     }
 }

@@ -3,12 +3,15 @@ package dev.saccade.datasets.check;
 import com.google.common.collect.HashMultiset;
 import com.google.common.collect.Multiset;
 
-import dev.saccade.datasets.Annotation;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation.Mark;
 import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.AnnotationTable.LabeledObject;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.TrainingTargets;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,33 +31,35 @@ public final class ObjectCounts {
      * @param wanted the names of the classes that count; all if empty
      */
     public static ObjectStatistics count(AnnotationTable table, List<String> wanted) {
-        int boxes = table.annotationIds().length();
-        Map<Long, Integer> images = table.imagesById();
         Set<Long> categories = table.categories(wanted);
-        long imagesWithBoxes =
-                table.annotationImageIds().stream().distinct().filter(images::containsKey).count();
-        int crowds = 0;
         int usable = 0;
         int trained = 0;
-        Multiset<Integer> perImage = HashMultiset.create();
+        Set<Long> withBoxes = new HashSet<>();
+        Multiset<Long> perImage = HashMultiset.create();
         Multiset<List<Long>> perClass = HashMultiset.create();
-        for (int row = 0; row < boxes; row++) {
-            Integer image = images.get(table.annotationImageIds().get(row));
-            long category = table.annotationCategoryIds().get(row);
-            Annotation object = table.withoutOutline(row, categories.contains(category) ? 0 : -1);
-            crowds += object.crowd() ? 1 : 0;
-            if (image != null && TrainingTargets.isUsable(object, table.imageSize(image))) {
+        for (LabeledObject object : table.objects()) {
+            long image = object.image().id();
+            long category = object.row().categoryId();
+            int label = categories.contains(category) ? 0 : -1;
+            Size size = object.image().size();
+            withBoxes.add(image);
+            if (TrainingTargets.isUsable(object.row().withoutOutline(label), size)) {
                 usable++;
                 perImage.add(image);
-                perClass.add(List.of((long) image, category));
-                trained += TrainingTargets.isLargeEnough(table.imageSize(image)) ? 1 : 0;
+                perClass.add(List.of(image, category));
+                trained += TrainingTargets.isLargeEnough(size) ? 1 : 0;
             }
         }
-        int all = table.imageIds().length();
+        int images = table.images().size();
+        int boxes = table.annotations().size();
+        long crowds =
+                table.annotations().stream()
+                        .filter(row -> row.marks().contains(Mark.CROWD))
+                        .count();
         return new ObjectStatistics(
-                all,
-                (int) (all - imagesWithBoxes),
-                new ObjectStatistics.Counts(boxes, crowds, usable, trained),
+                images,
+                images - withBoxes.size(),
+                new ObjectStatistics.Counts(boxes, (int) crowds, usable, trained),
                 new ObjectStatistics.Density(largest(perImage), largest(perClass)),
                 perClass(table, wanted),
                 perSize(table));
@@ -67,15 +72,17 @@ public final class ObjectCounts {
     private static Map<String, Integer> perClass(AnnotationTable table, List<String> wanted) {
         Map<Long, String> names = new HashMap<>();
         Map<String, Integer> counts = new LinkedHashMap<>();
-        for (int i = 0; i < table.categoryNames().size(); i++) {
-            String name = table.categoryNames().get(i);
-            names.putIfAbsent(table.categoryIds().get(i), name);
-            if (wanted.isEmpty() || wanted.contains(name)) {
-                counts.put(name, 0);
+        for (AnnotationTable.Category category : table.categories()) {
+            names.putIfAbsent(category.id(), category.name());
+            if (wanted.isEmpty() || wanted.contains(category.name())) {
+                counts.put(category.name(), 0);
             }
         }
-        table.annotationCategoryIds()
-                .forEach(id -> counts.computeIfPresent(names.get(id), (name, count) -> count + 1));
+        table.annotations()
+                .forEach(
+                        row ->
+                                counts.computeIfPresent(
+                                        names.get(row.categoryId()), (name, count) -> count + 1));
         return counts;
     }
 
@@ -84,9 +91,8 @@ public final class ObjectCounts {
         for (int edge = SMALLEST_BUCKET; edge <= 2 * LARGEST_BUCKET; edge *= 2) {
             counts.put(bucket(edge - 1), 0);
         }
-        for (int row = 0; row < table.annotationIds().length(); row++) {
-            counts.merge(bucket(Math.sqrt(table.box(row).area())), 1, Integer::sum);
-        }
+        table.annotations()
+                .forEach(row -> counts.merge(bucket(Math.sqrt(row.box().area())), 1, Integer::sum));
         return counts;
     }
 

@@ -2,7 +2,7 @@ package dev.saccade.datasets.check;
 
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.image.PngPalette;
+import dev.saccade.datasets.image.IndexPng;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ final class Palettes {
 
     /** Adds a label map of a part; one without a palette does not count. */
     void add(String part, Path file) {
-        List<Integer> colors = PngPalette.read(file);
+        List<Integer> colors = IndexPng.palette(file);
         if (!colors.isEmpty()) {
             synchronized (this) {
                 uses.merge(List.of(part, colors), new Use(part, colors, file, 1), Use::merge);

@@ -7,9 +7,10 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
-import dev.saccade.datasets.Dropped;
+import dev.saccade.datasets.AnnotationTable.LabeledObject;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageScale;
+import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.Transform;
 
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /** Warns of objects that have too few pixels left in the input of the model. */
 public final class SmallObjects {
@@ -51,41 +51,30 @@ public final class SmallObjects {
             return Optional.empty();
         }
         Map<Size, ImageScale> scales = new HashMap<>();
-        Map<Long, Integer> images = table.imagesById();
         Multiset<Long> all = HashMultiset.create();
+        Multiset<Long> smallOf = HashMultiset.create();
         List<Small> small = new ArrayList<>();
-        for (int row = 0; row < table.annotationIds().length(); row++) {
-            Integer image = images.get(table.annotationImageIds().get(row));
-            long category = table.annotationCategoryIds().get(row);
-            if (image == null || !wanted.contains(category)) {
-                continue;
-            }
-            Annotation object = table.withoutOutline(row, 0);
-            Size size = table.imageSize(image);
-            if (Dropped.reason(object, size).isEmpty()) {
+        for (LabeledObject object : table.objects()) {
+            Size size = object.image().size();
+            Annotation annotation = object.row().withoutOutline(0);
+            long category = object.row().categoryId();
+            if (wanted.contains(category) && TrainingTargets.isUsable(annotation, size)) {
                 ImageScale scale =
                         scales.computeIfAbsent(size, s -> ImageScale.of(s).after(transforms));
-                double edge = Math.sqrt(object.box().area());
+                double edge = Math.sqrt(annotation.box().area());
                 all.add(category);
                 if (edge * scale.factor() < LEAST) {
+                    smallOf.add(category);
                     small.add(new Small(category, edge, scale.factor(), size, scale.size()));
                 }
             }
         }
-        return warning(table, file, all, small);
-    }
-
-    private static Optional<Finding> warning(
-            AnnotationTable table, String file, Multiset<Long> all, List<Small> small) {
-        Multiset<Long> smallOf = HashMultiset.create();
-        small.forEach(object -> smallOf.add(object.category));
         List<String> classes =
-                new TreeSet<>(smallOf.elementSet())
-                        .stream()
-                                .filter(c -> smallOf.count(c) >= FRACTION_OF_CLASS * all.count(c))
-                                .map(c -> table.categoryIds().asList().indexOf(c))
-                                .map(table.categoryNames()::get)
-                                .toList();
+                table.categories().stream()
+                        .filter(category -> smallOf.contains(category.id()))
+                        .filter(c -> smallOf.count(c.id()) >= FRACTION_OF_CLASS * all.count(c.id()))
+                        .map(AnnotationTable.Category::name)
+                        .toList();
         if (small.isEmpty() || (small.size() < FRACTION_OF_ALL * all.size() && classes.isEmpty())) {
             return Optional.empty();
         }
@@ -94,26 +83,21 @@ public final class SmallObjects {
         Small typical = small.get(small.size() / 10);
         Small median = small.get(small.size() / 2);
         double factor = WANTED / typical.edge;
-        return Optional.of(
-                Finding.warning(
-                        file,
-                        "",
-                        Text.format(
-                                "%d of %d objects%s are smaller than %.0f pixels in the model input"
-                                        + " (half of these below %.1f); set image_size: [%d, %d], or"
-                                        + " cut the images into tiles of about %dx%d pixels, also to"
-                                        + " predict",
-                                small.size(),
-                                all.size(),
-                                classes.isEmpty()
-                                        ? ""
-                                        : " (most of " + String.join(", ", classes) + ")",
-                                LEAST,
-                                median.edge * median.factor,
-                                rounded(factor * typical.image.width()),
-                                rounded(factor * typical.image.height()),
-                                rounded(typical.input.width() / factor),
-                                rounded(typical.input.height() / factor))));
+        String message =
+                Text.format(
+                        "%d of %d objects%s are smaller than %.0f pixels in the model input (half"
+                                + " of these below %.1f); set image_size: [%d, %d], or cut the"
+                                + " images into tiles of about %dx%d pixels, also to predict",
+                        small.size(),
+                        all.size(),
+                        classes.isEmpty() ? "" : " (most of " + String.join(", ", classes) + ")",
+                        LEAST,
+                        median.edge * median.factor,
+                        rounded(factor * typical.image.width()),
+                        rounded(factor * typical.image.height()),
+                        rounded(typical.input.width() / factor),
+                        rounded(typical.input.height() / factor));
+        return Optional.of(Finding.warning(file, "", message));
     }
 
     private static int rounded(double edge) {

@@ -1,8 +1,10 @@
 package dev.saccade.datasets.coco;
 
+import com.google.common.collect.Iterables;
+
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.AnnotationTable.ImageRow;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
@@ -15,52 +17,29 @@ import dev.saccade.datasets.check.SmallObjects;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Finds every fault of a COCO data set in one pass over its annotations and images. */
-final class CocoCheck {
+/**
+ * Finds every fault of a COCO data set in one pass over its annotations and images.
+ *
+ * @param classes the wanted classes; all if empty
+ * @param labelMaps the label maps beside the objects, if any
+ */
+record CocoCheck(
+        Path annotations, Path images, List<String> classes, Optional<LabelMaps> labelMaps) {
 
-    private final Path annotations;
-    private final Path images;
-    private final List<String> classes;
-    private final Optional<LabelMaps> labelMaps;
-    private final Findings findings = new Findings();
-
-    private CocoCheck(
-            Path annotations, Path images, List<String> classes, Optional<LabelMaps> labelMaps) {
-        this.annotations = annotations;
-        this.images = images;
-        this.classes = classes;
-        this.labelMaps = labelMaps;
-    }
-
-    /**
-     * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
-     *
-     * @param classes the wanted classes; all if empty
-     * @param labelMaps where the label maps beside the objects are, if there are any
-     */
-    static DatasetReport run(
-            Path annotations,
-            Path images,
-            List<String> classes,
-            Optional<LabelMaps> labelMaps,
-            CheckOptions options) {
-        return new CocoCheck(annotations, images, classes, labelMaps).run(options);
-    }
-
-    private DatasetReport run(CheckOptions options) {
+    /** Returns the statistics and all faults of the data set. */
+    DatasetReport run(CheckOptions options) {
+        Findings findings = new Findings();
         String file = annotations.toString();
         if (!options.targets().hasObjects()) {
-            findings.accept(
-                    Finding.error(
-                            file,
-                            "",
-                            "objects are labeled, but the model learns the class of every pixel"));
+            findings.error(
+                    file, "objects are labeled, but the model learns the class of every pixel");
         }
         AnnotationTable table;
         try {
@@ -75,38 +54,33 @@ final class CocoCheck {
         Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, file, wanted, masked).check(findings);
         SmallObjects.warning(table, file, wanted, options.transforms()).ifPresent(findings);
-        checkImages(table, references, options);
+        checkImages(references, options, findings);
         return findings.report(ObjectCounts.count(table, classes));
     }
 
-    private void checkImages(
-            AnnotationTable table, CocoReferences references, CheckOptions options) {
-        Map<Integer, ImageFile> photos = new LinkedHashMap<>();
-        for (int i = 0; i < table.fileNames().size(); i++) {
-            Optional<Path> file = references.locate(table.fileNames().get(i));
-            if (file.isPresent()) {
-                long id = table.imageIds().get(i);
-                photos.put(i, new ImageFile(id, file.get(), table.imageSize(i)));
+    private void checkImages(CocoReferences references, CheckOptions options, Findings findings) {
+        Map<ImageFile, String> names = new LinkedHashMap<>();
+        List<ImageFile> files = new ArrayList<>();
+        for (ImageRow row : references.table().images()) {
+            Optional<Path> path = references.locate(row.fileName());
+            if (path.isPresent()) {
+                files.add(new ImageFile(row.id(), path.get(), row.size()));
+                names.put(Iterables.getLast(files), row.fileName());
             }
         }
-        List<ImageFile> all = List.copyOf(photos.values());
-        if (all.size() > 1 && all.stream().noneMatch(photo -> Files.exists(photo.file()))) {
-            findings.accept(
-                    Finding.error(
-                            images.toString(),
-                            "",
-                            Text.format(
-                                            "has none of the %d photographs, the first of which is"
-                                                    + " expected at %s;",
-                                            all.size(), all.get(0).file())
-                                    + " data.train.images or data.val.images names the folder that"
-                                    + " file_name starts from"));
-        } else {
-            ImageCheck.run(all, options, findings);
-            if (options.targets().hasObjects() && options.targets().hasLabelMaps()) {
-                String file = annotations.toString();
-                LabelMaps.check(labelMaps, file, table, photos, options, findings);
-            }
+        if (files.size() > 1 && files.stream().noneMatch(image -> Files.exists(image.file()))) {
+            findings.error(
+                    images.toString(),
+                    "has none of the %d photographs, the first of which is expected at %s;"
+                            + " data.train.images or data.val.images names the folder that"
+                            + " file_name starts from",
+                    files.size(),
+                    files.get(0).file());
+            return;
+        }
+        ImageCheck.run(files, options, findings);
+        if (options.targets().hasObjects() && options.targets().hasLabelMaps()) {
+            LabelMaps.check(labelMaps, annotations.toString(), names, options, findings);
         }
     }
 }

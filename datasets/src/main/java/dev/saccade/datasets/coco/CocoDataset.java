@@ -1,10 +1,11 @@
 package dev.saccade.datasets.coco;
 
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
+
 import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ListMultimap;
 import com.google.common.collect.Lists;
-import com.google.common.primitives.ImmutableLongArray;
+import com.google.common.collect.Multimaps;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
@@ -14,11 +15,15 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.AnnotationTable.Category;
+import dev.saccade.datasets.AnnotationTable.ImageRow;
+import dev.saccade.datasets.AnnotationTable.Row;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.ResourceLines;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ObjectCheck;
@@ -34,13 +39,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
- * Photographs labeled in a COCO annotation file ({@code instances_*.json}).
+ * Images labeled in a COCO annotation file ({@code instances_*.json}), with or without label maps
+ * beside the objects, such as COCO-Stuff's.
  *
- * <p>There may be label maps beside the objects, as those of COCO-Stuff.
- *
- * <p>Photographs come in the order of the file, not of their ids; so do the annotations of each.
+ * <p>Images and their annotations are in the order of the file.
  */
 public final class CocoDataset implements Dataset {
 
@@ -52,17 +57,19 @@ public final class CocoDataset implements Dataset {
      */
     private static final int STUFF_CLASSES = 183;
 
+    /** The 80 classes of COCO in the order of its annotation files. */
+    private static final List<String> COCO_CLASSES =
+            ResourceLines.read(CocoDataset.class, "classes.txt");
+
     /** The files of COCO 2017, whose classes are known. */
     private static final Pattern COCO_2017 =
             Pattern.compile("(.*/)?instances_(train|val)2017.json");
 
-    private final AnnotationTable table;
-    private final ImmutableList<Path> files;
-    private final ImmutableMap<Long, Integer> labels;
-    private final ImmutableList<String> classes;
-    private final ImmutableLongArray categoryIds;
-    private final int[] firstRow;
-    private final int[] rows;
+    private final List<ImageRow> rows;
+    private final List<Path> files;
+    private final List<Category> categories;
+    private final Map<Long, Integer> labels;
+    private final ListMultimap<Long, Row> annotations;
     private final Optional<LabelMaps> labelMaps;
 
     /**
@@ -117,15 +124,16 @@ public final class CocoDataset implements Dataset {
         @Override
         public List<String> knownClasses() {
             return classes.isEmpty() && COCO_2017.matcher(annotations).matches()
-                    ? CocoClasses.NAMES
+                    ? COCO_CLASSES
                     : List.of();
         }
 
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
             requireRoot(root);
-            return CocoCheck.run(
-                    root.resolve(annotations), root.resolve(images), classes, maps(root), options);
+            return new CocoCheck(
+                            root.resolve(annotations), root.resolve(images), classes, maps(root))
+                    .run(options);
         }
     }
 
@@ -134,43 +142,18 @@ public final class CocoDataset implements Dataset {
             List<Path> files,
             List<String> wanted,
             Optional<LabelMaps> labelMaps) {
-        this.table = table;
+        this.rows = table.images();
+        this.files = List.copyOf(files);
+        this.categories =
+                table.categories().stream()
+                        .filter(each -> wanted.isEmpty() || wanted.contains(each.name()))
+                        .toList();
+        this.labels =
+                IntStream.range(0, categories.size())
+                        .boxed()
+                        .collect(toImmutableMap(label -> categoryId(label), label -> label));
+        this.annotations = Multimaps.index(table.annotations(), Row::imageId);
         this.labelMaps = labelMaps;
-        this.files = ImmutableList.copyOf(files);
-        ImmutableMap.Builder<Long, Integer> labelOf = ImmutableMap.builder();
-        ImmutableList.Builder<String> names = ImmutableList.builder();
-        ImmutableLongArray.Builder ids = ImmutableLongArray.builder();
-        int label = 0;
-        for (int i = 0; i < table.categoryNames().size(); i++) {
-            if (wanted.isEmpty() || wanted.contains(table.categoryNames().get(i))) {
-                labelOf.put(table.categoryIds().get(i), label++);
-                names.add(table.categoryNames().get(i));
-                ids.add(table.categoryIds().get(i));
-            }
-        }
-        this.labels = labelOf.buildOrThrow();
-        this.classes = names.build();
-        this.categoryIds = ids.build();
-        this.firstRow = new int[table.imageIds().length() + 1];
-        this.rows = new int[table.annotationIds().length()];
-        groupByImage();
-    }
-
-    /** Sorts the rows by image, keeping their order within one (a counting sort). */
-    private void groupByImage() {
-        Map<Long, Integer> imageOf = table.imagesById();
-        int[] imageOfRow = new int[rows.length];
-        for (int row = 0; row < rows.length; row++) {
-            imageOfRow[row] = imageOf.get(table.annotationImageIds().get(row));
-            firstRow[imageOfRow[row] + 1]++;
-        }
-        for (int i = 1; i < firstRow.length; i++) {
-            firstRow[i] += firstRow[i - 1];
-        }
-        int[] next = firstRow.clone();
-        for (int row = 0; row < rows.length; row++) {
-            rows[next[imageOfRow[row]]++] = row;
-        }
     }
 
     /**
@@ -217,8 +200,7 @@ public final class CocoDataset implements Dataset {
         new CocoReferences(table, file, Path.of("")).checkContent(List.of(), found);
         boolean isSound = !found.hasErrors();
         if (isSound) {
-            Set<Long> wanted = table.categories(List.of());
-            new ObjectCheck(table, file, wanted, Set.of()).check(found);
+            new ObjectCheck(table, file, table.categories(List.of()), Set.of()).check(found);
         }
         found.kept().forEach(findings);
         return isSound
@@ -228,39 +210,39 @@ public final class CocoDataset implements Dataset {
 
     /** Returns the {@code file_name} of each image. */
     public List<String> fileNames() {
-        return table.fileNames();
+        return Lists.transform(rows, ImageRow::fileName);
     }
 
     /** Returns the id of an image. */
     public long imageId(int index) {
-        return table.imageIds().get(index);
+        return rows.get(index).id();
     }
 
     /** Returns the size of an image that the file states. */
     public Size imageSize(int index) {
-        return table.imageSize(index);
+        return rows.get(index).size();
     }
 
     /**
      * Returns the image that an image is an augmented copy of, as Roboflow's {@code extra.name}.
      */
     public String source(int index) {
-        return table.sources().get(index);
+        return rows.get(index).source();
     }
 
     @Override
     public int size() {
-        return table.imageIds().length();
+        return rows.size();
     }
 
     @Override
     public List<String> classes() {
-        return classes;
+        return Lists.transform(categories, Category::name);
     }
 
     @Override
     public long categoryId(int label) {
-        return categoryIds.get(label);
+        return categories.get(label).id();
     }
 
     @Override
@@ -269,7 +251,7 @@ public final class CocoDataset implements Dataset {
     }
 
     private ImageFile read(int index) {
-        return new ImageFile(table.imageIds().get(index), files.get(index), table.imageSize(index));
+        return new ImageFile(imageId(index), files.get(index), imageSize(index));
     }
 
     @Override
@@ -280,23 +262,20 @@ public final class CocoDataset implements Dataset {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException if there are no label maps beside the objects, or that of the
-     *     photograph cannot be used; names it
+     * @throws SaccadeException if there are no label maps beside the objects, or the label map of
+     *     the image cannot be used; names it
      */
     @Override
     public LabelMap labels(int index) {
         return labelMaps.isPresent()
-                ? labelMaps.get().read(image(index), table.fileNames().get(index))
+                ? labelMaps.get().read(image(index), rows.get(index).fileName())
                 : Dataset.super.labels(index);
     }
 
     @Override
     public List<Annotation> annotations(int index) {
-        ImmutableList.Builder<Annotation> annotations = ImmutableList.builder();
-        for (int k = firstRow[index]; k < firstRow[index + 1]; k++) {
-            long category = table.annotationCategoryIds().get(rows[k]);
-            annotations.add(table.annotation(rows[k], labels.getOrDefault(category, UNWANTED)));
-        }
-        return annotations.build();
+        return annotations.get(imageId(index)).stream()
+                .map(row -> row.annotation(labels.getOrDefault(row.categoryId(), UNWANTED)))
+                .toList();
     }
 }

@@ -4,7 +4,7 @@ import com.google.common.base.Splitter;
 import com.google.common.collect.Sets;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.AnnotationTable.ImageRow;
 import dev.saccade.datasets.check.LabelFormat;
 import dev.saccade.datasets.labels.PathNames;
 
@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -35,14 +34,11 @@ public final class CocoFiles {
 
     private CocoFiles() {}
 
-    /** Returns those of some files that label objects; COCO has captions and key points besides. */
+    /** Returns the files that label objects; skips captions and key points of COCO. */
     public static List<Path> ofObjects(List<Path> files) {
         List<Path> all =
                 files.stream()
-                        .filter(
-                                file ->
-                                        LabelFormat.guess(file)
-                                                .equals(Optional.of(LabelFormat.COCO)))
+                        .filter(file -> LabelFormat.guess(file).orElse("").equals(LabelFormat.COCO))
                         .toList();
         List<Path> instances =
                 all.stream()
@@ -60,13 +56,11 @@ public final class CocoFiles {
      *     images is in a folder, or several folders match equally
      */
     public static Path images(Path annotations, List<Path> folders) {
-        AnnotationTable table = CocoReader.read(annotations, finding -> {});
-        int step = Math.max(1, table.fileNames().size() / LOOKED_FOR);
+        List<ImageRow> images = CocoReader.read(annotations, finding -> {}).images();
+        int step = Math.max(1, images.size() / LOOKED_FOR);
         List<String> names =
-                IntStream.range(0, table.fileNames().size())
-                        .filter(i -> i % step == 0)
-                        .mapToObj(table.fileNames()::get)
-                        .limit(LOOKED_FOR)
+                IntStream.range(0, Math.min(images.size(), LOOKED_FOR))
+                        .mapToObj(i -> images.get(i * step).fileName())
                         .toList();
         if (names.isEmpty()) {
             return annotations.getParent();
@@ -75,39 +69,34 @@ public final class CocoFiles {
         all.addAll(folders);
         Path root = Collections.min(all, Comparator.comparingInt(Path::getNameCount));
         List<Candidate> candidates =
-                all.stream()
-                        .map(
-                                folder ->
-                                        Candidate.of(
-                                                root, annotations, folder, count(folder, names)))
-                        .toList();
+                all.stream().map(each -> Candidate.of(root, annotations, each, names)).toList();
         long most = candidates.stream().mapToLong(Candidate::found).max().orElseThrow();
         if (most == 0) {
             throw SaccadeException.user(
                     "%s: none of its photographs, such as %s, is in a folder beside or below it",
                     annotations, names.get(0));
         }
-        List<Candidate> ranked =
+        Candidate best =
                 candidates.stream()
                         .filter(candidate -> 2 * candidate.found >= most)
-                        .sorted(Candidate.BEST_FIRST)
-                        .toList();
-        List<Path> best =
-                ranked.stream()
-                        .filter(each -> Candidate.BEST_FIRST.compare(each, ranked.get(0)) == 0)
+                        .min(Candidate.BEST_FIRST)
+                        .orElseThrow();
+        List<Path> equal =
+                candidates.stream()
+                        .filter(each -> Candidate.BEST_FIRST.compare(each, best) == 0)
                         .map(Candidate::folder)
                         .toList();
-        if (best.stream().map(CocoFiles::real).distinct().count() > 1) {
+        if (equal.stream().map(CocoFiles::real).distinct().count() > 1) {
             throw SaccadeException.user(
                     "%s: images of its names, such as %s, are in several folders, %s; move the file"
                             + " next to its images, or name it like their folder",
                     annotations,
                     names.get(0),
-                    best.stream()
+                    equal.stream()
                             .map(folder -> root.relativize(folder).toString())
                             .collect(Collectors.joining(", ")));
         }
-        return best.get(0);
+        return best.folder;
     }
 
     /**
@@ -130,14 +119,14 @@ public final class CocoFiles {
                         .thenComparingInt(Candidate::extra)
                         .thenComparingInt(Candidate::distance);
 
-        private static Candidate of(Path root, Path annotations, Path folder, long found) {
+        private static Candidate of(Path root, Path annotations, Path folder, List<String> names) {
             Path file = root.relativize(annotations);
             Path images = root.relativize(folder);
             Path parent = root.relativize(annotations.getParent());
             int shared = common(parent, images);
             return new Candidate(
                     folder,
-                    found,
+                    names.stream().filter(name -> isThere(folder, name)).count(),
                     shared,
                     Sets.intersection(words(file), words(images)).size()
                             + PathNames.contained(file.toString(), images.toString()),
@@ -150,13 +139,11 @@ public final class CocoFiles {
         }
 
         private static int common(Path one, Path other) {
-            int count = 0;
-            while (count < Math.min(one.getNameCount(), other.getNameCount())
-                    && !one.getName(count).toString().isEmpty()
-                    && one.getName(count).equals(other.getName(count))) {
-                count++;
-            }
-            return count;
+            int most = Math.min(depth(one), depth(other));
+            return (int)
+                    IntStream.range(0, most)
+                            .takeWhile(i -> one.getName(i).equals(other.getName(i)))
+                            .count();
         }
 
         /** Returns the words of a path, with that of its part, such as {@code val} for "valid". */
@@ -181,10 +168,6 @@ public final class CocoFiles {
         } catch (IOException e) {
             return folder;
         }
-    }
-
-    private static long count(Path folder, List<String> names) {
-        return names.stream().filter(name -> isThere(folder, name)).count();
     }
 
     private static boolean isThere(Path folder, String name) {

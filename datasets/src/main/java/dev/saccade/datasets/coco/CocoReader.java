@@ -14,13 +14,14 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
-import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.AnnotationTable.Category;
+import dev.saccade.datasets.AnnotationTable.Row;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.JsonShape;
 import dev.saccade.datasets.check.LabelFormat;
+import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.coco.JsonFields.Fields;
-import dev.saccade.datasets.coco.JsonFields.ValueReader;
 import dev.saccade.datasets.labels.ClassName;
 
 import java.io.IOException;
@@ -33,10 +34,9 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -47,46 +47,61 @@ final class CocoReader {
 
     private static final List<String> SECTIONS = List.of("images", "annotations", "categories");
 
+    private static final Set<String> IMAGE = Set.of("id", "file_name", "width", "height", "extra");
+    private static final Set<String> CATEGORY = Set.of("id", "name", "supercategory");
+    private static final Set<String> ANNOTATION =
+            Set.of(
+                    "id",
+                    "image_id",
+                    "category_id",
+                    "area",
+                    "bbox",
+                    "iscrowd",
+                    "ignore",
+                    "segmentation",
+                    "attributes",
+                    "keypoints",
+                    "caption",
+                    "segments_info");
+    private static final Set<String> RUNS = Set.of("size", "counts");
+
     private final Path file;
     private final JsonParser parser;
     private final JsonFields json;
-    private final Consumer<Finding> findings;
+    private final Reporter findings;
     private final AnnotationTable.Builder table = new AnnotationTable.Builder();
     private final Set<String> supercategories = new HashSet<>();
     private int rotated;
 
-    private CocoReader(Path file, JsonParser parser, Consumer<Finding> findings) {
+    private CocoReader(Path file, JsonParser parser, Reporter findings) {
         this.file = file;
         this.parser = parser;
         this.findings = findings;
-        json = new JsonFields(file, parser, findings);
+        json = new JsonFields(file, parser, findings, this::value);
     }
 
     /**
      * Returns the content of an annotation file.
      *
-     * @param findings receives each value that is missing or of the wrong kind
+     * @param findings receives each value that is missing or of the wrong type
      * @throws SaccadeException if there is no such file, or it is not JSON; names line and column
      */
-    static AnnotationTable read(Path file, Consumer<Finding> findings) {
+    static AnnotationTable read(Path file, Reporter findings) {
         if (!Files.exists(file) || Files.isDirectory(file)) {
             throw DataFolder.noAnnotations(file);
         }
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
-            return new CocoReader(file, parser, findings).read();
+            return read(file, parser, findings);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
     }
 
-    private static String looksLike(Path file) {
-        return LabelFormat.guessNoJson(file).map(name -> "; it looks like " + name).orElse("");
-    }
-
-    private AnnotationTable read() throws IOException {
+    private static AnnotationTable read(Path file, JsonParser parser, Reporter findings)
+            throws IOException {
         try {
-            return readFile();
+            return new CocoReader(file, parser, findings).read();
         } catch (JsonProcessingException e) {
             JsonLocation location = Json.place(e, parser);
             throw SaccadeException.user(
@@ -99,7 +114,11 @@ final class CocoReader {
         }
     }
 
-    private AnnotationTable readFile() throws IOException {
+    private static String looksLike(Path file) {
+        return LabelFormat.guessNoJson(file).map(name -> "; it looks like " + name).orElse("");
+    }
+
+    private AnnotationTable read() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
             throw noCoco(
                     switch (String.valueOf(parser.currentToken())) {
@@ -119,12 +138,11 @@ final class CocoReader {
                         Text.format("\"%s\" occurs twice; expected once", section));
             }
             switch (section) {
-                case "images" -> json.readArray(section, "image", imageKeys(), this::addImage);
+                case "images" -> json.readArray(section, "image", IMAGE, this::addImage);
                 case "annotations" ->
-                        json.readArray(
-                                section, "annotation", annotationKeys(), this::addAnnotation);
+                        json.readArray(section, "annotation", ANNOTATION, this::addAnnotation);
                 case "categories" ->
-                        json.readArray(section, "category", categoryKeys(), this::addCategory);
+                        json.readArray(section, "category", CATEGORY, this::addCategory);
                 default -> {
                     if (inner.isEmpty() && parser.isExpectedStartObjectToken()) {
                         inner = JsonShape.keysOf(parser);
@@ -148,14 +166,14 @@ final class CocoReader {
         if (shape.format().isPresent() || Collections.disjoint(shape.keys(), SECTIONS)) {
             throw noCoco(shape.told());
         }
-        SECTIONS.stream()
-                .filter(section -> !shape.keys().contains(section))
-                .map(
-                        section ->
-                                Text.format(
-                                        "has no \"%s\"; expected images, annotations and categories",
-                                        section))
-                .forEach(fault -> findings.accept(Finding.error(file.toString(), "", fault)));
+        for (String section : SECTIONS) {
+            if (!shape.keys().contains(section)) {
+                findings.error(
+                        file.toString(),
+                        "has no \"%s\"; expected images, annotations and categories",
+                        section);
+            }
+        }
     }
 
     private SaccadeException noCoco(String got) {
@@ -164,13 +182,26 @@ final class CocoReader {
                 file, got);
     }
 
-    private Map<String, ValueReader> imageKeys() {
-        return Map.of(
-                "id", json::integer,
-                "file_name", json::text,
-                "width", json::side,
-                "height", json::side,
-                "extra", json.scalarOf("name"));
+    private Optional<?> value(String key) throws IOException {
+        return switch (key) {
+            case "id", "image_id", "category_id" -> json.integer();
+            case "width", "height" -> json.side();
+            case "file_name" -> json.text();
+            case "name" -> json.text().map(ClassName::of).filter(name -> !name.isEmpty());
+            case "supercategory" -> json.optionalText().map(ClassName::of);
+            case "extra" -> json.scalar("name");
+            case "attributes" -> json.scalar("rotation");
+            case "area" -> json.number();
+            case "iscrowd", "ignore" -> json.truth();
+            case "bbox" -> readBox();
+            case "segmentation" -> readSegmentation();
+            case "size" -> json.numbers();
+            case "counts" ->
+                    parser.isExpectedStartArrayToken()
+                            ? json.numbers().map(Segmentation.Runs::compress)
+                            : json.text();
+            default -> json.present();
+        };
     }
 
     private void addImage(Fields image) {
@@ -183,13 +214,6 @@ final class CocoReader {
         }
     }
 
-    private Map<String, ValueReader> categoryKeys() {
-        return Map.of(
-                "id", json::integer,
-                "name", () -> json.text().map(ClassName::of).filter(name -> !name.isEmpty()),
-                "supercategory", () -> json.optionalText().map(ClassName::of));
-    }
-
     private void addCategory(Fields category) {
         if (json.requireUsable(category, "id", "name")) {
             String name = category.get("name", "");
@@ -199,22 +223,6 @@ final class CocoReader {
                 supercategories.add(above);
             }
         }
-    }
-
-    private Map<String, ValueReader> annotationKeys() {
-        return Map.ofEntries(
-                Map.entry("id", json::integer),
-                Map.entry("image_id", json::integer),
-                Map.entry("category_id", json::integer),
-                Map.entry("area", json::number),
-                Map.entry("bbox", this::readBox),
-                Map.entry("iscrowd", json::truth),
-                Map.entry("ignore", json::truth),
-                Map.entry("segmentation", this::readSegmentation),
-                Map.entry("attributes", json.scalarOf("rotation")),
-                Map.entry("keypoints", json::present),
-                Map.entry("caption", json::present),
-                Map.entry("segments_info", json::present));
     }
 
     private void addAnnotation(Fields annotation) {
@@ -240,7 +248,6 @@ final class CocoReader {
             return;
         }
         Annotation.Bbox box = annotation.get("bbox", Annotation.Bbox.NONE);
-        Segmentation outline = annotation.get("segmentation", new Segmentation.None());
         Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
         if (annotation.get("iscrowd", false)) {
             marks.add(Annotation.Mark.CROWD);
@@ -248,17 +255,16 @@ final class CocoReader {
         if (annotation.get("ignore", false)) {
             marks.add(Annotation.Mark.IGNORE);
         }
+        boolean hasOutline = annotation.isUsable("segmentation");
         table.addAnnotation(
                 annotation.get("image_id", 0L),
                 annotation.get("category_id", 0L),
                 new Annotation(
                         annotation.get("id", 0L),
                         CocoDataset.UNWANTED,
-                        outline instanceof Segmentation.None
-                                ? rotated(box, annotation.get("attributes", ""))
-                                : box,
+                        hasOutline ? box : rotated(box, annotation.get("attributes", "")),
                         annotation.get("area", box.area()),
-                        outline,
+                        annotation.get("segmentation", new Segmentation.None()),
                         marks));
     }
 
@@ -274,18 +280,17 @@ final class CocoReader {
 
     private Optional<Annotation.Bbox> readBox() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
-        int problems = json.problems();
         Optional<double[]> read = json.numbers();
         if (read.isPresent() && read.get().length != 4) {
             json.report(
                     start,
                     "bbox has " + read.get().length + " numbers, expected [x, y, width, height]");
         }
-        return read.filter(box -> json.problems() == problems)
+        return read.filter(box -> box.length == 4)
                 .map(box -> new Annotation.Bbox(box[0], box[1], box[2], box[3]));
     }
 
-    private Optional<Segmentation> readSegmentation() throws IOException {
+    private Optional<? extends Segmentation> readSegmentation() throws IOException {
         return switch (parser.currentToken()) {
             case VALUE_NULL -> Optional.empty();
             case START_ARRAY -> readPolygons();
@@ -294,29 +299,25 @@ final class CocoReader {
         };
     }
 
-    private Optional<Segmentation> readPolygons() throws IOException {
-        if (parser.nextToken() == JsonToken.END_ARRAY) {
-            return Optional.empty();
-        }
-        if (!parser.isExpectedStartArrayToken()) {
-            json.wrong("a list of polygons");
-            while (parser.nextToken() != JsonToken.END_ARRAY) {
-                parser.skipChildren();
-            }
-            return Optional.empty();
-        }
+    private Optional<Segmentation.Polygons> readPolygons() throws IOException {
         int problems = json.problems();
         List<double[]> rings = new ArrayList<>();
-        for (; parser.currentToken() != JsonToken.END_ARRAY; parser.nextToken()) {
-            json.numbers().ifPresent(rings::add);
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            if (parser.isExpectedStartArrayToken()) {
+                json.numbers().ifPresent(rings::add);
+            } else if (json.problems() == problems) {
+                json.wrong("a list of polygons");
+            } else {
+                parser.skipChildren();
+            }
         }
-        return json.problems() == problems
-                ? Optional.of(new Segmentation.Polygons(rings))
-                : Optional.empty();
+        return rings.isEmpty() || json.problems() > problems
+                ? Optional.empty()
+                : Optional.of(new Segmentation.Polygons(rings));
     }
 
-    private Optional<Segmentation> readRuns() throws IOException {
-        Fields runs = json.object(Map.of("size", json::numbers, "counts", this::readCounts));
+    private Optional<Segmentation.Runs> readRuns() throws IOException {
+        Fields runs = json.object(RUNS);
         double[] edges = runs.get("size", new double[0]);
         Size size = edges.length == 2 ? new Size((int) edges[0], (int) edges[1]) : new Size(0, 0);
         String counts = runs.get("counts", "");
@@ -327,37 +328,25 @@ final class CocoReader {
         return Optional.of(new Segmentation.Runs(size, counts));
     }
 
-    private Optional<String> readCounts() throws IOException {
-        return parser.isExpectedStartArrayToken()
-                ? json.numbers().map(Segmentation.Runs::compress)
-                : json.text();
-    }
-
     /** Warns about rotated boxes, and supercategories without objects. */
     private void warn(AnnotationTable built) {
+        String place = file.toString();
         if (rotated > 0) {
-            findings.accept(
-                    Finding.warning(
-                            file.toString(),
-                            "",
-                            Count.of(rotated, "bbox")
-                                    + " with attributes.rotation; read as the upright boxes around"
-                                    + " the rotated ones"));
+            findings.warning(
+                    place,
+                    "%s with attributes.rotation; read as the upright boxes around the rotated ones",
+                    Count.of(rotated, "bbox"));
         }
-        Set<Long> used = new HashSet<>(built.annotationCategoryIds().asList());
-        for (int i = 0; i < built.categoryNames().size(); i++) {
-            String name = built.categoryNames().get(i);
-            long id = built.categoryIds().get(i);
-            if (supercategories.contains(name) && !used.contains(id)) {
-                findings.accept(
-                        Finding.warning(
-                                file.toString(),
-                                "category " + id,
-                                Text.format(
-                                        "\"%s\" has no objects and is the supercategory of others;"
-                                                + " remove it from categories, or a class is trained"
-                                                + " that never occurs",
-                                        name)));
+        Set<Long> used =
+                built.annotations().stream().map(Row::categoryId).collect(Collectors.toSet());
+        for (Category category : built.categories()) {
+            if (supercategories.contains(category.name()) && !used.contains(category.id())) {
+                findings.warningAt(
+                        place,
+                        "category " + category.id(),
+                        "\"%s\" has no objects and is the supercategory of others; remove it from"
+                                + " categories, or a class is trained that never occurs",
+                        category.name());
             }
         }
     }

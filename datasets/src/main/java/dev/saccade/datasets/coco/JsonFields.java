@@ -3,39 +3,37 @@ package dev.saccade.datasets.coco;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.google.common.base.Joiner;
-import com.google.common.base.Splitter;
+import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Json;
 import dev.saccade.core.Text;
-import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.Reporter;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Reads the known keys of JSON objects from a stream. A value of the wrong kind is a finding with
- * its line and column, and reading goes on.
+ * Reads the known keys of JSON objects from a stream. Reports values of the wrong type with line
+ * and column, and continues.
  */
 final class JsonFields {
 
-    /** Reads the current value; empty if it is of the wrong kind. */
+    /** Reads the current value, which belongs to a key; empty if it is of the wrong type. */
     interface ValueReader {
-        Optional<?> read() throws IOException;
+        Optional<?> read(String key) throws IOException;
     }
 
-    /** An object that has been read; values of the wrong kind are empty. */
+    /** An object that has been read; values of the wrong type are empty. */
     record Fields(JsonLocation start, Map<String, Optional<?>> values) {
 
         boolean has(String key) {
@@ -43,7 +41,7 @@ final class JsonFields {
         }
 
         boolean isUsable(String key) {
-            return has(key) && values.get(key).isPresent();
+            return values.getOrDefault(key, Optional.empty()).isPresent();
         }
 
         @SuppressWarnings("unchecked")
@@ -56,16 +54,17 @@ final class JsonFields {
 
     private final Path file;
     private final JsonParser parser;
-    private final Consumer<Finding> findings;
-    private double[] numbers = new double[64];
+    private final Reporter findings;
+    private final ValueReader values;
 
     /** Problems of the current element, kept until its id is known. */
     private final List<Problem> pending = new ArrayList<>();
 
-    JsonFields(Path file, JsonParser parser, Consumer<Finding> findings) {
+    JsonFields(Path file, JsonParser parser, Reporter findings, ValueReader values) {
         this.file = file;
         this.parser = parser;
         this.findings = findings;
+        this.values = values;
     }
 
     /**
@@ -74,77 +73,73 @@ final class JsonFields {
      * @param section key of the array
      * @param kind name of an element in findings
      */
-    void readArray(
-            String section, String kind, Map<String, ValueReader> keys, Consumer<Fields> receiver)
+    void readArray(String section, String kind, Set<String> keys, Consumer<Fields> receiver)
             throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
             wrong("\"" + section + "\" to be an array");
             return;
         }
         for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+            String subject = "";
             if (parser.isExpectedStartObjectToken()) {
                 Fields fields = object(keys);
                 receiver.accept(fields);
-                flush(
+                subject =
                         fields.isUsable("id")
                                 ? kind + " " + fields.get("id", 0L)
-                                : section + "[" + i + "]");
+                                : section + "[" + i + "]";
             } else {
                 wrong("an object in \"" + section + "\"");
             }
+            flush(subject);
         }
-        flush("");
     }
 
-    /** Reads the object that the parser is at; other keys are skipped. */
-    Fields object(Map<String, ValueReader> keys) throws IOException {
+    /** Reads the object that the parser is at; skips other keys. */
+    Fields object(Set<String> keys) throws IOException {
         Fields fields = new Fields(parser.currentTokenLocation(), new HashMap<>());
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             parser.nextToken();
-            ValueReader reader = keys.get(key);
-            if (reader == null) {
-                parser.skipChildren();
+            if (keys.contains(key)) {
+                fields.values.put(key, values.read(key));
             } else {
-                fields.values.put(key, reader.read());
+                parser.skipChildren();
             }
         }
         return fields;
     }
 
-    /** Returns a reader of one scalar of an object as text, which never complains. */
-    ValueReader scalarOf(String key) {
-        Map<String, ValueReader> keys = Map.of(key, this::scalar);
-        return () -> {
-            if (parser.isExpectedStartObjectToken()) {
-                return Optional.of(object(keys).get(key, ""));
+    /** Returns a scalar in the object that the parser is at as text; reports nothing. */
+    Optional<String> scalar(String wanted) throws IOException {
+        Optional<String> found = Optional.empty();
+        if (!parser.isExpectedStartObjectToken()) {
+            parser.skipChildren();
+            return found;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            boolean isWanted = parser.currentName().equals(wanted);
+            if (parser.nextToken().isScalarValue() && isWanted) {
+                found = Optional.of(parser.getText());
             }
             parser.skipChildren();
-            return Optional.empty();
-        };
+        }
+        return found;
     }
 
-    private Optional<String> scalar() throws IOException {
-        Optional<String> text =
-                parser.currentToken().isScalarValue()
-                        ? Optional.of(parser.getText())
-                        : Optional.empty();
+    /** Reads a string; skips other values. */
+    Optional<String> optionalText() throws IOException {
+        boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
+        Optional<String> text = isText ? Optional.of(parser.getText()) : Optional.empty();
         parser.skipChildren();
         return text;
     }
 
-    /** Reads a string; anything else is skipped. */
-    Optional<String> optionalText() throws IOException {
-        boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
-        return scalar().filter(text -> isText);
-    }
-
     /** Reads a string that is not empty. */
     Optional<String> text() throws IOException {
-        if (parser.currentToken() != JsonToken.VALUE_STRING) {
-            return wrong("a string");
-        }
-        return Optional.of(parser.getText()).filter(text -> !text.isEmpty());
+        return parser.currentToken() == JsonToken.VALUE_STRING
+                ? Optional.of(parser.getText()).filter(text -> !text.isEmpty())
+                : wrong("a string");
     }
 
     Optional<Long> integer() throws IOException {
@@ -156,7 +151,7 @@ final class JsonFields {
         return wrong(large ? "an integer of at most 64 bits" : "an integer");
     }
 
-    /** Reads a side in pixels above 0; clamped, it is still too large for any image. */
+    /** Reads a positive side in pixels; a clamped one is still too large for any image. */
     Optional<Integer> side() throws IOException {
         return integer().map(Ints::saturatedCast).filter(side -> side > 0);
     }
@@ -182,23 +177,24 @@ final class JsonFields {
         return Optional.of(true);
     }
 
-    /** Reads an array of numbers; NaN where an element is none. */
+    /** Reads an array of numbers. */
     Optional<double[]> numbers() throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
             return wrong("an array of numbers");
         }
-        int count = 0;
+        int before = problems();
+        ImmutableDoubleArray.Builder numbers = ImmutableDoubleArray.builder(32);
         while (parser.nextToken() != JsonToken.END_ARRAY) {
-            if (count == numbers.length) {
-                numbers = Arrays.copyOf(numbers, 2 * count);
+            if (parser.currentToken().isNumeric()) {
+                numbers.add(parser.getDoubleValue());
+            } else {
+                wrong("a number");
             }
-            boolean isNumber = parser.currentToken().isNumeric();
-            numbers[count++] = isNumber ? parser.getDoubleValue() : number().orElse(Double.NaN);
         }
-        return Optional.of(Arrays.copyOf(numbers, count));
+        return problems() == before ? Optional.of(numbers.build().toArray()) : Optional.empty();
     }
 
-    /** Reports a value of the wrong kind and skips it. */
+    /** Reports a value of the wrong type and skips it. */
     <T> Optional<T> wrong(String expected) throws IOException {
         String got = parser.getText();
         boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
@@ -213,30 +209,22 @@ final class JsonFields {
     /** Returns the path of the current value in its element, such as {@code bbox[2]: }. */
     private String key() {
         String pointer = parser.getParsingContext().pathAsPointer().toString();
-        String path =
-                Splitter.on('/')
-                        .splitToStream(pointer)
-                        .skip(3)
-                        .map(step -> step.matches("\\d+") ? "[" + step + "]" : "." + step)
-                        .collect(Collectors.joining());
-        return path.isEmpty() ? "" : path.substring(1) + ": ";
+        String inElement = pointer.replaceFirst("^(/[^/]*){0,2}/?", "");
+        String path = inElement.replaceAll("/(\\d+)", "[$1]").replace('/', '.');
+        return path.isEmpty() ? "" : path + ": ";
     }
 
     /** Returns whether keys are usable; reports the others unless a problem explains it already. */
     boolean requireUsable(Fields fields, String... keys) {
         List<String> missing = Stream.of(keys).filter(key -> !fields.isUsable(key)).toList();
-        if (!missing.isEmpty() && !hasProblems()) {
-            report(fields.start, "lacks a usable " + Joiner.on(", ").join(missing));
+        if (!missing.isEmpty() && pending.isEmpty()) {
+            report(fields.start, "lacks a usable " + String.join(", ", missing));
         }
         return missing.isEmpty();
     }
 
     int problems() {
         return pending.size();
-    }
-
-    boolean hasProblems() {
-        return !pending.isEmpty();
     }
 
     void report(JsonLocation location, String message) {
@@ -247,7 +235,7 @@ final class JsonFields {
     void flush(String subject) {
         for (Problem problem : pending) {
             String place = file + ":" + problem.at.getLineNr() + ":" + problem.at.getColumnNr();
-            findings.accept(Finding.error(place, subject, problem.message));
+            findings.errorAt(place, subject, "%s", problem.message);
         }
         pending.clear();
     }

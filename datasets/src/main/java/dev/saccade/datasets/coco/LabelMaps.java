@@ -1,26 +1,21 @@
 package dev.saccade.datasets.coco;
 
-import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.LabelCheck;
-import dev.saccade.datasets.check.SemanticClasses;
 import dev.saccade.datasets.labels.LabelCode;
 import dev.saccade.datasets.labels.LabelFile;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /**
  * The label maps beside the objects of COCO, as those of COCO-Stuff: a PNG of the name of each
@@ -57,66 +52,50 @@ record LabelMaps(Path folder, int classes) {
     }
 
     /**
-     * Reports all that is wrong with the label maps of photographs.
+     * Reports all faults of the label maps of images.
      *
-     * @param maps where they are, if the data set has any
+     * @param maps the label maps, if the data set has any
      * @param file the annotations
-     * @param photos by the positions of their images in the table
+     * @param images the images and their file names
      */
     static void check(
             Optional<LabelMaps> maps,
             String file,
-            AnnotationTable table,
-            Map<Integer, ImageFile> photos,
+            Map<ImageFile, String> images,
             CheckOptions options,
             Findings findings) {
         int classes = maps.map(LabelMaps::classes).orElse(0);
         Optional<String> fault =
-                SemanticClasses.fault(classes, options, "label_map_classes of data.train");
+                LabelCheck.fault(classes, options, "label_map_classes of data.train");
         if (fault.isPresent()) {
             String place = maps.map(each -> each.folder.toString()).orElse(file);
-            findings.accept(Finding.error(place, "", fault.get()));
+            findings.error(place, "%s", fault.get());
         } else {
-            maps.orElseThrow().check(table, photos, options, findings);
+            maps.orElseThrow().check(images, options, findings);
         }
     }
 
-    private void check(
-            AnnotationTable table,
-            Map<Integer, ImageFile> photos,
-            CheckOptions options,
-            Findings findings) {
+    private void check(Map<ImageFile, String> images, CheckOptions options, Findings findings) {
         if (!Files.isDirectory(folder)) {
-            findings.accept(
-                    Finding.error(
-                            folder.toString(),
-                            "",
-                            "no such folder (data.train.label_maps of a config)"
-                                    + DataFolder.inPlaceOf(folder)));
+            findings.error(
+                    folder.toString(),
+                    "no such folder (data.train.label_maps of a config)%s",
+                    DataFolder.inPlaceOf(folder));
             return;
         }
-        LabelCode code = code();
-        List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
-        photos.forEach(
-                (index, photo) ->
-                        checks.add(
-                                () ->
-                                        check(
-                                                code,
-                                                of(photo, table.fileNames().get(index)),
-                                                photo.size())));
-        LabelCheck.run(checks, options, findings);
+        LabelCheck.run(
+                List.copyOf(images.entrySet()),
+                image -> check(of(image.getKey(), image.getValue()), image.getKey().size()),
+                options,
+                findings);
     }
 
-    private static LabelCheck.Found check(LabelCode code, LabelFile map, Size photo) {
-        if (!Files.exists(map.labels())) {
-            Finding missing =
-                    Finding.error(
-                            map.photo().toString(),
-                            "",
-                            Text.format("has no label map, expected %s", map.labels()));
-            return new LabelCheck.Found(List.of(missing), Optional.empty());
+    private LabelCheck.Found check(LabelFile map, Size size) {
+        if (Files.exists(map.labels())) {
+            return map.check(code(), Optional.of(size));
         }
-        return map.check(code, Optional.of(photo));
+        String message = "has no label map, expected " + map.labels();
+        return new LabelCheck.Found(
+                List.of(Finding.error(map.photo().toString(), "", message)), Optional.empty());
     }
 }

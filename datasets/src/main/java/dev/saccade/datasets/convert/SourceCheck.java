@@ -22,7 +22,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /** Checks labels in any format. */
 public final class SourceCheck {
@@ -89,9 +88,13 @@ public final class SourceCheck {
             Findings findings) {
         List<LabeledImage> images = all.stream().filter(image -> !image.isFaulty()).toList();
         if (labels.pixels().isPresent()) {
-            List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
-            images.forEach(image -> checks.add(() -> checkPixels(labels, image, options)));
-            return LabelCheck.run(folder.toString(), labels.classes(), checks, options, findings);
+            return LabelCheck.run(
+                    folder.toString(),
+                    labels.classes(),
+                    images,
+                    image -> checkPixels(labels, image, options),
+                    options,
+                    findings);
         }
         List<ImageFile> files = new ArrayList<>();
         for (LabeledImage image : images) {

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.image;
 
+import dev.saccade.core.SaccadeException;
+
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
@@ -9,6 +11,12 @@ import java.awt.image.ColorModel;
 import java.awt.image.ComponentColorModel;
 import java.awt.image.DataBuffer;
 import java.awt.image.Raster;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.function.Function;
+
+import javax.imageio.ImageIO;
+import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /**
  * Pixels of Java's images as OpenCV decodes them.
@@ -21,6 +29,29 @@ final class BufferedPixels {
     private static final int CHANNELS = 3;
 
     private BufferedPixels() {}
+
+    /**
+     * Decodes a file with the JDK's decoder, which prints nothing.
+     *
+     * @throws SaccadeException if it is damaged; names the file
+     */
+    static <T> T decode(
+            String file,
+            ImageHeader.Kind kind,
+            byte[] bytes,
+            Function<BufferedImage, T> conversion) {
+        javax.imageio.ImageReader reader = ImageIO.getImageReadersByFormatName(kind.name()).next();
+        try (MemoryCacheImageInputStream stream =
+                new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes))) {
+            reader.setInput(stream, /* seekForwardOnly= */ true, /* ignoreMetadata= */ true);
+            return conversion.apply(reader.read(0));
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            // ImageIO promises nothing about hostile input, so any exception is a refusal.
+            throw ImageReader.refusal(file, kind + " is damaged and cannot be decoded", e);
+        } finally {
+            reader.dispose();
+        }
+    }
 
     /** Returns the pixels, [H, W, 3] BGR uint8; the caller frees them. */
     static Mat bgr(BufferedImage image) {

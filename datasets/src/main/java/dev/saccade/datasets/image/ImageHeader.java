@@ -104,7 +104,7 @@ public record ImageHeader(
                         case PNG -> PngChunks.header(bytes);
                         case BMP -> BmpHeader.read(bytes);
                         case TIFF -> TiffDirectory.header(bytes);
-                        case WEBP -> WebpHeader.read(bytes);
+                        case WEBP -> WebpChunks.header(bytes);
                     };
         } catch (RuntimeException e) {
             boolean outside = !(e instanceof IllegalArgumentException);

@@ -116,26 +116,28 @@ public final class ImageReader {
      * @throws SaccadeException if it is missing, cannot be read, or is no plain file
      */
     public static byte[] readBytes(Path file) {
-        try {
-            return RegularFile.read(file, MOST_BYTES);
-        } catch (NoSuchFileException e) {
-            throw SaccadeException.user("%s: no such file", file);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
-        } catch (OutOfMemoryError e) {
-            throw refusal(file.toString(), "cannot be read", e);
-        }
+        return readBytes(file.toString(), () -> RegularFile.read(file, MOST_BYTES));
     }
 
-    /** Returns what a stream holds, of no more bytes than a file may have. */
+    /** Returns the content of a stream, of at most as many bytes as a file may have. */
     static byte[] readBytes(String name, InputStream stream) {
+        return readBytes(name, () -> RegularFile.read(name, stream, MOST_BYTES));
+    }
+
+    private static byte[] readBytes(String name, ByteSource content) {
         try {
-            return RegularFile.read(name, stream, MOST_BYTES);
+            return content.read();
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: no such file", name);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", name, e.getMessage());
         } catch (OutOfMemoryError e) {
             throw refusal(name, "cannot be read", e);
         }
+    }
+
+    private interface ByteSource {
+        byte[] read() throws IOException;
     }
 
     /**
@@ -168,9 +170,18 @@ public final class ImageReader {
     private static Mat decode(
             String file, ImageHeader header, byte[] bytes, Optional<Consumer<String>> warnings) {
         Mat image =
-                header.kind() == ImageHeader.Kind.WEBP && new WebpChunks(bytes).isAnimated()
-                        ? firstFrame(file, header, bytes)
-                        : decodePixels(file, header, decodable(file, header, bytes, warnings));
+                switch (header.kind()) {
+                    case JPEG ->
+                            warnings.isEmpty() && header.warnings().isEmpty()
+                                    ? decodePixels(file, header, bytes)
+                                    : decodeJpeg(file, header, bytes, warnings.orElse(any -> {}));
+                    case PNG -> decodePng(file, header, bytes);
+                    case WEBP ->
+                            new WebpChunks(bytes).isAnimated()
+                                    ? firstFrame(file, header, bytes)
+                                    : decodePixels(file, header, bytes);
+                    default -> decodePixels(file, header, bytes);
+                };
         Size size = new Size(image.rows(), image.cols());
         if (!size.equals(header.stored())) {
             image.release();
@@ -224,24 +235,16 @@ public final class ImageReader {
         return image;
     }
 
-    private static SaccadeException damaged(String file, ImageHeader header, Exception e) {
+    static SaccadeException damaged(String file, ImageHeader header, Throwable e) {
         return refusal(file, header.kind() + " is damaged and cannot be decoded", e);
     }
 
-    /** Returns a file such that its decoder has nothing to print; rejects what is damaged. */
-    private static byte[] decodable(
-            String file, ImageHeader header, byte[] bytes, Optional<Consumer<String>> warnings) {
-        return switch (header.kind()) {
-            case PNG -> pixelsOnly(file, header, png(file, header, bytes));
-            case JPEG ->
-                    warnings.isEmpty() && header.warnings().isEmpty()
-                            ? bytes
-                            : jpeg(file, bytes, warnings.orElse(unread -> {}));
-            default -> bytes;
-        };
-    }
-
-    private static byte[] jpeg(String file, byte[] bytes, Consumer<String> warnings) {
+    /**
+     * Decodes a JPEG whose blocks are all there. OpenCV prints about bytes between them, the JDK's
+     * decoder does not.
+     */
+    private static Mat decodeJpeg(
+            String file, ImageHeader header, byte[] bytes, Consumer<String> warnings) {
         JpegBlocks blocks = JpegBlocks.read(JpegSegments.of(bytes));
         if (!blocks.fault().isEmpty()) {
             throw SaccadeException.user("%s: JPEG %s", file, blocks.fault());
@@ -256,37 +259,27 @@ public final class ImageReader {
         if (blocks.isBlurred()) {
             warnings.accept("lacks the last scans of a progressive JPEG, so it is blurred");
         }
-        return blocks.clean();
+        return blocks.hasSpareInside()
+                ? BufferedPixels.decode(file, header.kind(), blocks.clean(), BufferedPixels::bgr)
+                : decodePixels(file, header, blocks.clean());
     }
 
-    private static byte[] png(String file, ImageHeader header, byte[] bytes) {
-        long spare;
+    /** Decodes a PNG; libpng prints about bytes behind the pixels, the JDK's decoder does not. */
+    private static Mat decodePng(String file, ImageHeader header, byte[] bytes) {
         try {
             PngChunks.check(bytes);
-            spare = PngPixels.check(bytes, header);
-        } catch (IllegalArgumentException e) {
+            long spare = PngPixels.check(bytes, header);
+            if (spare > PngPixels.MOST_SPARE) {
+                throw SaccadeException.user(
+                        "%s: PNG holds more than its %s pixels; save it again",
+                        file, header.stored());
+            }
+            byte[] pixels = PngChunks.pixelsOnly(bytes);
+            return spare > 0
+                    ? BufferedPixels.decode(file, header.kind(), pixels, BufferedPixels::bgr)
+                    : decodePixels(file, header, pixels);
+        } catch (IllegalArgumentException | OutOfMemoryError e) {
             throw damaged(file, header, e);
-        }
-        if (spare > PngPixels.MOST_SPARE) {
-            throw SaccadeException.user(
-                    "%s: PNG holds more than its %s pixels; save it again", file, header.stored());
-        }
-        return spare > 0 ? PngPixels.withoutSpare(bytes, header) : bytes;
-    }
-
-    /**
-     * Returns a file without what its pixels do without, if it is a PNG: libpng quotes damaged
-     * texts and names of profiles on the terminal, with what steers it. Transparency is a matter of
-     * how palettes are read.
-     */
-    static byte[] pixelsOnly(String file, ImageHeader header, byte[] bytes) {
-        if (header.kind() != ImageHeader.Kind.PNG) {
-            return bytes;
-        }
-        try {
-            return PngChunks.only(PngChunks::isNeeded, bytes);
-        } catch (OutOfMemoryError e) {
-            throw refusal(file, "cannot be read", e);
         }
     }
 

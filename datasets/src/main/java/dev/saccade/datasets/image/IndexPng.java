@@ -1,16 +1,17 @@
 package dev.saccade.datasets.image;
 
+import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
 import java.awt.image.DataBuffer;
 import java.awt.image.Raster;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
-
-import javax.imageio.ImageIO;
-import javax.imageio.stream.MemoryCacheImageInputStream;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The numbers that stand in a PNG, one a pixel, exactly: those of a gray image of 1 to 16 bits, or
@@ -23,7 +24,9 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 @SuppressWarnings("ArrayRecordComponent")
 public record IndexPng(Size size, short[] values) {
 
+    private static final long SIGNATURE = 0x89504E470D0A1A0AL;
     private static final int COLOR_TYPE = 25;
+    private static final int PALETTE_BYTES = 1 << 16;
 
     /**
      * Returns the numbers of a file.
@@ -42,11 +45,17 @@ public record IndexPng(Size size, short[] values) {
         ImageReader.check(file.toString(), header);
         checkColors(file, bytes);
         try {
-            return copy(decode(pixelsOnly(bytes)));
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            // ImageIO promises nothing about hostile input, so any exception is a refusal.
-            throw ImageReader.refusal(file.toString(), "PNG is damaged and cannot be decoded", e);
+            // A label that is damaged would not be noticed.
+            PngChunks.check(bytes);
+        } catch (IllegalArgumentException e) {
+            throw ImageReader.damaged(file.toString(), header, e);
         }
+        // The JDK's decoder changes gray levels where a chunk defines transparency.
+        return BufferedPixels.decode(
+                file.toString(),
+                header.kind(),
+                PngChunks.pixelsOnly(bytes),
+                image -> copy(image.getRaster()));
     }
 
     private static void checkColors(Path file, byte[] bytes) {
@@ -63,32 +72,6 @@ public record IndexPng(Size size, short[] values) {
                     "%s: PNG is %s, but labels have one number a pixel: expected a gray image or"
                             + " one with a palette; replace its colors by the numbers of classes",
                     file, kind);
-        }
-    }
-
-    /**
-     * Returns the file without the chunks that pixels do without; ImageIO changes gray levels where
-     * there is a chunk of transparency. Checks the others, which ImageIO does not: a label that
-     * became another one would not be noticed.
-     */
-    private static byte[] pixelsOnly(byte[] bytes) throws IOException {
-        PngChunks chunks = new PngChunks(bytes);
-        while (chunks.next()) {
-            if (!chunks.isAncillary() && !chunks.isIntact()) {
-                throw new IOException("a checksum is wrong");
-            }
-        }
-        return PngChunks.only(chunk -> !chunk.isAncillary(), bytes);
-    }
-
-    private static Raster decode(byte[] bytes) throws IOException {
-        javax.imageio.ImageReader reader = ImageIO.getImageReadersByFormatName("png").next();
-        try (MemoryCacheImageInputStream stream =
-                new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes))) {
-            reader.setInput(stream, /* seekForwardOnly= */ true, /* ignoreMetadata= */ true);
-            return reader.read(0).getRaster();
-        } finally {
-            reader.dispose();
         }
     }
 
@@ -124,5 +107,37 @@ public record IndexPng(Size size, short[] values) {
             at++;
         }
         return "row " + at / size.width() + ", column " + at % size.width();
+    }
+
+    /**
+     * Returns the colors as 0xRRGGBB without black ones at the end; none if the file is no readable
+     * PNG with a palette in its first 64 KiB.
+     */
+    public static List<Integer> palette(Path file) {
+        try (InputStream stream = RegularFile.open(file)) {
+            byte[] start = stream.readNBytes(PALETTE_BYTES);
+            PngChunks chunks = new PngChunks(start);
+            boolean isPng =
+                    start.length >= Long.BYTES && ByteBuffer.wrap(start).getLong() == SIGNATURE;
+            while (isPng && chunks.next() && !chunks.isPixels()) {
+                if (chunks.isPalette()) {
+                    return colors(chunks.content());
+                }
+            }
+        } catch (IOException | SaccadeException e) {
+            // The check of the label map reports why it cannot be read.
+        }
+        return List.of();
+    }
+
+    private static List<Integer> colors(ByteBuffer rgb) {
+        List<Integer> colors = new ArrayList<>();
+        while (rgb.remaining() >= 3) {
+            colors.add((rgb.getShort() & 0xFFFF) << Byte.SIZE | (rgb.get() & 0xFF));
+        }
+        while (!colors.isEmpty() && colors.get(colors.size() - 1) == 0) {
+            colors.remove(colors.size() - 1);
+        }
+        return List.copyOf(colors);
     }
 }

@@ -20,8 +20,8 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
  */
 final class JpegBlocks implements IIOReadWarningListener {
 
-    private static final Pattern SPARE_AT_END =
-            Pattern.compile("Corrupt JPEG data: (\\d+) extraneous bytes before marker 0xd9");
+    private static final Pattern SPARE =
+            Pattern.compile("Corrupt JPEG data: (\\d+) extraneous bytes before marker 0x(\\w+)");
     private static final Pattern DAMAGE =
             Pattern.compile("Corrupt JPEG data.*|Inconsistent progression.*");
 
@@ -33,6 +33,7 @@ final class JpegBlocks implements IIOReadWarningListener {
     private final JpegSegments segments;
     private boolean judged = true;
     private int spareAtEnd;
+    private int spareInside;
     private String fault = ImageHeader.SOUND;
 
     private JpegBlocks(JpegSegments segments) {
@@ -64,9 +65,12 @@ final class JpegBlocks implements IIOReadWarningListener {
 
     @Override
     public void warningOccurred(ImageReader source, String warning) {
-        Matcher extra = SPARE_AT_END.matcher(warning);
+        Matcher extra = SPARE.matcher(warning);
         if (extra.matches()) {
-            spareAtEnd = Integer.parseInt(extra.group(1));
+            int count = Integer.parseInt(extra.group(1));
+            boolean isAtEnd = extra.group(2).equals("d9");
+            spareAtEnd = isAtEnd ? count : spareAtEnd;
+            spareInside += isAtEnd ? 0 : count;
         } else if (warning.contains("remature end")) {
             fault = MISSING;
         } else if (DAMAGE.matcher(warning).matches() && fault.isEmpty()) {
@@ -89,9 +93,14 @@ final class JpegBlocks implements IIOReadWarningListener {
         return judged && !segments.isFinal();
     }
 
+    /** Returns whether bytes between blocks belong to none. */
+    boolean hasSpareInside() {
+        return judged && spareInside > 0;
+    }
+
     /** Returns the number of bytes, other than padding, that belong to no block and no segment. */
     int spare() {
-        return judged ? segments.spare(spareAtEnd) : 0;
+        return judged ? spareInside + segments.spare(spareAtEnd) : 0;
     }
 
     /** Returns the image such that its decoder has nothing to print. */

@@ -282,9 +282,9 @@ final class JpegSegments {
             return Text.format(
                     "has %d scans, expected at most %d for its size; save it again", scans, most);
         }
-        // Each block of a baseline JPEG has at least two bits, and no pixels are long runs of
-        // zeros.
-        long least = ceilDiv(blocks(), BLOCKS_PER_BYTE);
+        // Each block of a baseline JPEG has at least two bits.
+        long blocks = size().roundUpTo(BLOCK).area() / (BLOCK * BLOCK);
+        long least = (blocks + BLOCKS_PER_BYTE - 1) / BLOCKS_PER_BYTE;
         if (baseline && scanBytes < least) {
             return Text.format(
                     "is damaged, its pixels have %d bytes, expected at least %d; copy or download"
@@ -296,34 +296,5 @@ final class JpegSegments {
                         "is damaged, %d bytes of its pixels are zero; copy or download it again",
                         mostZeros)
                 : ImageHeader.SOUND;
-    }
-
-    private long blocks() {
-        ByteBuffer header = frame.orElseThrow();
-        int mostAcross = 1;
-        int mostDown = 1;
-        for (int i = 0; i < header.get(5); i++) {
-            mostAcross = Math.max(mostAcross, sampling(header, i) >> 4);
-            mostDown = Math.max(mostDown, sampling(header, i) & 15);
-        }
-        long blocks = 0;
-        for (int i = 0; i < header.get(5); i++) {
-            blocks +=
-                    blocks(size().width(), sampling(header, i) >> 4, mostAcross)
-                            * blocks(size().height(), sampling(header, i) & 15, mostDown);
-        }
-        return blocks;
-    }
-
-    private static int sampling(ByteBuffer frame, int component) {
-        return Byte.toUnsignedInt(frame.get(7 + 3 * component));
-    }
-
-    private static long blocks(int side, int sampling, int mostSampling) {
-        return ceilDiv(ceilDiv((long) side * sampling, mostSampling), BLOCK);
-    }
-
-    private static long ceilDiv(long total, int part) {
-        return (total + part - 1) / part;
     }
 }

@@ -10,7 +10,6 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.zip.CRC32;
 
 /**
@@ -26,7 +25,6 @@ final class PngChunks {
     private static final int PALETTE = 0x504C5445;
     private static final int EXIF = 0x65584966;
     private static final int PIXELS = 0x49444154;
-    private static final int TRANSPARENCY = 0x74524E53;
     private static final int END = 0x49454E44;
     private static final int ANIMATION = 0x6163544C;
     private static final int ANCILLARY = 0x20000000;
@@ -40,7 +38,6 @@ final class PngChunks {
     private int start = SIGNATURE;
     private int next = SIGNATURE;
     private boolean complete;
-    private int paletteLength;
 
     /** Stands before the first chunk. */
     PngChunks(byte[] bytes) {
@@ -95,7 +92,6 @@ final class PngChunks {
         }
         start = next;
         next = (int) end;
-        paletteLength = is(PALETTE) ? next - start - OVERHEAD : paletteLength;
         complete = is(END);
         return true;
     }
@@ -118,6 +114,10 @@ final class PngChunks {
 
     boolean isPixels() {
         return is(PIXELS);
+    }
+
+    boolean isPalette() {
+        return is(PALETTE);
     }
 
     /** Returns whether the pixels of a PNG with a header come in seven passes. */
@@ -159,16 +159,15 @@ final class PngChunks {
     }
 
     private static boolean isKnown(ByteBuffer header) {
-        int bits = header.get(8);
-        boolean isKnown =
+        List<Integer> depths =
                 switch (header.get(9)) {
-                    case 0 -> bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16;
-                    case PALETTE_COLORS -> bits == 1 || bits == 2 || bits == 4 || bits == 8;
-                    case 2, 4, 6 -> bits == 8 || bits == 16;
-                    default -> false;
+                    case 0 -> List.of(1, 2, 4, 8, 16);
+                    case PALETTE_COLORS -> List.of(1, 2, 4, 8);
+                    case 2, 4, 6 -> List.of(8, 16);
+                    default -> List.of();
                 };
         int interlace = header.get(12);
-        return isKnown
+        return depths.contains((int) header.get(8))
                 && header.get(10) == 0
                 && header.get(11) == 0
                 && (interlace == 0 || interlace == 1);
@@ -178,53 +177,23 @@ final class PngChunks {
         return US_ASCII.decode(png.slice(start + 4, 4)).toString();
     }
 
-    /** Returns whether pixels depend on the chunk; only intact transparency of the right length. */
-    boolean isNeeded() {
+    /** Returns whether pixels depend on the chunk. */
+    private boolean isNeeded() {
         int colors = png.get(COLOR_TYPE);
-        if (is(PALETTE)) {
-            return colors == 2 || colors == PALETTE_COLORS || colors == 6;
-        }
-        if (!is(TRANSPARENCY)) {
-            return !isAncillary();
-        }
-        int length = next - start - OVERHEAD;
-        boolean isLengthRight =
-                switch (colors) {
-                    case 0 -> length == 2;
-                    case 2 -> length == 6;
-                    case PALETTE_COLORS -> length > 0 && length <= paletteLength / 3;
-                    default -> false;
-                };
-        return isLengthRight && isIntact();
+        return is(PALETTE)
+                ? colors == 2 || colors == PALETTE_COLORS || colors == 6
+                : !isAncillary();
     }
 
-    /** Returns a PNG with other compressed pixels. */
-    static byte[] withPixels(byte[] bytes, byte[] compressed) {
-        ByteArrayOutputStream file = new ByteArrayOutputStream(compressed.length);
-        file.write(bytes, 0, SIGNATURE);
-        PngChunks chunks = new PngChunks(bytes);
-        boolean isWritten = false;
-        while (chunks.next()) {
-            if (!chunks.isPixels()) {
-                file.write(bytes, chunks.start, chunks.next - chunks.start);
-            } else if (!isWritten) {
-                isWritten = true;
-                ByteBuffer chunk = ByteBuffer.allocate(OVERHEAD + compressed.length);
-                chunk.putInt(compressed.length).putInt(PIXELS).put(compressed);
-                CRC32 checksum = new CRC32();
-                checksum.update(chunk.array(), 4, 4 + compressed.length);
-                file.writeBytes(chunk.putInt((int) checksum.getValue()).array());
-            }
-        }
-        return file.toByteArray();
-    }
-
-    /** Returns a PNG of the chunks that are kept; the same bytes if these are all. */
-    static byte[] only(Predicate<PngChunks> kept, byte[] bytes) {
+    /**
+     * Returns a PNG of the chunks that its pixels depend on; the same bytes if these are all.
+     * libpng prints damaged texts and profile names, with their control characters.
+     */
+    static byte[] pixelsOnly(byte[] bytes) {
         PngChunks all = new PngChunks(bytes);
         boolean same = true;
         while (all.next()) {
-            same &= kept.test(all);
+            same &= all.isNeeded();
         }
         if (same) {
             return bytes;
@@ -233,7 +202,7 @@ final class PngChunks {
         file.write(bytes, 0, SIGNATURE);
         PngChunks chunks = new PngChunks(bytes);
         while (chunks.next()) {
-            if (kept.test(chunks)) {
+            if (chunks.isNeeded()) {
                 file.write(bytes, chunks.start, chunks.next - chunks.start);
             }
         }

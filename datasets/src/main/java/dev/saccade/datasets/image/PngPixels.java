@@ -2,17 +2,12 @@ package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.zip.DataFormatException;
-import java.util.zip.Deflater;
-import java.util.zip.DeflaterOutputStream;
 import java.util.zip.Inflater;
 
 /**
- * The pixels of a PNG as they are compressed. A decoder goes on to the end of what is compressed,
- * which may be a thousand times the file, when it has long had all pixels.
+ * The compressed pixels of a PNG. A decoder continues to the end of the compressed data, which may
+ * be a thousand times the file, even if it has all pixels.
  */
 final class PngPixels {
 
@@ -32,19 +27,7 @@ final class PngPixels {
     /** Some encoders write a little more than there is. */
     static final int MOST_SPARE = 1 << 16;
 
-    private static final int MOST_FILTER = 4;
-
-    private final ImageHeader header;
-    private final int[][] passes;
-    private final Inflater inflater = new Inflater();
-    private int pass = -1;
-    private long rowsLeft;
-    private long bytesLeft;
-
-    private PngPixels(byte[] bytes, ImageHeader header) {
-        this.header = header;
-        passes = PngChunks.isInterlaced(bytes) ? ADAM7 : NOT_INTERLACED;
-    }
+    private PngPixels() {}
 
     /**
      * Returns the number of bytes that are compressed behind the pixels, counted up to a little
@@ -53,122 +36,44 @@ final class PngPixels {
      * @throws IllegalArgumentException if pixels are missing or damaged
      */
     static long check(byte[] bytes, ImageHeader header) {
-        PngPixels pixels = new PngPixels(bytes, header);
+        long length = length(bytes, header);
+        long most = length + MOST_SPARE + 1;
+        byte[] buffer = new byte[1 << 16];
+        Inflater inflater = new Inflater();
         try {
-            long length = pixels.length();
-            boolean exceeds = pixels.inflate(bytes, length + MOST_SPARE + 1, pixels::checkFilters);
-            long written = pixels.inflater.getBytesWritten();
+            PngChunks chunks = new PngChunks(bytes);
+            while (chunks.next() && !inflater.finished() && inflater.getBytesWritten() < most) {
+                if (chunks.isPixels()) {
+                    inflater.setInput(chunks.content());
+                    int count;
+                    do {
+                        count = inflater.inflate(buffer);
+                    } while (count > 0 && inflater.getBytesWritten() < most);
+                }
+            }
+            long written = inflater.getBytesWritten();
             checkArgument(written >= length, "not all of its pixels are there");
             checkArgument(
-                    exceeds || pixels.inflater.finished(), "the checksum of its pixels is missing");
+                    written >= most || inflater.finished(),
+                    "the checksum of its pixels is missing");
             return written - length;
         } catch (DataFormatException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         } finally {
-            pixels.inflater.end();
+            inflater.end();
         }
     }
 
-    /** Returns the image without what is compressed behind its pixels. */
-    static byte[] withoutSpare(byte[] bytes, ImageHeader header) {
-        PngPixels pixels = new PngPixels(bytes, header);
-        ByteArrayOutputStream compressed = new ByteArrayOutputStream();
-        Deflater fast = new Deflater(Deflater.BEST_SPEED);
-        try (DeflaterOutputStream out = new DeflaterOutputStream(compressed, fast)) {
-            long length = pixels.length();
-            long[] left = {length};
-            pixels.inflate(
-                    bytes,
-                    length,
-                    (inflated, count) -> {
-                        out.write(inflated, 0, (int) Math.min(count, left[0]));
-                        left[0] -= Math.min(count, left[0]);
-                    });
-        } catch (IOException | DataFormatException e) {
-            throw new IllegalArgumentException(e.getMessage(), e);
-        } finally {
-            pixels.inflater.end();
-            fast.end();
-        }
-        return PngChunks.withPixels(bytes, compressed.toByteArray());
-    }
-
-    /** Receives inflated bytes. */
-    private interface Inflated {
-        void accept(byte[] bytes, int count) throws IOException, DataFormatException;
-    }
-
-    /** Inflates until a length is reached; returns whether it is. */
-    private boolean inflate(byte[] bytes, long most, Inflated inflated) throws DataFormatException {
-        byte[] buffer = new byte[1 << 16];
-        PngChunks chunks = new PngChunks(bytes);
-        while (chunks.next() && !inflater.finished() && inflater.getBytesWritten() < most) {
-            if (chunks.isPixels()) {
-                inflater.setInput(chunks.content());
-                int count = inflater.inflate(buffer);
-                while (count > 0) {
-                    try {
-                        inflated.accept(buffer, count);
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                    count = inflater.getBytesWritten() < most ? inflater.inflate(buffer) : 0;
-                }
-            }
-        }
-        return inflater.getBytesWritten() >= most;
-    }
-
-    /** Checks the byte before each row. */
-    private void checkFilters(byte[] inflated, int count) throws DataFormatException {
-        int at = 0;
-        while (at < count) {
-            if (bytesLeft == 0) {
-                if (!nextRow()) {
-                    return;
-                }
-                if (Byte.toUnsignedInt(inflated[at]) > MOST_FILTER) {
-                    throw new DataFormatException("unknown filter of a row");
-                }
-            }
-            int skipped = (int) Math.min(bytesLeft, count - at);
-            bytesLeft -= skipped;
-            at += skipped;
-        }
-    }
-
-    private boolean nextRow() {
-        while (rowsLeft == 0) {
-            pass++;
-            if (pass == passes.length) {
-                pass--;
-                return false;
-            }
-            rowsLeft = rowLength(passes[pass]) > 0 ? rows(passes[pass]) : 0;
-        }
-        rowsLeft--;
-        bytesLeft = rowLength(passes[pass]);
-        return true;
-    }
-
-    /** Returns how many bytes the pixels have, with the one before each row. */
-    private long length() {
+    /** Returns the number of bytes of all rows, each with its filter. */
+    private static long length(byte[] bytes, ImageHeader header) {
         long length = 0;
-        for (int[] each : passes) {
-            length += rows(each) * rowLength(each);
+        for (int[] pass : PngChunks.isInterlaced(bytes) ? ADAM7 : NOT_INTERLACED) {
+            long columns = steps(header.stored().width() - pass[0], pass[2]);
+            long rows = steps(header.stored().height() - pass[1], pass[3]);
+            long bits = columns * header.channels() * header.bits();
+            length += columns == 0 ? 0 : rows * (1 + (bits + 7) / Byte.SIZE);
         }
         return length;
-    }
-
-    private long rows(int[] part) {
-        return steps(header.stored().height() - part[1], part[3]);
-    }
-
-    /** Returns the bytes of a row with the one before it; 0 if the pass has no columns. */
-    private long rowLength(int[] part) {
-        long across = steps(header.stored().width() - part[0], part[2]);
-        long bits = across * header.channels() * header.bits();
-        return across == 0 ? 0 : 1 + (bits + 7) / Byte.SIZE;
     }
 
     private static long steps(int side, int step) {

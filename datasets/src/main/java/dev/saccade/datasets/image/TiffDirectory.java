@@ -23,16 +23,16 @@ import java.util.Optional;
 final class TiffDirectory {
 
     private static final int SUBFILE = 0xFE;
-    private static final int WIDTH = 0x100;
-    private static final int HEIGHT = 0x101;
-    private static final int BITS = 0x102;
-    private static final int COLORS = 0x106;
+    static final int WIDTH = 0x100;
+    static final int HEIGHT = 0x101;
+    static final int BITS = 0x102;
+    static final int COLORS = 0x106;
     private static final int ORIENTATION = 0x112;
-    private static final int CHANNELS = 0x115;
-    private static final int STRIP_LENGTHS = 0x117;
-    private static final int TILE_WIDTH = 0x142;
-    private static final int TILE_HEIGHT = 0x143;
-    private static final int TILE_LENGTHS = 0x145;
+    static final int CHANNELS = 0x115;
+    static final int STRIP_LENGTHS = 0x117;
+    static final int TILE_WIDTH = 0x142;
+    static final int TILE_HEIGHT = 0x143;
+    static final int TILE_LENGTHS = 0x145;
 
     private static final int REDUCED = 1;
     private static final int MASK = 4;
@@ -59,7 +59,7 @@ final class TiffDirectory {
     private final long entries;
     private final int start;
 
-    /** Takes a TIFF, from its byte order on. */
+    /** Reads the first directory of a TIFF, which starts with its byte order. */
     TiffDirectory(ByteBuffer bytes) {
         boolean littleEndian = bytes.get(0) == 'I';
         tiff = bytes.slice().order(littleEndian ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
@@ -68,12 +68,11 @@ final class TiffDirectory {
             throw new IllegalArgumentException("it is no TIFF");
         }
         big = magic == BIG_MAGIC;
-        int at = Math.toIntExact(big ? tiff.getLong(8) : Integer.toUnsignedLong(tiff.getInt(4)));
+        int at = Math.toIntExact(number(big ? 8 : 4));
         entries = entries(at);
         start = at + (big ? Long.BYTES : Short.BYTES);
     }
 
-    /** Takes another directory of a TIFF. */
     private TiffDirectory(TiffDirectory other, int at) {
         tiff = other.tiff;
         big = other.big;
@@ -85,11 +84,15 @@ final class TiffDirectory {
         return big ? tiff.getLong(at) : Short.toUnsignedLong(tiff.getShort(at));
     }
 
+    /** Returns an offset or a count. */
+    private long number(int at) {
+        return big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at));
+    }
+
     /** Returns the next directory, if the file has one that can be read. */
     private Optional<TiffDirectory> next() {
         try {
-            int at = Math.toIntExact(start + entries * entryLength());
-            long next = big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at));
+            long next = number(Math.toIntExact(start + entries * entryLength()));
             return next == 0
                     ? Optional.empty()
                     : Optional.of(new TiffDirectory(this, Math.toIntExact(next)));
@@ -211,8 +214,7 @@ final class TiffDirectory {
 
     /** Returns the first value of an entry, if it has one that is an integer. */
     long value(int tag, long otherwise) {
-        Optional<Values> values = values(tag);
-        return values.isPresent() ? values.get().at(0) : otherwise;
+        return values(tag).map(values -> values.at(0)).orElse(otherwise);
     }
 
     /** Returns the sum of what an entry has, none of which is below 0; 0 without it. */
@@ -246,7 +248,7 @@ final class TiffDirectory {
         if (entry == NONE) {
             return Optional.empty();
         }
-        long count = big ? tiff.getLong(entry + 4) : Integer.toUnsignedLong(tiff.getInt(entry + 4));
+        long count = number(entry + 4);
         int length =
                 switch (tiff.getShort(entry + 2)) {
                     case 1, 6 -> Byte.BYTES;
@@ -260,7 +262,7 @@ final class TiffDirectory {
         }
         int at = entry + (big ? 12 : 8);
         if (count > (big ? Long.BYTES : Integer.BYTES) / length) {
-            at = Math.toIntExact(big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at)));
+            at = Math.toIntExact(number(at));
         }
         return Optional.of(new Values(tiff, at, count, length));
     }

@@ -17,21 +17,12 @@ import java.util.zip.Inflater;
  */
 final class TiffPixels {
 
-    private static final int WIDTH = 0x100;
-    private static final int HEIGHT = 0x101;
-    private static final int BITS = 0x102;
     private static final int COMPRESSION = 0x103;
-    private static final int COLORS = 0x106;
     private static final int FILL_ORDER = 0x10A;
     private static final int STRIPS = 0x111;
-    private static final int CHANNELS = 0x115;
     private static final int ROWS_OF_STRIP = 0x116;
-    private static final int STRIP_BYTES = 0x117;
     private static final int PLANES = 0x11C;
-    private static final int TILE_WIDTH = 0x142;
-    private static final int TILE_HEIGHT = 0x143;
     private static final int TILES = 0x144;
-    private static final int TILE_BYTES = 0x145;
 
     private static final int PLAIN = 1;
     private static final int LZW = 5;
@@ -70,14 +61,14 @@ final class TiffPixels {
         directory = new TiffDirectory(ByteBuffer.wrap(tiff));
         isTiled = directory.values(TILES).isPresent();
         isSeparate = directory.value(PLANES, 1) == SEPARATE;
-        channels = directory.value(CHANNELS, 1);
-        long height = directory.value(HEIGHT, 0);
+        channels = directory.value(TiffDirectory.CHANNELS, 1);
+        long height = directory.value(TiffDirectory.HEIGHT, 0);
         rows =
                 isTiled
-                        ? directory.value(TILE_HEIGHT, 0)
+                        ? directory.value(TiffDirectory.TILE_HEIGHT, 0)
                         : Math.max(1, Math.min(height, directory.value(ROWS_OF_STRIP, height)));
-        long bits = directory.value(BITS, 1) * (isSeparate ? 1 : channels);
-        long width = directory.value(isTiled ? TILE_WIDTH : WIDTH, 0);
+        long bits = directory.value(TiffDirectory.BITS, 1) * (isSeparate ? 1 : channels);
+        long width = directory.value(isTiled ? TiffDirectory.TILE_WIDTH : TiffDirectory.WIDTH, 0);
         bytesOfRow = (width * bits + Byte.SIZE - 1) / Byte.SIZE;
         compression = directory.value(COMPRESSION, PLAIN);
     }
@@ -98,15 +89,16 @@ final class TiffPixels {
                 UNREAD.get(compression));
         Optional<TiffDirectory.Values> offsets = directory.values(isTiled ? TILES : STRIPS);
         Optional<TiffDirectory.Values> counts =
-                directory.values(isTiled ? TILE_BYTES : STRIP_BYTES);
+                directory.values(
+                        isTiled ? TiffDirectory.TILE_LENGTHS : TiffDirectory.STRIP_LENGTHS);
         boolean isTold =
                 offsets.isPresent()
                         && counts.isPresent()
                         && offsets.get().count() == counts.get().count()
-                        && directory.value(COLORS, 0) != SUBSAMPLED
+                        && directory.value(TiffDirectory.COLORS, 0) != SUBSAMPLED
                         && directory.value(FILL_ORDER, 1) == 1;
         long parts = isTold ? offsets.get().count() : 0;
-        long height = directory.value(HEIGHT, 0);
+        long height = directory.value(TiffDirectory.HEIGHT, 0);
         long ofPlane = isSeparate ? Math.max(1, parts / channels) : parts;
         for (long i = 0; i < parts; i++) {
             long count = counts.get().at(i);

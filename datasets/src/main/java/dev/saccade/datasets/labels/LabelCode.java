@@ -9,9 +9,10 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.IndexPng;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The meaning of the values in label files.
@@ -94,29 +95,27 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
     /** Returns which numbers of a file mean nothing, and where; none if all mean something. */
     public Optional<String> fault(IndexPng png) {
         int[] histogram = png.histogram();
-        List<String> faults = new ArrayList<>();
-        int more = 0;
-        for (int number = 0; number < histogram.length; number++) {
-            if (histogram[number] == 0 || label(number) != NONE) {
-                continue;
-            }
-            if (faults.size() < MOST_SHOWN) {
-                faults.add(
-                        Text.format(
-                                "%d at %s, the first in %s",
-                                number, Count.of(histogram[number], "pixel"), png.first(number)));
-            } else {
-                more++;
-            }
-        }
-        if (faults.isEmpty()) {
+        int[] unknown =
+                IntStream.range(0, histogram.length)
+                        .filter(number -> histogram[number] > 0 && label(number) == NONE)
+                        .toArray();
+        if (unknown.length == 0) {
             return Optional.empty();
         }
-        String unlisted = more == 0 ? "" : "; and " + more + " other values";
-        return Optional.of(
-                Text.format(
-                        "value %s%s; expected %s",
-                        String.join("; ", faults), unlisted, expected()));
+        String shown =
+                Arrays.stream(unknown)
+                        .limit(MOST_SHOWN)
+                        .mapToObj(
+                                number ->
+                                        Text.format(
+                                                "%d at %s, the first in %s",
+                                                number,
+                                                Count.of(histogram[number], "pixel"),
+                                                png.first(number)))
+                        .collect(Collectors.joining("; "));
+        int more = unknown.length - MOST_SHOWN;
+        String unlisted = more > 0 ? "; and " + more + " other values" : "";
+        return Optional.of(Text.format("value %s%s; expected %s", shown, unlisted, expected()));
     }
 
     private String expected() {

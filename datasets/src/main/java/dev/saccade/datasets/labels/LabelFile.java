@@ -6,6 +6,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.LabelCheck;
+import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.IndexPng;
 
@@ -45,13 +46,14 @@ public record LabelFile(Path photo, Path labels) {
      */
     public LabelCheck.Found check(LabelCode code, Optional<Size> size) {
         List<Finding> findings = new ArrayList<>();
+        Reporter faults = findings::add;
         String file = labels.toString();
         try {
             IndexPng png = IndexPng.read(labels);
-            size.filter(known -> !known.equals(png.size()))
-                    .map(known -> sizeFault(png.size(), ImageHeader.read(photo)))
-                    .ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
-            code.fault(png).ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
+            if (size.isPresent() && !size.get().equals(png.size())) {
+                faults.error(file, "%s", sizeFault(png.size(), ImageHeader.read(photo)));
+            }
+            code.fault(png).ifPresent(fault -> faults.error(file, "%s", fault));
             long[] counts = code.count(png);
             return LabelCheck.Found.of(findings, file, "", counts, png.size().area());
         } catch (SaccadeException e) {

@@ -2,11 +2,11 @@ package dev.saccade.datasets.loader;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
@@ -15,6 +15,7 @@ import dev.saccade.datasets.TrainingTargets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * Photographs of like shape together.
@@ -24,17 +25,7 @@ import java.util.SplittableRandom;
  * batches are shuffled. All of it is a function of seed and epoch. Follows mmdetection's {@code
  * GroupSampler}; a group smaller than a batch repeats as often as it takes.
  */
-final class GroupSampler implements Sampler {
-
-    private final ImmutableList<ImmutableIntArray> groups;
-    private final int batchSize;
-    private final long seed;
-
-    private GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) {
-        this.groups = ImmutableList.copyOf(groups);
-        this.batchSize = batchSize;
-        this.seed = seed;
-    }
+record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) implements Sampler {
 
     /**
      * Returns the sampler of those photographs that {@link TrainingTargets#keeps} keeps.
@@ -43,16 +34,11 @@ final class GroupSampler implements Sampler {
      */
     static GroupSampler of(Dataset dataset, int batchSize, long seed) {
         checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
-        ImmutableIntArray.Builder wide = ImmutableIntArray.builder();
-        ImmutableIntArray.Builder others = ImmutableIntArray.builder();
-        for (int i = 0; i < dataset.size(); i++) {
-            ImageFile photo = dataset.image(i);
-            if (TrainingTargets.keeps(photo, dataset.annotations(i))) {
-                (photo.size().width() > photo.size().height() ? wide : others).add(i);
-            }
-        }
+        ImmutableIntArray trained = Sampler.trained(dataset, TargetKind.BOXES);
         List<ImmutableIntArray> groups =
-                List.of(others.build(), wide.build()).stream()
+                Stream.of(false, true)
+                        .map(wide -> trained.stream().filter(i -> isWide(dataset.image(i)) == wide))
+                        .map(ImmutableIntArray::copyOf)
                         .filter(group -> !group.isEmpty())
                         .toList();
         if (groups.isEmpty()) {
@@ -63,7 +49,11 @@ final class GroupSampler implements Sampler {
         return new GroupSampler(groups, batchSize, seed);
     }
 
-    /** Returns the number of photographs that are trained on. */
+    private static boolean isWide(ImageFile image) {
+        return image.size().width() > image.size().height();
+    }
+
+    /** Returns the number of images that are trained on. */
     int size() {
         return groups.stream().mapToInt(ImmutableIntArray::length).sum();
     }
@@ -91,6 +81,6 @@ final class GroupSampler implements Sampler {
             }
         }
         Sampler.shuffle(batches, random);
-        return ImmutableList.copyOf(batches);
+        return batches;
     }
 }

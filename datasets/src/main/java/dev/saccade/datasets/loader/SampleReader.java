@@ -67,7 +67,7 @@ public final class SampleReader {
 
     private Sample transformed(int index, SplittableRandom random) {
         Sample sample = Transform.applyAll(transforms, read(index), this::draw, random);
-        if (!sample.isRejected()) {
+        if (!sample.rejected()) {
             return sample;
         }
         sample.close();

@@ -13,38 +13,19 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * A decoded photograph and the tiles in which a model looks at it. Of tiles, only what is asked for
- * is held beside it.
+ * A decoded image and its tiles, at least two. Tiles are prepared when they are read.
+ *
+ * @param photo the image, freed with this
+ * @param info provides id and name
+ * @param views creates the views of a tile, which it does not free
  */
-public final class TiledImage implements AutoCloseable {
-
-    private final Mat photo;
-    private final ImageInfo info;
-    private final List<Tile> tiles;
-    private final Function<Sample, ImageViews> views;
-
-    /**
-     * Keeps a photograph of its own.
-     *
-     * @param photo freed with this
-     * @param info of which id and name are taken
-     * @param views makes the views of a tile, which it does not free
-     */
-    TiledImage(Mat photo, ImageInfo info, List<Tile> tiles, Function<Sample, ImageViews> views) {
-        this.photo = photo;
-        this.info = info;
-        this.tiles = tiles;
-        this.views = views;
-    }
+public record TiledImage(
+        Mat photo, ImageInfo info, List<Tile> tiles, Function<Sample, ImageViews> views)
+        implements AutoCloseable {
 
     /** Returns height and width of the photograph. */
     public Size size() {
         return new Size(photo.rows(), photo.cols());
-    }
-
-    /** Returns the tiles, at least two. */
-    public List<Tile> tiles() {
-        return tiles;
     }
 
     /** Returns the views of a tile, which the caller closes. */

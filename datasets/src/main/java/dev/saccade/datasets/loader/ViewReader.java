@@ -86,27 +86,25 @@ public final class ViewReader {
     }
 
     private ImageViews views(List<Sample> decoded) {
-        if (tiles.isPresent() && decoded.size() == 1) {
-            Sample photo = decoded.get(0);
-            List<Tile> parts = tiles.get().of(photo.info().size());
-            if (parts.size() > 1) {
-                return inTiles(photo, parts);
-            }
+        Sample photo = decoded.get(0);
+        List<Tile> parts =
+                tiles.isPresent() && decoded.size() == 1
+                        ? tiles.get().of(photo.info().size())
+                        : List.of();
+        if (parts.size() <= 1) {
+            return whole(decoded);
         }
-        return whole(decoded);
-    }
-
-    private ImageViews inTiles(Sample photo, List<Tile> parts) {
-        List<Batch> all = tiles.orElseThrow().whole() ? whole(List.of(photo)).batches() : List.of();
+        List<Batch> batches = tiles.orElseThrow().whole() ? whole(decoded).batches() : List.of();
         Mat pixels = photo.share().image();
         return new ImageViews(
-                all,
+                batches,
                 Optional.of(
                         new TiledImage(pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
     }
 
     private ImageViews whole(List<Sample> decoded) {
-        return new ImageViews(views.stream().map(view -> batch(view, decoded)).toList());
+        return new ImageViews(
+                views.stream().map(view -> batch(view, decoded)).toList(), Optional.empty());
     }
 
     private Batch batch(List<Transform> view, List<Sample> decoded) {

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import com.google.common.primitives.Ints;
+
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
@@ -126,12 +128,10 @@ public record CopyPaste(
         Instances all =
                 Instances.groundTruth(
                                 Boxes.concat(List.of(left.boxes(), pasted.boxes())),
-                                concat(left.labels(), pasted.labels()))
+                                Ints.concat(left.labels(), pasted.labels()))
                         .withIgnored(sample.targets().ignored());
         if (other.targets().hasMasks()) {
-            all =
-                    all.withMasks(
-                            Stream.concat(left.masks().stream(), pasted.masks().stream()).toList());
+            all = all.withMasks(Stream.of(left, pasted).flatMap(o -> o.masks().stream()).toList());
         }
         Sample mixed = sample.with(copy(sample.image(), other.image(), region), sample.info(), all);
         return other.labels()
@@ -206,10 +206,6 @@ public record CopyPaste(
                 && Math.abs(now.y() - before.y1(0)) <= bboxOccludedThr
                 && Math.abs(now.x() + now.width() - before.x2(0)) <= bboxOccludedThr
                 && Math.abs(now.y() + now.height() - before.y2(0)) <= bboxOccludedThr;
-    }
-
-    private static int[] concat(int[] first, int[] second) {
-        return IntStream.concat(IntStream.of(first), IntStream.of(second)).toArray();
     }
 
     /**

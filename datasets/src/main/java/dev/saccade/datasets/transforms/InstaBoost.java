@@ -1,6 +1,8 @@
 package dev.saccade.datasets.transforms;
 
+import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.ImmutableIntArray;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
@@ -62,16 +64,12 @@ public record InstaBoost(
         theta = List.copyOf(theta);
         new Checks()
                 .within("aug_ratio", augRatio, 0, 1)
-                .size("scale", scale, 2, 2)
-                .each("scale", scale, 0.1, 10)
+                .range("scale", scale, 0.1, 10)
                 .within("dx", dx, 1, 100_000)
                 .within("dy", dy, 1, 100_000)
-                .size("theta", theta, 2, 2)
-                .each("theta", theta, -180, 180)
+                .range("theta", theta, -180, 180)
                 .within("color_prob", colorProb, 0, 1)
                 .throwIfAny();
-        Checks.require(scale.get(0) <= scale.get(1), "scale", scale, "the smaller number first");
-        Checks.require(theta.get(0) <= theta.get(1), "theta", theta, "the smaller number first");
     }
 
     /**
@@ -176,8 +174,7 @@ public record InstaBoost(
     }
 
     private static Group around(List<Integer> members, Boxes boxes, Size image) {
-        Boxes inside =
-                boxes.select(members.stream().mapToInt(Integer::intValue).toArray()).clip(image);
+        Boxes inside = boxes.select(Ints.toArray(members)).clip(image);
         float x1 = inside.x1(0);
         float y1 = inside.y1(0);
         float x2 = inside.x2(0);
@@ -188,12 +185,11 @@ public record InstaBoost(
             x2 = Math.max(x2, inside.x2(i));
             y2 = Math.max(y2, inside.y2(i));
         }
-        return new Group(
-                members,
-                (int) Math.rint(x1),
-                (int) Math.rint(y1),
-                (int) Math.rint(x2),
-                (int) Math.rint(y2));
+        return new Group(members, rounded(x1), rounded(y1), rounded(x2), rounded(y2));
+    }
+
+    private static int rounded(float edge) {
+        return (int) Math.rint(edge);
     }
 
     /** Returns the sample with given moves, one for each group, and given changes of colors. */
@@ -203,8 +199,6 @@ public record InstaBoost(
         Instances objects = sample.targets();
         Mat image = new Mat();
         sample.image().convertTo(image, CvType.CV_8UC3);
-        byte[] original = new byte[Math.toIntExact(3 * size.area())];
-        image.get(0, 0, original);
         int[] owners = owners(objects, size);
         byte[] pixels = inpainted(image, owners);
         List<Rle> masks = new ArrayList<>();
@@ -215,7 +209,7 @@ public record InstaBoost(
                 continue;
             }
             SplineWarp warp = group.warp(moves.get(g), size);
-            warp.blend(pixels, crop(original, group, size), alpha(owners, group, size));
+            warp.blend(pixels, colors(image, group), alpha(owners, group, size));
             for (int member : group.members()) {
                 Rle part = objects.mask(member).crop(group.y1(), group.x1(), group.size());
                 Rle moved = outlined(Rle.encode(size, warp.mask(part.decode())));
@@ -227,7 +221,7 @@ public record InstaBoost(
         }
         colors.ifPresent(jitter -> jitter.apply(pixels, size));
         image.put(0, 0, pixels);
-        Instances moved = objects.select(kept.stream().mapToInt(Integer::intValue).toArray());
+        Instances moved = objects.select(Ints.toArray(kept));
         return sample.with(
                 image,
                 sample.info(),
@@ -268,14 +262,12 @@ public record InstaBoost(
     }
 
     /** Returns the colors of a group's box. */
-    private static byte[] crop(byte[] pixels, Group group, Size size) {
-        int row = 3 * group.size().width();
-        byte[] part = new byte[row * group.size().height()];
-        for (int y = 0; y < group.size().height(); y++) {
-            int from = 3 * ((group.y1() + y) * size.width() + group.x1());
-            System.arraycopy(pixels, from, part, y * row, row);
-        }
-        return part;
+    private static byte[] colors(Mat image, Group group) {
+        byte[] colors = new byte[Math.toIntExact(3 * group.size().area())];
+        Mat part = image.submat(group.y1(), group.y2(), group.x1(), group.x2());
+        part.get(0, 0, colors);
+        part.release();
+        return colors;
     }
 
     /** Returns the bitmap of the pixels in a group's box that show one of its objects. */
@@ -299,7 +291,7 @@ public record InstaBoost(
 
     /** Returns the middle of each pixel edge along a contour, with pixel centers at integers. */
     private static double[] middles(ImmutableIntArray corners) {
-        List<Double> points = new ArrayList<>();
+        ImmutableDoubleArray.Builder points = ImmutableDoubleArray.builder();
         for (int i = 0; i < corners.length(); i += 2) {
             int next = (i + 2) % corners.length();
             int stepX = Integer.signum(corners.get(next) - corners.get(i));
@@ -313,6 +305,6 @@ public record InstaBoost(
                 y += stepY;
             }
         }
-        return points.stream().mapToDouble(Double::doubleValue).toArray();
+        return points.build().toArray();
     }
 }

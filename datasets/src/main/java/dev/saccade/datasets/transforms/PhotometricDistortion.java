@@ -48,18 +48,10 @@ public record PhotometricDistortion(
         saturation = List.copyOf(saturation);
         new Checks()
                 .within("brightness", brightness, 0, 1000)
-                .size("contrast", contrast, 2, 2)
-                .each("contrast", contrast, 0, 100)
-                .size("saturation", saturation, 2, 2)
-                .each("saturation", saturation, 0, 100)
+                .range("contrast", contrast, 0, 100)
+                .range("saturation", saturation, 0, 100)
                 .within("hue", hue, 0, 90)
                 .throwIfAny();
-        checkAscends("contrast", contrast);
-        checkAscends("saturation", saturation);
-    }
-
-    private static void checkAscends(String key, List<Double> range) {
-        Checks.require(range.get(0) <= range.get(1), key, range, "the smaller number first");
     }
 
     /**
@@ -110,24 +102,14 @@ public record PhotometricDistortion(
         Optional<Double> moreContrast = maybe(random, contrast.get(0), contrast.get(1));
         Optional<Double> moreColor = maybe(random, saturation.get(0), saturation.get(1));
         Optional<Double> turned = maybe(random, -hue, hue);
-        return switch (form) {
-            case DETECTION ->
-                    new Draws(
-                            brighter,
-                            contrastFirst,
-                            moreContrast,
-                            moreColor,
-                            turned,
-                            random.nextBoolean() ? permutation(random) : List.of());
-            case SEGMENTATION ->
-                    new Draws(
-                            brighter,
-                            contrastFirst,
-                            moreContrast,
-                            moreColor,
-                            turned.map(Math::floor),
-                            List.of());
-        };
+        boolean isDetection = form == Form.DETECTION;
+        return new Draws(
+                brighter,
+                contrastFirst,
+                moreContrast,
+                moreColor,
+                isDetection ? turned : turned.map(Math::floor),
+                isDetection && random.nextBoolean() ? permutation(random) : List.of());
     }
 
     private static Optional<Double> maybe(SplittableRandom random, double low, double high) {

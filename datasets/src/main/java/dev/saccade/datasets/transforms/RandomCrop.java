@@ -68,42 +68,31 @@ public record RandomCrop(
     /** Checks the numbers. */
     public RandomCrop {
         size = List.copyOf(size);
-        new Checks()
-                .size("size", size, size.isEmpty() ? 0 : 2, 2)
-                .each(
-                        "size",
-                        size,
-                        mode.isShare ? 0.001 : 1,
-                        mode.isShare ? 1 : InputSize.MOST_EDGE)
-                .above("cat_max_ratio", catMaxRatio, 0, 1)
-                .throwIfAny();
+        double least = mode.isShare ? 0.001 : 1;
+        double most = mode.isShare ? 1 : InputSize.MOST_EDGE;
+        Checks checks = new Checks().above("cat_max_ratio", catMaxRatio, 0, 1);
+        if (mode == Mode.ABSOLUTE_RANGE && !size.isEmpty()) {
+            checks.range("size", size, least, most);
+        } else if (!size.isEmpty()) {
+            checks.each("size", size, 2, least, most);
+        }
+        checks.throwIfAny();
         Checks.require(
                 mode.isShare || size.stream().allMatch(edge -> edge == Math.rint(edge)),
                 "size",
                 size,
                 "whole pixels");
-        Checks.require(
-                mode != Mode.ABSOLUTE_RANGE || size.isEmpty() || size.get(0) <= size.get(1),
-                "size",
-                size,
-                "the least edge first");
     }
 
     @Override
     public RandomCrop at(InputSize input) {
-        if (!size.isEmpty() || mode.isShare) {
-            requireSize();
-            return this;
-        }
-        RandomCrop sized =
-                new RandomCrop(
-                        mode,
-                        input.cropSize().orElse(List.of()).stream()
+        List<Double> own =
+                size.isEmpty() && !mode.isShare
+                        ? input.cropSize().orElse(List.of()).stream()
                                 .map(Integer::doubleValue)
-                                .toList(),
-                        catMaxRatio,
-                        recomputeBbox,
-                        allowNegativeCrop);
+                                .toList()
+                        : size;
+        RandomCrop sized = new RandomCrop(mode, own, catMaxRatio, recomputeBbox, allowNegativeCrop);
         sized.requireSize();
         return sized;
     }
@@ -127,7 +116,7 @@ public record RandomCrop(
     public Sample apply(Sample sample, SplittableRandom random) {
         requireSize();
         Size image = sample.info().size();
-        Size part = draw(image, random);
+        Size part = sample(image, random);
         int top;
         int left;
         int redraws = 0;
@@ -144,22 +133,12 @@ public record RandomCrop(
         Size whole = image.size();
         Size part =
                 switch (mode) {
-                    case ABSOLUTE -> cropped(whole, size.get(0), size.get(1));
-                    case ABSOLUTE_RANGE -> cropped(whole, size.get(1), size.get(1));
-                    case RELATIVE ->
-                            cropped(
-                                    whole,
-                                    size.get(0) * whole.height(),
-                                    size.get(1) * whole.width());
+                    case ABSOLUTE, RELATIVE -> sample(whole, new SplittableRandom(0));
+                    case ABSOLUTE_RANGE ->
+                            new Size(edge(whole.height(), 1), edge(whole.width(), 1));
                     case RELATIVE_RANGE -> whole;
                 };
         return new ImageScale(part, image.factor());
-    }
-
-    private static Size cropped(Size image, double height, double width) {
-        return new Size(
-                Math.max(1, (int) Math.min(image.height(), height)),
-                Math.max(1, (int) Math.min(image.width(), width)));
     }
 
     private boolean isVaried(Sample sample, int top, int left, Size part) {
@@ -168,14 +147,11 @@ public record RandomCrop(
                 || sample.labels().get().crop(top, left, part).largestShare() < catMaxRatio;
     }
 
-    private Size draw(Size image, SplittableRandom random) {
+    private Size sample(Size image, SplittableRandom random) {
         return switch (mode) {
-            case ABSOLUTE ->
-                    new Size(
-                            (int) Math.min(image.height(), size.get(0)),
-                            (int) Math.min(image.width(), size.get(1)));
+            case ABSOLUTE -> new Size(edge(image.height(), 0), edge(image.width(), 1));
             case ABSOLUTE_RANGE ->
-                    new Size(drawEdge(image.height(), random), drawEdge(image.width(), random));
+                    new Size(sampleEdge(image.height(), random), sampleEdge(image.width(), random));
             case RELATIVE -> new Size(share(image.height(), 0, 0), share(image.width(), 1, 0));
             case RELATIVE_RANGE ->
                     new Size(
@@ -184,10 +160,13 @@ public record RandomCrop(
         };
     }
 
-    private int drawEdge(int edge, SplittableRandom random) {
-        int least = (int) Math.min(edge, size.get(0));
-        int most = (int) Math.min(edge, size.get(1));
-        return random.nextInt(least, most + 1);
+    private int sampleEdge(int edge, SplittableRandom random) {
+        return random.nextInt(edge(edge, 0), edge(edge, 1) + 1);
+    }
+
+    /** Returns an edge in pixels, at most the edge of the image. */
+    private int edge(int edge, int axis) {
+        return (int) Math.min(edge, size.get(axis));
     }
 
     /** Returns the share of an edge that lies so far between the least one and all of it. */
@@ -210,28 +189,23 @@ public record RandomCrop(
             return cropped.reject();
         }
         return recomputeBbox && cropped.targets().hasMasks()
-                ? cropped.with(cropped.image(), cropped.info(), cropped.targets().boxedByMasks())
+                ? cropped.withTargets(cropped.targets().boxedByMasks())
                 : cropped;
     }
 
     /** Returns the part of the sample with a given upper left corner. */
     public static Sample crop(Sample sample, int top, int left, Size part) {
-        Rect frame = new Rect(left, top, part.width(), part.height());
+        Mat view = sample.image().submat(new Rect(left, top, part.width(), part.height()));
+        // A copy, so that the memory of the whole image is freed.
+        Mat copy = view.clone();
+        view.release();
         Sample cropped =
                 sample.transform(
-                        copy(sample.image(), frame),
+                        copy,
                         sample.info().cropped(part),
                         boxes -> boxes.translate(-left, -top).clip(part),
                         mask -> mask.crop(top, left, part),
                         map -> map.crop(top, left, part));
-        return cropped.with(cropped.image(), cropped.info(), cropped.targets().withArea());
-    }
-
-    /** A copy, so that the memory of the whole image is given back. */
-    private static Mat copy(Mat image, Rect frame) {
-        Mat part = new Mat(image, frame);
-        Mat copy = part.clone();
-        part.release();
-        return copy;
+        return cropped.withTargets(cropped.targets().withArea());
     }
 }

@@ -57,22 +57,19 @@ public record Resize(
     public Resize {
         scales = scales.stream().map(List::copyOf).toList();
         ratioRange = List.copyOf(ratioRange);
-        checks(scales)
-                .size("scales", scales, 0, MOST_SCALES)
-                .size("ratio_range", ratioRange, ratioRange.isEmpty() ? 0 : 2, 2)
-                .each("ratio_range", ratioRange, 0.001, 1000)
-                .within("divisor", divisor, 1, 4096)
-                .throwIfAny();
+        Checks checks =
+                checks(scales)
+                        .size("scales", scales, 0, MOST_SCALES)
+                        .within("divisor", divisor, 1, 4096);
+        if (!ratioRange.isEmpty()) {
+            checks.range("ratio_range", ratioRange, 0.001, 1000);
+        }
+        checks.throwIfAny();
         Checks.require(
                 mode != Mode.RANGE || scales.size() == 2,
                 "scales",
                 scales,
                 "two pairs for mode range");
-        Checks.require(
-                ratioRange.isEmpty() || ratioRange.get(0) <= ratioRange.get(1),
-                "ratio_range",
-                ratioRange,
-                "the smaller number first");
     }
 
     /** Starts the checks of a record with those of the pairs of edges that it has. */
@@ -92,13 +89,15 @@ public record Resize(
 
     /** Returns this resizing with all scales multiplied by a ratio and rounded down. */
     Resize times(double ratio) {
-        if (ratio == 1) {
-            return this;
-        }
-        List<List<Integer>> scaled =
-                (scales.isEmpty() ? List.of(USUAL) : scales)
-                        .stream().map(pair -> scaled(pair, ratio)).toList();
-        return new Resize(scaled, mode, keepRatio, ratioRange, divisor);
+        return ratio == 1 ? this : with(pairs().stream().map(pair -> scaled(pair, ratio)).toList());
+    }
+
+    private Resize with(List<List<Integer>> others) {
+        return new Resize(others, mode, keepRatio, ratioRange, divisor);
+    }
+
+    private List<List<Integer>> pairs() {
+        return scales.isEmpty() ? List.of(USUAL) : scales;
     }
 
     private static List<Integer> scaled(List<Integer> pair, double ratio) {
@@ -107,14 +106,7 @@ public record Resize(
 
     @Override
     public Resize at(InputSize size) {
-        return scales.isEmpty()
-                ? new Resize(
-                        List.of(size.imageSize().orElse(USUAL)),
-                        mode,
-                        keepRatio,
-                        ratioRange,
-                        divisor)
-                : this;
+        return scales.isEmpty() ? with(List.of(size.imageSize().orElse(USUAL))) : this;
     }
 
     @Override
@@ -140,12 +132,11 @@ public record Resize(
         double ratio = ratioRange.isEmpty() ? 1 : ratioRange.get(1);
         List<List<Integer>> pairs =
                 switch (mode) {
-                    case VALUE -> scales.isEmpty() ? List.of(USUAL) : scales;
-                    case RANGE ->
-                            List.of(
-                                    List.of(
-                                            Math.max(longEdge(0), longEdge(1)),
-                                            Math.max(shortEdge(0), shortEdge(1))));
+                    case VALUE -> pairs();
+                    case RANGE -> {
+                        int longEdge = Math.max(longEdge(0), longEdge(1));
+                        yield List.of(List.of(longEdge, Math.max(shortEdge(0), shortEdge(1))));
+                    }
                 };
         return pairs.stream()
                 .map(pair -> target(image.size(), scaled(pair, ratio)).roundUpTo(divisor))
@@ -159,12 +150,12 @@ public record Resize(
      * {@code rescale_size} does.
      */
     public static Size fit(Size image, int edge, int otherEdge) {
+        int longEdge = Math.max(image.height(), image.width());
+        int shortEdge = Math.min(image.height(), image.width());
         double factor =
                 Math.min(
-                        (double) Math.max(edge, otherEdge)
-                                / Math.max(image.height(), image.width()),
-                        (double) Math.min(edge, otherEdge)
-                                / Math.min(image.height(), image.width()));
+                        (double) Math.max(edge, otherEdge) / longEdge,
+                        (double) Math.min(edge, otherEdge) / shortEdge);
         return new Size(round(image.height() * factor), round(image.width() * factor));
     }
 

@@ -37,26 +37,16 @@ final class SplineWarp {
     SplineWarp(Size crop, Size image, double scale, double theta, double centerX, double centerY) {
         this.crop = crop;
         this.image = image;
-        cos = 1 / scale * Math.cos(theta);
-        sin = 1 / scale * Math.sin(theta);
-        offsetX =
-                -centerX / scale * Math.cos(theta)
-                        - centerY / scale * Math.sin(theta)
-                        + crop.width() / 2.0;
-        offsetY =
-                centerX / scale * Math.sin(theta)
-                        - centerY / scale * Math.cos(theta)
-                        + crop.height() / 2.0;
+        double cosine = Math.cos(theta);
+        double sine = Math.sin(theta);
+        cos = 1 / scale * cosine;
+        sin = 1 / scale * sine;
+        offsetX = -centerX / scale * cosine - centerY / scale * sine + crop.width() / 2.0;
+        offsetY = centerX / scale * sine - centerY / scale * cosine + crop.height() / 2.0;
         double halfWidth = crop.width() / 2.0 + MARGIN;
         double halfHeight = crop.height() / 2.0 + MARGIN;
-        double reachX =
-                scale
-                        * (halfWidth * Math.abs(Math.cos(theta))
-                                + halfHeight * Math.abs(Math.sin(theta)));
-        double reachY =
-                scale
-                        * (halfWidth * Math.abs(Math.sin(theta))
-                                + halfHeight * Math.abs(Math.cos(theta)));
+        double reachX = scale * (halfWidth * Math.abs(cosine) + halfHeight * Math.abs(sine));
+        double reachY = scale * (halfWidth * Math.abs(sine) + halfHeight * Math.abs(cosine));
         left = (int) Math.max(0, Math.floor(centerX - reachX));
         top = (int) Math.max(0, Math.floor(centerY - reachY));
         right = (int) Math.min(image.width(), Math.ceil(centerX + reachX) + 1);
@@ -121,14 +111,12 @@ final class SplineWarp {
                 }
                 taps.moveTo(sourceX, sourceY);
                 int alpha = taps.sample(planes[3]);
+                double opacity = alpha / 255.0;
                 for (int channel = 0; channel < 3 && alpha > 0; channel++) {
                     int at = 3 * (y * image.width() + x) + channel;
-                    double opacity = alpha / 255.0;
-                    pixels[at] =
-                            (byte)
-                                    (int)
-                                            ((pixels[at] & 0xff) * (1 - opacity)
-                                                    + taps.sample(planes[channel]) * opacity);
+                    double background = (pixels[at] & 0xff) * (1 - opacity);
+                    double color = taps.sample(planes[channel]) * opacity;
+                    pixels[at] = (byte) (int) (background + color);
                 }
             }
         }

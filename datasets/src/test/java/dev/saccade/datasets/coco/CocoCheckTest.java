@@ -396,12 +396,8 @@ class CocoCheckTest {
     void reportsAFileThatIsNoJson() throws IOException {
         Path json = Files.writeString(folder.resolve("a.json"), "{\"images\": [}");
         DatasetReport report =
-                CocoCheck.run(
-                        json,
-                        folder,
-                        List.of(),
-                        Optional.empty(),
-                        new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
+                new CocoCheck(json, folder, List.of(), Optional.empty())
+                        .run(new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
         assertFindings(report, "a.json:1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
     }
@@ -414,7 +410,7 @@ class CocoCheckTest {
         CheckOptions options = new CheckOptions(true, TargetKind.BOXES, 1, () -> {});
 
         List<Finding> findings =
-                CocoCheck.run(file, folder, List.of(), Optional.empty(), options).findings();
+                new CocoCheck(file, folder, List.of(), Optional.empty()).run(options).findings();
 
         assertTrue(findings.get(0).message().contains("text in UTF-16"), findings::toString);
         assertTrue(DataFolder.content(folder).contains("to be saved as UTF-8 (a.json)"));
@@ -426,7 +422,7 @@ class CocoCheckTest {
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         assertFindings(
-                CocoCheck.run(write(), folder, List.of(), Optional.empty(), options),
+                new CocoCheck(write(), folder, List.of(), Optional.empty()).run(options),
                 "a.json: objects are labeled, but the model learns the class of every pixel");
     }
 
@@ -440,12 +436,10 @@ class CocoCheckTest {
         for (int threads : new int[] {1, 4}) {
             int[] seen = {0};
             reports.add(
-                    CocoCheck.run(
-                            json,
-                            folder,
-                            List.of(),
-                            Optional.empty(),
-                            new CheckOptions(true, TargetKind.BOXES, threads, () -> seen[0]++)));
+                    new CocoCheck(json, folder, List.of(), Optional.empty())
+                            .run(
+                                    new CheckOptions(
+                                            true, TargetKind.BOXES, threads, () -> seen[0]++)));
             assertEquals(30, seen[0]);
         }
         assertEquals(reports.get(0), reports.get(1));
@@ -483,12 +477,8 @@ class CocoCheckTest {
 
     private DatasetReport check(TargetKind targets, boolean decode, String... classes)
             throws IOException {
-        return CocoCheck.run(
-                write(),
-                folder,
-                List.of(classes),
-                Optional.empty(),
-                new CheckOptions(decode, targets, 2, () -> {}));
+        return new CocoCheck(write(), folder, List.of(classes), Optional.empty())
+                .run(new CheckOptions(decode, targets, 2, () -> {}));
     }
 
     private Path write() throws IOException {

@@ -16,6 +16,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.CheckedFiles;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Sample;
@@ -100,7 +101,13 @@ class LabelMapsTest {
     private List<String> check(CocoDataset.Config config, int semanticClasses) {
         CheckOptions options =
                 new CheckOptions(
-                        false, TargetKind.MASKS_AND_LABEL_MAPS, semanticClasses, 2, () -> {});
+                        CheckOptions.Depth.HEADERS,
+                        TargetKind.MASKS_AND_LABEL_MAPS,
+                        semanticClasses,
+                        List.of(),
+                        CheckedFiles.NONE,
+                        2,
+                        () -> {});
         return config.check(folder, options).findings().stream().map(Finding::toString).toList();
     }
 

@@ -146,6 +146,20 @@ class PartialImagesTest {
         read.assertWarning("belong to no block");
     }
 
+    /** Before a restart marker, and before a later scan. */
+    @ParameterizedTest
+    @CsvSource({"0, 2, 0xD0", "1, 0, 0xDA"})
+    void readsJpegsWithBytesBetweenTheirBlocks(int progressive, int restart, String marker) {
+        byte[] jpeg = jpeg(CvType.CV_8UC3, progressive, restart);
+        int last = jpeg.length - 2;
+        while (jpeg[last] != -1 || Byte.toUnsignedInt(jpeg[last + 1]) != Integer.decode(marker)) {
+            last--;
+        }
+        Read read = read(OddFiles.insert(jpeg, last, "left over".getBytes(US_ASCII)));
+        assertArrayEquals(read(jpeg).pixels(), read.pixels());
+        read.assertWarning("bytes that belong to no block");
+    }
+
     @ParameterizedTest
     @CsvSource({"animated.webp, 24", "animated_alpha.webp, 0"})
     void readsTheFirstFrameOfAnimatedWebp(String name, int tolerance) throws IOException {

@@ -74,12 +74,11 @@ class PngChunksTest {
     @ValueSource(ints = {4, 8, 16})
     void readsTransparencyLikeOpenCv(int bits) {
         byte[] odd = LabelFiles.transparent(37, 11, bits, 3, (x, y) -> (x + y) & 15);
-        assertSame(odd, decoded(odd));
         assertReadsLikeOpenCv(odd);
     }
 
     private static byte[] decoded(byte[] png) {
-        return ImageReader.pixelsOnly("x", ImageHeader.read("x", png), png);
+        return PngChunks.pixelsOnly(png);
     }
 
     private static void assertReadsLikeOpenCv(byte[] png) {
