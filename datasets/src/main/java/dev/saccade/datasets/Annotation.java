@@ -8,7 +8,6 @@ import dev.saccade.core.structures.Rle;
 
 import java.util.List;
 import java.util.Set;
-import java.util.stream.DoubleStream;
 
 /**
  * One labeled object as it stands in the annotation file: nothing is clipped or dropped, see {@link
@@ -65,7 +64,10 @@ public record Annotation(
 
         /** Returns whether all four are numbers. */
         public boolean isFinite() {
-            return DoubleStream.of(x, y, width, height).allMatch(Double::isFinite);
+            return Double.isFinite(x)
+                    && Double.isFinite(y)
+                    && Double.isFinite(width)
+                    && Double.isFinite(height);
         }
 
         /** Returns {@code [x, y, width, height]}. */

@@ -39,25 +39,34 @@ final class SegmentationCodec {
             for (double[] ring : polygons.rings()) {
                 most += Double.BYTES * (1 + ring.length);
             }
-            ByteBuffer packed = ByteBuffer.allocate(most).put(POLYGONS);
-            polygons.rings().forEach(ring -> putRing(packed, ring));
-            return Arrays.copyOf(packed.array(), packed.position());
+            byte[] packed = new byte[most];
+            packed[0] = POLYGONS;
+            int length = 1;
+            for (double[] ring : polygons.rings()) {
+                length = putRing(packed, length, ring);
+            }
+            return Arrays.copyOf(packed, length);
         }
         return NONE;
     }
 
-    private static void putRing(ByteBuffer packed, double[] ring) {
+    /** Writes a ring at an offset and returns its end. */
+    private static int putRing(byte[] packed, int start, double[] ring) {
         boolean exact = Arrays.stream(ring).allMatch(SegmentationCodec::isHundredths);
-        putVarint(packed, 2L * ring.length + (exact ? 1 : 0));
+        int at = putVarint(packed, start, 2L * ring.length + (exact ? 1 : 0));
+        long[] before = new long[2];
         for (int i = 0; i < ring.length; i++) {
             if (exact) {
-                long before = i < 2 ? 0 : Math.round(ring[i - 2] * 100);
-                long difference = Math.round(ring[i] * 100) - before;
-                putVarint(packed, (difference << 1) ^ (difference >> 63));
+                long hundredths = Math.round(ring[i] * 100);
+                long difference = hundredths - before[i % 2];
+                before[i % 2] = hundredths;
+                at = putVarint(packed, at, (difference << 1) ^ (difference >> 63));
             } else {
-                packed.putDouble(ring[i]);
+                ByteBuffer.wrap(packed).putDouble(at, ring[i]);
+                at += Double.BYTES;
             }
         }
+        return at;
     }
 
     private static boolean isHundredths(double value) {
@@ -65,13 +74,15 @@ final class SegmentationCodec {
                 && Double.compare(Math.round(value * 100) / 100.0, value) == 0;
     }
 
-    private static void putVarint(ByteBuffer packed, long value) {
+    private static int putVarint(byte[] packed, int start, long value) {
+        int at = start;
         long rest = value;
         while ((rest & ~0x7FL) != 0) {
-            packed.put((byte) ((rest & 0x7F) | 0x80));
+            packed[at++] = (byte) ((rest & 0x7F) | 0x80);
             rest >>>= 7;
         }
-        packed.put((byte) rest);
+        packed[at++] = (byte) rest;
+        return at;
     }
 
     /** Returns the outline that was packed. */

@@ -22,40 +22,31 @@ public final class TrainingTargets {
     private TrainingTargets() {}
 
     /** Returns boxes and labels of the {@linkplain #isUsable usable} objects, and the crowds. */
-    public static Instances boxes(ImageFile photo, List<Annotation> annotations) {
-        return instances(usable(photo, annotations)).withIgnored(crowds(photo, annotations));
+    public static Instances boxes(ImageFile image, List<Annotation> annotations) {
+        List<Annotation> usable = usable(image, annotations);
+        List<Annotation> crowds =
+                annotations.stream().filter(object -> isCrowd(object, image.size())).toList();
+        int[] labels = usable.stream().mapToInt(Annotation::label).toArray();
+        return Instances.groundTruth(boxes(usable), labels).withIgnored(boxes(crowds));
     }
 
     /**
-     * Returns boxes, labels and masks of the {@linkplain #isUsable usable} objects of a photograph.
+     * Returns boxes, labels and masks of the {@linkplain #isUsable usable} objects of an image.
      * Masks have its size; one may be empty where an outline is too thin to cover a pixel.
      *
      * @throws SaccadeException of kind user that names file and annotation, if an outline is
      *     missing or describes no mask of that size
      */
-    public static Instances masks(ImageFile photo, List<Annotation> annotations) {
-        List<Annotation> usable = usable(photo, annotations);
-        return instances(usable)
-                .withIgnored(crowds(photo, annotations))
-                .withMasks(usable.stream().map(annotation -> mask(photo, annotation)).toList());
+    public static Instances masks(ImageFile image, List<Annotation> annotations) {
+        return boxes(image, annotations)
+                .withMasks(
+                        usable(image, annotations).stream()
+                                .map(annotation -> mask(image, annotation))
+                                .toList());
     }
 
-    private static List<Annotation> usable(ImageFile photo, List<Annotation> annotations) {
-        return annotations.stream()
-                .filter(annotation -> isUsable(annotation, photo.size()))
-                .toList();
-    }
-
-    private static Boxes crowds(ImageFile photo, List<Annotation> annotations) {
-        return boxes(
-                annotations.stream()
-                        .filter(annotation -> isCrowd(annotation, photo.size()))
-                        .toList());
-    }
-
-    private static Instances instances(List<Annotation> usable) {
-        return Instances.groundTruth(
-                boxes(usable), usable.stream().mapToInt(Annotation::label).toArray());
+    private static List<Annotation> usable(ImageFile image, List<Annotation> annotations) {
+        return annotations.stream().filter(object -> isUsable(object, image.size())).toList();
     }
 
     private static Boxes boxes(List<Annotation> annotations) {

@@ -39,15 +39,9 @@ public final class PartComparison {
      * @param name the name of a part
      */
     public <P> void complete(Map<P, DatasetReport> reports, Function<P, String> name) {
-        Map<String, Finding> palette = palettes.findings();
-        SetMultimap<String, Finding> copy = copies.findings();
+        SetMultimap<String, Finding> findings = copies.findings();
+        palettes.findings().forEach(findings::put);
         reports.replaceAll(
-                (part, report) -> {
-                    String key = name.apply(part);
-                    List<Finding> contradicting =
-                            palette.containsKey(key) ? List.of(palette.get(key)) : List.of();
-                    return report.withWarnings(contradicting)
-                            .withWarnings(List.copyOf(copy.get(key)));
-                });
+                (part, report) -> report.withWarnings(List.copyOf(findings.get(name.apply(part)))));
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.datasets.coco;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Json;
@@ -13,6 +12,7 @@ import dev.saccade.datasets.check.Reporter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +56,8 @@ final class JsonFields {
     private final JsonParser parser;
     private final Reporter findings;
     private final ValueReader values;
+
+    private double[] numbers = new double[64];
 
     /** Problems of the current element, kept until its id is known. */
     private final List<Problem> pending = new ArrayList<>();
@@ -183,15 +185,18 @@ final class JsonFields {
             return wrong("an array of numbers");
         }
         int before = problems();
-        ImmutableDoubleArray.Builder numbers = ImmutableDoubleArray.builder(32);
+        int count = 0;
         while (parser.nextToken() != JsonToken.END_ARRAY) {
+            if (count == numbers.length) {
+                numbers = Arrays.copyOf(numbers, 2 * count);
+            }
             if (parser.currentToken().isNumeric()) {
-                numbers.add(parser.getDoubleValue());
+                numbers[count++] = parser.getDoubleValue();
             } else {
                 wrong("a number");
             }
         }
-        return problems() == before ? Optional.of(numbers.build().toArray()) : Optional.empty();
+        return problems() == before ? Optional.of(Arrays.copyOf(numbers, count)) : Optional.empty();
     }
 
     /** Reports a value of the wrong type and skips it. */

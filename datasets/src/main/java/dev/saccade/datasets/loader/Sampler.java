@@ -23,10 +23,9 @@ interface Sampler {
      * @throws SaccadeException if there is nothing to train on
      */
     static Sampler of(Dataset dataset, TargetKind targets, int batchSize, long seed) {
-        return switch (targets) {
-            case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> GroupSampler.of(dataset, batchSize, seed);
-            case LABEL_MAPS -> new ShuffledSampler(dataset.size(), batchSize, seed);
-        };
+        return targets == TargetKind.LABEL_MAPS
+                ? new ShuffledSampler(dataset.size(), batchSize, seed)
+                : GroupSampler.of(dataset, batchSize, seed);
     }
 
     /**

@@ -20,33 +20,23 @@ final class ByteDistortion {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_8UC3);
         IntUnaryOperator same = value -> value;
-        draws.brightness()
-                .ifPresent(
-                        delta -> {
-                            IntUnaryOperator step = value -> truncate(value + delta.floatValue());
-                            map(result, step, step, step);
-                        });
         IntUnaryOperator contrast =
                 value -> truncate(value * draws.contrast().orElse(1.0).floatValue());
+        draws.brightness()
+                .map(Double::floatValue)
+                .ifPresent(delta -> map(result, value -> truncate(value + delta)));
         if (draws.contrastFirst()) {
-            map(result, contrast, contrast, contrast);
+            map(result, contrast);
         }
         draws.saturation()
-                .ifPresent(
-                        factor ->
-                                mapHsv(
-                                        result,
-                                        same,
-                                        value -> truncate(value * factor.floatValue())));
+                .map(Double::floatValue)
+                .ifPresent(factor -> mapHsv(result, same, value -> truncate(value * factor)));
         draws.hue()
+                .map(Double::intValue)
                 .ifPresent(
-                        delta ->
-                                mapHsv(
-                                        result,
-                                        value -> Math.floorMod(value + delta.intValue(), HUES),
-                                        same));
+                        delta -> mapHsv(result, value -> Math.floorMod(value + delta, HUES), same));
         if (!draws.contrastFirst()) {
-            map(result, contrast, contrast, contrast);
+            map(result, contrast);
         }
         return result;
     }
@@ -57,13 +47,13 @@ final class ByteDistortion {
         Imgproc.cvtColor(image, image, Imgproc.COLOR_HSV2BGR);
     }
 
-    /** Replaces every value of each channel through a table. */
+    /** Replaces every value through a table for each channel, or one for all. */
     private static void map(Mat image, IntUnaryOperator... channels) {
         byte[] levels = new byte[LEVELS * channels.length];
         for (int i = 0; i < levels.length; i++) {
             levels[i] = (byte) channels[i % channels.length].applyAsInt(i / channels.length);
         }
-        Mat table = new Mat(1, LEVELS, CvType.CV_8UC3);
+        Mat table = new Mat(1, LEVELS, CvType.CV_8UC(channels.length));
         table.put(0, 0, levels);
         Core.LUT(image, table, image);
         table.release();
