@@ -56,9 +56,6 @@ public enum ExportFormat {
         }
 
         @Override
-        void require(Model<?> model, Precision precision) {}
-
-        @Override
         void require(Graph graph) {
             TorchScriptCode.require(graph);
         }
@@ -107,7 +104,7 @@ public enum ExportFormat {
         }
     };
 
-    /** With room for what is beside the weights. */
+    /** Limit of weights; the rest of the file needs some room. */
     private static final long MOST_ONNX_BYTES = 2_100_000_000L;
 
     private final String suffix;
@@ -116,7 +113,7 @@ public enum ExportFormat {
         this.suffix = suffix;
     }
 
-    /** Returns how files of it are called, the dot included. */
+    /** Returns the file name suffix, including the dot. */
     public String suffix() {
         return suffix;
     }
@@ -125,23 +122,23 @@ public enum ExportFormat {
             Graph graph, List<String> inputs, List<String> outputs, int opset, Path file);
 
     /**
-     * Refuses a model that cannot be written.
+     * Rejects a model that cannot be written.
      *
-     * @throws SaccadeException of kind user that says why
+     * @throws SaccadeException of kind user
      */
-    abstract void require(Model<?> model, Precision precision);
+    void require(Model<?> model, Precision precision) {}
 
     /**
-     * Refuses a graph with operators that the format has none for.
+     * Rejects a graph with operators that the format lacks.
      *
-     * @throws SaccadeException of kind user that lists them
+     * @throws SaccadeException of kind user that lists the operators
      */
     abstract void require(Graph graph);
 
     /**
-     * Opens a file of this format, to run it on this machine's CPU.
+     * Opens a file of this format to run it on the CPU.
      *
-     * @throws SaccadeException if it cannot be read, or is none
+     * @throws SaccadeException if the file cannot be loaded
      */
     public abstract ExportedProgram open(Path file);
 }

@@ -21,10 +21,8 @@ import java.util.stream.Stream;
 /**
  * Computation of a model as operators of libtorch, in execution order.
  *
- * @param inputs what a caller gives
- * @param weights values that are known, by their names in order
- * @param nodes operators, each behind those whose results it takes
- * @param outputs what the caller gets
+ * @param weights known values, in order
+ * @param nodes operators in execution order
  */
 public record Graph(
         ImmutableList<Value> inputs,
@@ -41,14 +39,13 @@ public record Graph(
     /**
      * A tensor, or a list of tensors.
      *
-     * @param id tells it from others of the graph
-     * @param type libtorch's name of the type of its elements, such as {@code Float}; none of a
-     *     list
-     * @param sizes those it had when it was recorded; -1 where they are not always the same
+     * @param id unique in the graph, and the same in recordings at other sizes
+     * @param type libtorch's element type, such as {@code Float}; empty for a list
+     * @param sizes recorded sizes; -1 for variable sizes
      */
     public record Value(int id, String type, ImmutableList<Long> sizes) {
 
-        /** Returns a value whose sizes are those of a shape. */
+        /** Returns a value of a shape. */
         static Value of(int id, String type, Shape shape) {
             return new Value(id, type, ImmutableList.copyOf(Longs.asList(shape.getShape())));
         }
@@ -65,32 +62,32 @@ public record Graph(
     }
 
     /**
-     * A tensor that is known.
+     * A known tensor.
      *
-     * @param name as the parameter is called in checkpoints, or what it was made of
+     * @param name of the parameter in checkpoints, or of a parameter from which it is computed
      */
     public record Weight(String name, Tensor tensor) {}
 
     /** An argument of an operator. */
     public sealed interface Argument {
 
-        /** The result of another one, an input or a weight. */
+        /** A tensor. */
         record Of(Value value) implements Argument {}
 
-        /** Several. */
+        /** A list. */
         record Items(ImmutableList<Argument> items) implements Argument {}
 
         /**
-         * A number, truth value or text; null for none.
+         * A number, boolean or text; null for none.
          *
          * @param value a {@link Long}, {@link Double}, {@link Boolean} or {@link String}
          */
         record Literal(Object value) implements Argument {}
 
-        /** A number that depends on the sizes of inputs. */
+        /** An integer that depends on the sizes of tensors. */
         record Size(Extent extent) implements Argument {}
 
-        /** Returns the values in it. */
+        /** Returns the tensors in the argument. */
         default Stream<Value> values() {
             if (this instanceof Of of) {
                 return Stream.of(of.value());
@@ -102,7 +99,7 @@ public record Graph(
                     : Stream.of();
         }
 
-        /** Returns the same with other values in it. */
+        /** Returns the argument with other tensors. */
         default Argument map(UnaryOperator<Value> change) {
             if (this instanceof Of of) {
                 return new Of(change.apply(of.value()));
@@ -119,10 +116,7 @@ public record Graph(
     /**
      * An operator.
      *
-     * @param operator its name and that of the overload, such as {@code aten::add.Tensor}
-     * @param arguments those given by their places
-     * @param keywords those given by their names
-     * @param results what it gives
+     * @param operator name and overload, such as {@code aten::add.Tensor}
      */
     public record Node(
             String operator,
@@ -130,7 +124,7 @@ public record Graph(
             ImmutableMap<String, Argument> keywords,
             ImmutableList<Value> results) {
 
-        /** Returns the name without that of the overload. */
+        /** Returns the name without the overload. */
         public String name() {
             int dot = operator.indexOf('.');
             return dot < 0 ? operator : operator.substring(0, dot);
@@ -196,7 +190,7 @@ public record Graph(
         return names;
     }
 
-    /** Returns the same graph with other values in the places of some. */
+    /** Returns the graph with some values replaced. */
     Graph replaced(Map<Value, Value> others) {
         UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
         return new Graph(
@@ -213,7 +207,7 @@ public record Graph(
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the first number that no value has. */
+    /** Returns the first unused id. */
     int nextId() {
         return 1
                 + Streams.concat(inputs.stream(), weights.keySet().stream(), results().stream())
@@ -222,13 +216,13 @@ public record Graph(
                         .orElse(0);
     }
 
-    /** Returns the graph of what other outputs need. */
+    /** Returns the part of the graph that computes other outputs. */
     Graph withOutputs(List<Value> others) {
         return Simplification.needed(
                 new Graph(inputs, weights, nodes, ImmutableList.copyOf(others)));
     }
 
-    /** Returns the same graph with other weights and nodes. */
+    /** Returns the graph with other weights and nodes. */
     Graph with(Map<Value, Weight> otherWeights, List<Node> otherNodes) {
         return new Graph(
                 inputs,

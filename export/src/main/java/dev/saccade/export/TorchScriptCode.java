@@ -24,13 +24,13 @@ final class TorchScriptCode {
 
     private final Graph graph;
 
-    /** What a value is called. */
+    /** Names of inputs and weights. */
     private final Map<Value, String> names;
 
     /**
      * Writes a graph.
      *
-     * @param given how the inputs and weights are called
+     * @param given names of inputs and weights
      */
     TorchScriptCode(Graph graph, Map<Value, String> given) {
         this.graph = graph;
@@ -38,9 +38,9 @@ final class TorchScriptCode {
     }
 
     /**
-     * Refuses a graph with operators that libtorch has none for.
+     * Rejects a graph with operators that libtorch lacks.
      *
-     * @throws SaccadeException of kind user that names the first
+     * @throws SaccadeException of kind user that names the first operator
      */
     static void require(Graph graph) {
         for (Node node : graph.nodes()) {
@@ -56,7 +56,7 @@ final class TorchScriptCode {
         return node.name().equals(Graph.NMS) || node.name().equals(Graph.ROI_ALIGN);
     }
 
-    /** Returns the lines, of which the last returns the outputs between brackets or braces. */
+    /** Returns the lines; the last one returns the outputs between brackets. */
     String body(String open, String close) {
         List<String> lines = new ArrayList<>();
         for (Node node : graph.nodes()) {
@@ -93,7 +93,7 @@ final class TorchScriptCode {
         return items.stream().map(text).collect(Collectors.joining(", "));
     }
 
-    /** What is made anew is made where the first input lies. */
+    /** Replaces the recorded device by the device of the first input. */
     private String keyword(String name, Argument argument) {
         boolean isDevice = name.equals("device") && !argument.equals(new Argument.Literal(null));
         return isDevice ? name(graph.inputs().get(0)) + ".device" : text(argument);

@@ -26,12 +26,12 @@ import java.util.Map;
 public final class OnnxWriter {
 
     /**
-     * Versions of operators that can be written: from the first with layer normalization to the
-     * last that ONNX Runtime has all operators of.
+     * Supported operator sets: 17 is the first with layer normalization, 21 the last that ONNX
+     * Runtime implements completely.
      */
     public static final Range<Integer> OPSETS = Range.closed(17, 21);
 
-    /** Of files; what the first versions of operators go with, and later ones may. */
+    /** File version that all supported operator sets allow. */
     private static final int IR_VERSION = 8;
 
     private static final ImmutableMap<String, Operator.ListConverter> CONVERTERS =
@@ -59,7 +59,7 @@ public final class OnnxWriter {
     }
 
     /**
-     * Refuses a graph with operators that ONNX has none for.
+     * Rejects a graph with operators that cannot be written.
      *
      * @throws dev.saccade.core.SaccadeException of kind user that lists them
      */
@@ -77,12 +77,10 @@ public final class OnnxWriter {
     /**
      * Returns a model.
      *
-     * @param graph of operators that all have a converter
-     * @param inputs how its inputs are called
-     * @param outputs how its outputs are called
-     * @param opset the version of the operators, one of {@link #OPSETS}
-     * @throws dev.saccade.core.SaccadeException of kind user that lists the operators that ONNX has
-     *     none for
+     * @param inputs names of the inputs
+     * @param outputs names of the outputs
+     * @param opset one of {@link #OPSETS}
+     * @throws dev.saccade.core.SaccadeException of kind user that lists unsupported operators
      */
     public static ModelProto write(
             Graph graph, List<String> inputs, List<String> outputs, int opset) {
@@ -144,7 +142,7 @@ public final class OnnxWriter {
                 .orElse(0);
     }
 
-    /** Returns what a size is called that is not fixed. */
+    /** Returns the name of a variable size. */
     private static String axis(String name, int axis) {
         if (axis == 0) {
             return "N";
@@ -152,7 +150,7 @@ public final class OnnxWriter {
         return name.equals("images") ? List.of("C", "H", "W").get(axis - 1) : name + "_" + axis;
     }
 
-    /** What a value is, with a name for each size that is not fixed. */
+    /** Describes an input or output, with a name for each variable size. */
     private ValueInfoProto info(String name, Value value) {
         TensorShapeProto.Builder shape = TensorShapeProto.newBuilder();
         for (int a = 0; a < value.sizes().size(); a++) {

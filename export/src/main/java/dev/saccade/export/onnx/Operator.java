@@ -1,5 +1,7 @@
 package dev.saccade.export.onnx;
 
+import static dev.saccade.export.onnx.OnnxGraph.attribute;
+
 import ai.onnx.proto.OnnxMl.AttributeProto;
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
@@ -64,11 +66,11 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     }
 
     String gather(String tensor, String indices, long axis) {
-        return add("Gather", List.of(tensor, indices), OnnxGraph.attribute("axis", axis));
+        return add("Gather", List.of(tensor, indices), attribute("axis", axis));
     }
 
     String transpose(String tensor, List<Long> order) {
-        return add("Transpose", List.of(tensor), OnnxGraph.attribute("perm", order));
+        return add("Transpose", List.of(tensor), attribute("perm", order));
     }
 
     String swapAxes(String tensor, int axes, int a, int b) {
@@ -82,27 +84,25 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return add("Range", index(0), end, index(1));
     }
 
-    /** Returns the tensor that is given in a place. */
+    /** Returns the tensor at a position. */
     String tensor(int place) {
         return writer.name(node.value(place));
     }
 
-    /** Returns the tensor that is given in a place, if one is. */
+    /** Returns the tensor at a position, if there is one. */
     Optional<String> optional(int place) {
         return node.arguments().get(place) instanceof Argument.Of
                 ? Optional.of(tensor(place))
                 : Optional.empty();
     }
 
-    /** Returns the tensor that is given in a place, as numbers of a type. */
+    /** Returns the tensor at a position, cast to a type. */
     String tensor(int place, DataType type) {
         return cast(tensor(place), OnnxTypes.of(node.value(place)), type);
     }
 
     String cast(String value, DataType from, DataType to) {
-        return from == to
-                ? value
-                : add("Cast", List.of(value), OnnxGraph.attribute("to", to.getNumber()));
+        return from == to ? value : add("Cast", List.of(value), attribute("to", to.getNumber()));
     }
 
     /** Returns the type of the result. */
@@ -110,17 +110,17 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return OnnxTypes.of(node.result());
     }
 
-    /** Returns the number of axes of the tensor in a place. */
+    /** Returns the number of axes of the tensor at a position. */
     int axes(int place) {
         return node.value(place).sizes().size();
     }
 
-    /** Returns the axis of the first tensor that is named in a place, counted from 0. */
+    /** Returns the argument at a position as an axis of the first tensor, from 0. */
     int axis(int place) {
         return axis(place, axes(0));
     }
 
-    /** Returns the axis that is named in a place, counted from 0. */
+    /** Returns the argument at a position as one of some axes, from 0. */
     int axis(int place, int axes) {
         return (int) Math.floorMod(integer(place), (long) axes);
     }
@@ -157,7 +157,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 && literal.value() == null;
     }
 
-    /** Returns whole numbers that are the same at all sizes. */
+    /** Returns integers that do not depend on the image size. */
     List<Long> integers(int place) {
         return items(place).stream().map(item -> (Long) literal(item)).toList();
     }
@@ -166,7 +166,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return ((Argument.Items) node.arguments().get(place)).items();
     }
 
-    /** Returns the tensors that are given in places of their own. */
+    /** Returns all arguments that are tensors. */
     String[] tensors() {
         return node.arguments().stream()
                 .filter(Argument.Of.class::isInstance)
@@ -188,14 +188,14 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return writer.parts(node.result());
     }
 
-    /** Returns a whole number, {@code [1]} int64. */
+    /** Returns an integer, {@code [1]} int64. */
     String number(Argument argument) {
         return argument instanceof Argument.Size size
                 ? number(size.extent())
                 : graph.integers((Long) literal(argument));
     }
 
-    /** Returns a whole number, {@code [1]} int64, as it is in a place. */
+    /** Returns the integer at a position, {@code [1]} int64. */
     String number(int place) {
         return number(node.arguments().get(place));
     }
@@ -219,14 +219,10 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
 
     /** Returns the sizes of a tensor along some axes. */
     String size(String tensor, int from, int to) {
-        return add(
-                "Shape",
-                List.of(tensor),
-                OnnxGraph.attribute("start", from),
-                OnnxGraph.attribute("end", to));
+        return add("Shape", List.of(tensor), attribute("start", from), attribute("end", to));
     }
 
-    /** Returns a list of whole numbers, {@code [N]} int64. */
+    /** Returns a list of integers, {@code [N]} int64. */
     String numbers(List<Argument> items) {
         if (items.stream().allMatch(item -> item instanceof Argument.Literal)) {
             return graph.integers(items.stream().mapToLong(item -> (Long) literal(item)).toArray());
@@ -237,9 +233,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     }
 
     String concat(List<String> parts, int axis) {
-        return parts.size() == 1
-                ? parts.get(0)
-                : add("Concat", parts, OnnxGraph.attribute("axis", axis));
+        return parts.size() == 1 ? parts.get(0) : add("Concat", parts, attribute("axis", axis));
     }
 
     /** Returns a number of the type of the result. */
