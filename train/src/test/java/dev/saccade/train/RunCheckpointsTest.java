@@ -52,7 +52,7 @@ class RunCheckpointsTest {
         REPLACED
     }
 
-    private static final int SEQUENCES = 300;
+    private static final int SEQUENCES = 150;
     private static final int EVENTS = 12;
 
     @TempDir private Path folder;
