@@ -32,11 +32,23 @@ final class PolygonWalk {
         this.lastColumn = SCALE * (int) Math.min(size.width() - 1, FARTHEST) + CENTER;
     }
 
+    /** Returns the mask of a polygon. */
+    Rle mask(double... polygon) {
+        RunBuilder runs = new RunBuilder(size);
+        boolean foreground = false;
+        for (int crossing : crossings(polygon)) {
+            runs.fill(crossing, foreground);
+            foreground = !foreground;
+        }
+        runs.fill(RunBuilder.pixels(size), foreground);
+        return runs.build();
+    }
+
     /**
      * Returns the crossings as positions {@code column * height + row} in ascending order, each
      * from 0 to {@code height * width}.
      */
-    int[] crossings(double[] polygon) {
+    int[] crossings(double... polygon) {
         int x = toGrid(polygon[polygon.length - 2]);
         int y = toGrid(polygon[polygon.length - 1]);
         for (int i = 0; i < polygon.length; i += 2) {

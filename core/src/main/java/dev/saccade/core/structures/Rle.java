@@ -14,12 +14,10 @@ import java.util.stream.Stream;
  * An immutable binary mask as run lengths, with the semantics of pycocotools' {@code mask}.
  *
  * <p>The runs go down the columns, from left to right, and alternate between background and
- * foreground. The first run is background and may be empty; no other run is, so that equal masks
- * have equal runs.
+ * foreground. Only the first run, background, may be empty, so equal masks have equal runs.
  *
- * <p>Whatever comes from a file is checked: input that does not describe a mask of the given size
- * ends in a {@link SaccadeException} of kind {@code USER}, whereas the original overruns its
- * buffers. Masks have sides of at most 2^20 and at most 2^31 - 1 pixels.
+ * <p>Input that does not describe a mask of the given size ends in a {@link SaccadeException} of
+ * kind user. Masks have sides of at most 2^20 and at most 2^31 - 1 pixels.
  */
 public final class Rle {
 
@@ -45,7 +43,7 @@ public final class Rle {
      */
     public record Bounds(int x, int y, int width, int height) {}
 
-    /** Is told where the foreground is. */
+    /** Receives the stretches of the foreground. */
     @FunctionalInterface
     public interface StretchVisitor {
 
@@ -116,8 +114,9 @@ public final class Rle {
      *     that is not finite or absurdly far away, or an absurdly long boundary
      */
     public static Rle fromPolygons(Size size, List<double[]> polygons) {
-        checkArgument(!polygons.isEmpty(), "at least one polygon expected");
-        return union(polygons.stream().map(polygon -> fromPolygon(size, polygon)));
+        return merge(
+                polygons.stream().map(polygon -> fromPolygon(size, polygon)),
+                (in, also) -> in || also);
     }
 
     /** Returns a polygon as a mask; see {@link #fromPolygons}. */
@@ -127,15 +126,7 @@ public final class Rle {
                     "a polygon needs an even number of coordinates and at least 6, got %d",
                     polygon.length);
         }
-        int pixels = RunBuilder.pixels(size);
-        RunBuilder runs = new RunBuilder(size);
-        boolean foreground = false;
-        for (int crossing : new PolygonWalk(size).crossings(polygon)) {
-            runs.fill(crossing, foreground);
-            foreground = !foreground;
-        }
-        runs.fill(pixels, foreground);
-        return runs.build();
+        return new PolygonWalk(size).mask(polygon);
     }
 
     /** Returns a box as a mask: the polygon of its corners. */
@@ -145,18 +136,17 @@ public final class Rle {
 
     /** Returns the pixels that are in any of the masks, which must have one size. */
     public static Rle union(List<Rle> masks) {
-        checkArgument(!masks.isEmpty(), "at least one mask expected");
-        return union(masks.stream());
-    }
-
-    private static Rle union(Stream<Rle> masks) {
-        return masks.reduce((a, b) -> a.merge(b, (in, also) -> in || also)).orElseThrow();
+        return merge(masks.stream(), (in, also) -> in || also);
     }
 
     /** Returns the pixels that are in all of the masks, which must have one size. */
     public static Rle intersection(List<Rle> masks) {
-        checkArgument(!masks.isEmpty(), "at least one mask expected");
-        return masks.stream().reduce((a, b) -> a.merge(b, (in, also) -> in && also)).orElseThrow();
+        return merge(masks.stream(), (in, also) -> in && also);
+    }
+
+    private static Rle merge(Stream<Rle> masks, Combination combination) {
+        return masks.reduce((a, b) -> a.merge(b, combination))
+                .orElseThrow(() -> new IllegalArgumentException("at least one mask expected"));
     }
 
     /** Returns the pixels that are in this mask, but not in another one of its size. */
@@ -181,16 +171,7 @@ public final class Rle {
      * @param part the size of the part, which must lie within the mask
      */
     public Rle crop(int top, int left, Size part) {
-        checkArgument(
-                top >= 0
-                        && left >= 0
-                        && part.height() <= size.height() - top
-                        && part.width() <= size.width() - left,
-                "%s at row %s and column %s do not lie within %s",
-                part,
-                top,
-                left,
-                size);
+        checkWithin(part, top, left, size);
         return columns().crop(top, left, part);
     }
 
@@ -220,11 +201,7 @@ public final class Rle {
         return turned.build();
     }
 
-    /**
-     * Returns the mask with background added below and to the right.
-     *
-     * @param padded at least the size of the mask
-     */
+    /** Returns the mask with background added below and to the right. */
     public Rle pad(Size padded) {
         checkArgument(padded.equals(padded.union(size)), "%s does not fit into %s", size, padded);
         return columns().place(0, 0, padded);
@@ -238,17 +215,21 @@ public final class Rle {
      * @param whole the size of the larger one, in which it must lie
      */
     public Rle place(int top, int left, Size whole) {
+        checkWithin(size, top, left, whole);
+        return columns().place(top, left, whole);
+    }
+
+    private static void checkWithin(Size part, int top, int left, Size whole) {
         checkArgument(
                 top >= 0
                         && left >= 0
-                        && size.height() <= whole.height() - top
-                        && size.width() <= whole.width() - left,
+                        && part.height() <= whole.height() - top
+                        && part.width() <= whole.width() - left,
                 "%s at row %s and column %s do not lie within %s",
-                size,
+                part,
                 top,
                 left,
                 whole);
-        return columns().place(top, left, whole);
     }
 
     private ColumnRuns columns() {
@@ -351,24 +332,16 @@ public final class Rle {
         return intersection == 0 ? 0 : (double) intersection / union;
     }
 
-    /**
-     * Returns the Boundary IoU with an object of the ground truth: {@link #iou} of the {@link
-     * #boundary() boundaries}.
-     *
-     * @param crowd whether the object is a crowd
-     * @return a number in [0, 1]; 0 if nothing is shared, also of empty masks
-     */
-    public double boundaryIou(Rle object, boolean crowd) {
-        return boundary().iou(object.boundary(), crowd);
-    }
-
     /** Returns the bitmap: {@code [H, W]}, row by row, 1 in the foreground and 0 elsewhere. */
     public byte[] decode() {
-        byte[] bitmap = new byte[RunBuilder.pixels(size)];
+        return fill(new byte[RunBuilder.pixels(size)], (byte) 1);
+    }
+
+    private byte[] fill(byte[] bitmap, byte value) {
         forEachStretch(
                 (x, top, bottom) -> {
                     for (int y = top; y < bottom; y++) {
-                        bitmap[y * size.width() + x] = 1;
+                        bitmap[y * size.width() + x] = value;
                     }
                 });
         return bitmap;
@@ -378,29 +351,19 @@ public final class Rle {
     public BufferedImage toImage() {
         BufferedImage image =
                 new BufferedImage(size.width(), size.height(), BufferedImage.TYPE_BYTE_GRAY);
-        byte[] bitmap = ((DataBufferByte) image.getRaster().getDataBuffer()).getData();
-        forEachStretch(
-                (x, top, bottom) -> {
-                    for (int y = top; y < bottom; y++) {
-                        bitmap[y * size.width() + x] = (byte) 255;
-                    }
-                });
+        fill(((DataBufferByte) image.getRaster().getDataBuffer()).getData(), (byte) 255);
         return image;
     }
 
-    /** Goes through the foreground, column by column, from left to right and top to bottom. */
+    /** Visits the foreground from left to right and top to bottom. */
     public void forEachStretch(StretchVisitor visitor) {
         columns().forEach(visitor);
     }
 
     /**
-     * Returns the mask as polygons of COCO's {@code segmentation}, along the edges of its pixels;
-     * {@link #fromPolygons} gives exactly this mask again.
-     *
-     * <p>COCO's polygons have no holes: a mask with a hole is cut into parts that touch each other.
-     *
-     * @return {@code x0, y0, x1, y1, ...} of each part, clockwise on the screen; empty for an empty
-     *     mask
+     * Returns polygons along the edges of the pixels, clockwise on the screen; {@link
+     * #fromPolygons} restores the mask. COCO's polygons have no holes: a mask with a hole is cut
+     * into parts that touch each other.
      */
     public List<double[]> toPolygons() {
         return Contours.polygons(this).stream()
