@@ -73,17 +73,11 @@ class SwinPretrainingTest {
         assertEquals(8, report.fresh().size());
         assertEquals(List.of(), report.missing());
         assertEquals(List.of(), report.unexpected());
-        assertEquals(
-                List.of(new LoadReport.Misshaped(odd, new Shape(49, 3), new Shape(169, 4))),
-                report.misshaped());
-        assertEquals(5, report.resized().size(), "an embedding and four of five blocks");
-        assertEquals(
-                new LoadReport.Resized(
-                        "layers.3.blocks.0.attn.relative_position_bias_table",
-                        new Shape(49, 8),
-                        new Shape(169, 8),
-                        "bicubic"),
-                report.resized().get(4));
+        assertEquals(List.of(odd), report.names().get(LoadReport.Fate.MISSHAPED));
+        assertEquals("got (49, 3), expected (169, 4)", report.details().get(odd));
+        List<String> resized = report.names().get(LoadReport.Fate.RESIZED);
+        assertEquals(5, resized.size(), "an embedding and four of five blocks");
+        assertEquals("layers.3.blocks.0.attn.relative_position_bias_table", resized.get(4));
         Checkpoint after = Checkpoint.of(swin, Map.of());
         assertEquals(before.tensors().get(odd), after.tensors().get(odd));
         assertEquals(

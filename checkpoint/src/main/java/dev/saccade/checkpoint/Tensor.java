@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.util.Float16Utils;
 
 import com.google.common.base.Preconditions;
 
@@ -126,7 +127,7 @@ public final class Tensor {
         return switch (type) {
             case FLOAT64 -> (float) data.getDouble();
             case FLOAT32 -> data.getFloat();
-            case FLOAT16 -> halfToFloat(data.getShort());
+            case FLOAT16 -> Float16Utils.halfToFloat(data.getShort());
             case BFLOAT16 -> Float.intBitsToFloat(data.getShort() << 16);
             case INT64 -> data.getLong();
             case INT32 -> data.getInt();
@@ -134,20 +135,6 @@ public final class Tensor {
             case INT8 -> data.get();
             case UINT8, BOOLEAN -> data.get() & 0xff;
         };
-    }
-
-    private static float halfToFloat(short half) {
-        int exponent = half >> 10 & 0x1f;
-        int mantissa = half & 0x3ff;
-        float magnitude;
-        if (exponent == 0x1f) {
-            magnitude = mantissa == 0 ? Float.POSITIVE_INFINITY : Float.NaN;
-        } else if (exponent == 0) {
-            magnitude = Math.scalb(mantissa, -24);
-        } else {
-            magnitude = Math.scalb(mantissa | 0x400, exponent - 25);
-        }
-        return half < 0 ? -magnitude : magnitude;
     }
 
     /**

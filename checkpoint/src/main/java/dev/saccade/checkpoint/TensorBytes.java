@@ -12,7 +12,9 @@ public interface TensorBytes {
     ByteBuffer get();
 
     /** Copies all of them to the position of a buffer, which is moved behind them. */
-    void copyTo(ByteBuffer target);
+    default void copyTo(ByteBuffer target) {
+        target.put(get());
+    }
 
     /** Bytes that are in memory. */
     record InMemory(ByteBuffer bytes) implements TensorBytes {
@@ -25,11 +27,6 @@ public interface TensorBytes {
         @Override
         public ByteBuffer get() {
             return bytes.slice();
-        }
-
-        @Override
-        public void copyTo(ByteBuffer target) {
-            target.put(get());
         }
     }
 }

@@ -4,7 +4,7 @@ import ai.onnx.proto.OnnxMl.ModelProto;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.pytorch.TorchScriptFile;
+import dev.saccade.checkpoint.pytorch.TorchFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
@@ -52,7 +52,7 @@ public enum ExportFormat {
                             parameters, results));
             code.append(new TorchScriptCode(graph, names).body("(", ",)").indent(2));
             code.append(TorchScriptCode.functions(graph));
-            TorchScriptFile.write(file, code.toString(), attributes);
+            TorchFile.writeScript(file, code.toString(), attributes);
         }
 
         @Override

@@ -2,8 +2,6 @@ package dev.saccade.checkpoint.pytorch;
 
 import ai.djl.ndarray.types.Shape;
 
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.checkpoint.CheckpointFile;
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.MalformedException;
@@ -15,26 +13,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
 
 /** A NumPy array whose bytes are in the pickle, as detectron2's {@code .pkl} files have them. */
 final class NumpyArray implements StoredArray {
 
     /** Version, shape, dtype, whether columns come first, and the bytes. */
     private static final int STATE = 5;
-
-    private static final ImmutableMap<String, ElementType> TYPES =
-            ImmutableMap.<String, ElementType>builder()
-                    .put("f8", ElementType.FLOAT64)
-                    .put("f4", ElementType.FLOAT32)
-                    .put("f2", ElementType.FLOAT16)
-                    .put("i8", ElementType.INT64)
-                    .put("i4", ElementType.INT32)
-                    .put("i2", ElementType.INT16)
-                    .put("i1", ElementType.INT8)
-                    .put("u1", ElementType.UINT8)
-                    .put("b1", ElementType.BOOLEAN)
-                    .buildOrThrow();
 
     /** A dtype, such as {@code f4}. */
     static final class Type {
@@ -81,9 +65,7 @@ final class NumpyArray implements StoredArray {
      */
     void set(Object shape, Object dtype, boolean columnsFirst, Object bytes) {
         Optional<ElementType> found =
-                dtype instanceof Type each
-                        ? Optional.ofNullable(TYPES.get(each.code))
-                        : Optional.empty();
+                dtype instanceof Type each ? ElementType.ofNumpy(each.code) : Optional.empty();
         Optional<ByteBuffer> content = content(bytes);
         if (found.isEmpty() || content.isEmpty() || !(shape instanceof Tuple tuple)) {
             return;
@@ -120,7 +102,7 @@ final class NumpyArray implements StoredArray {
     }
 
     @Override
-    public Tensor read(CheckpointFile file, ToLongFunction<TorchStorage> places) {
+    public Tensor read(CheckpointFile file, TorchContent content) {
         ElementType element = type.orElseThrow();
         ByteBuffer bytes = data;
         if (isFortran && sizes.size() > 1 && data.hasRemaining()) {

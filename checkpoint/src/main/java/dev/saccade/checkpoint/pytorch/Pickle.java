@@ -49,8 +49,10 @@ final class Pickle {
     /** The name of a class or function. */
     record Global(String module, String name) {
 
+        /** Returns the full name as in Python 3 and NumPy 1. */
         String qualified() {
-            return module + "." + name;
+            String current = module.equals("__builtin__") ? "builtins" : module;
+            return current.replaceFirst("^numpy\\._core", "numpy.core") + "." + name;
         }
     }
 
@@ -96,15 +98,13 @@ final class Pickle {
             if (code == '.') {
                 return pop();
             }
-            if (!constant(code) && !collection(code) && !object(code)) {
-                throw malformed("operation 0x%02x is not read", code);
-            }
+            execute(code);
         }
         throw malformed("more than %s operations", MAX_OPERATIONS);
     }
 
-    /** Pushes a value from the stream. */
-    private boolean constant(int code) {
+    /** Runs an operation; here those that push a value from the stream. */
+    private void execute(int code) {
         switch (code) {
             case 'N' -> push(NONE);
             case 0x88 -> push(true);
@@ -123,15 +123,12 @@ final class Pickle {
             case 'C' -> push(slice(unsignedByte()));
             case 'B' -> push(slice(in.getInt()));
             case 0x8e, 0x96 -> push(slice(in.getLong()));
-            default -> {
-                return false;
-            }
+            default -> collection(code);
         }
-        return true;
     }
 
     /** Builds lists, tuples, dicts and sets. */
-    private boolean collection(int code) {
+    private void collection(int code) {
         switch (code) {
             case '(' -> {
                 marked.push(stack);
@@ -162,15 +159,12 @@ final class Pickle {
             case '0' -> pop();
             case '1' -> sinceMark();
             case '2' -> push(top());
-            default -> {
-                return false;
-            }
+            default -> object(code);
         }
-        return true;
     }
 
     /** Names, calls, memo and framing. */
-    private boolean object(int code) {
+    private void object(int code) {
         switch (code) {
             case 0x80 -> checkProtocol(unsignedByte());
             case 0x95 -> in.getLong();
@@ -197,11 +191,8 @@ final class Pickle {
             case 0x94 -> memo.put(memo.size(), top());
             case 'h' -> push(remembered(unsignedByte()));
             case 'j' -> push(remembered(in.getInt()));
-            default -> {
-                return false;
-            }
+            default -> throw malformed("operation 0x%02x is not read", code);
         }
-        return true;
     }
 
     private void append(List<Object> items) {

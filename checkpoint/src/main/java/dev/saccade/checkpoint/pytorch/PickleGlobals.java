@@ -22,27 +22,21 @@ final class PickleGlobals {
                     "collections.OrderedDict",
                     "collections.defaultdict",
                     "collections.Counter",
-                    "builtins.dict",
-                    "__builtin__.dict");
+                    "builtins.dict");
 
     /** Values that training scripts store beside the weights; read as {@link Opaque}. */
     private static final Set<String> HARMLESS =
             Set.of(
                     "argparse.Namespace",
                     "builtins.set",
-                    "__builtin__.set",
                     "builtins.frozenset",
-                    "__builtin__.frozenset",
                     "builtins.complex",
-                    "__builtin__.complex",
                     "builtins.bytearray",
-                    "__builtin__.bytearray",
                     "datetime.datetime",
                     "datetime.timedelta",
                     "mmengine.logging.history_buffer.HistoryBuffer",
                     "numpy.ndarray",
                     "numpy.core.multiarray.scalar",
-                    "numpy._core.multiarray.scalar",
                     "pathlib.PosixPath",
                     "pathlib.WindowsPath",
                     "torch.device",
@@ -84,9 +78,8 @@ final class PickleGlobals {
                         ? call(argument(given, 0), inner)
                         : new Opaque();
             }
-            case "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct" ->
-                    new NumpyArray();
-            case "numpy.core.numeric._frombuffer", "numpy._core.numeric._frombuffer" -> {
+            case "numpy.core.multiarray._reconstruct" -> new NumpyArray();
+            case "numpy.core.numeric._frombuffer" -> {
                 NumpyArray array = new NumpyArray();
                 boolean isFortran = argument(given, 3).equals("F");
                 array.set(argument(given, 2), argument(given, 1), isFortran, argument(given, 0));

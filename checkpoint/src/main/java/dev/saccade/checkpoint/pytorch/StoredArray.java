@@ -3,8 +3,6 @@ package dev.saccade.checkpoint.pytorch;
 import dev.saccade.checkpoint.CheckpointFile;
 import dev.saccade.checkpoint.Tensor;
 
-import java.util.function.ToLongFunction;
-
 /** An array in a pickle: a PyTorch tensor or a NumPy array. */
 sealed interface StoredArray permits TorchTensor, NumpyArray {
 
@@ -14,7 +12,7 @@ sealed interface StoredArray permits TorchTensor, NumpyArray {
     /**
      * Returns the tensor.
      *
-     * @param places gives the first byte of a storage in the file
+     * @param content gives the places of storages in the file
      */
-    Tensor read(CheckpointFile file, ToLongFunction<TorchStorage> places);
+    Tensor read(CheckpointFile file, TorchContent content);
 }

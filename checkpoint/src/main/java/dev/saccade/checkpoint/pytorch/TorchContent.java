@@ -10,15 +10,14 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToLongFunction;
 
 /**
  * Content of a PyTorch file whose tensors are not read yet.
  *
  * @param root what was given to {@code torch.save}
- * @param places gives the first byte of a storage in the file
+ * @param storages where the storages are in the file, by key
  */
-record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
+record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
 
     private static final String PICKLE = "data.pkl";
 
@@ -64,15 +63,24 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
         }
         Object root =
                 Pickle.read(file.description(pickle.begin(size), size), TorchContent::storage);
-        return new TorchContent(
-                root,
-                storage -> {
-                    StoredZip.Entry entry = entries.get(folder + "data/" + storage.key());
-                    if (entry == null) {
-                        throw missing(storage);
+        String data = folder + "data/";
+        Map<String, StoredZip.Entry> storages = new HashMap<>();
+        entries.forEach(
+                (name, entry) -> {
+                    if (name.startsWith(data)) {
+                        storages.put(name.substring(data.length()), entry);
                     }
-                    return entry.begin(storage.bytes());
                 });
+        return new TorchContent(root, storages);
+    }
+
+    /** Returns the first byte of a storage in the file. */
+    long place(TorchStorage storage) {
+        StoredZip.Entry entry = storages.get(storage.key());
+        if (entry == null) {
+            throw new MalformedException("damaged: storage %s is missing", storage.key());
+        }
+        return entry.begin(storage.bytes());
     }
 
     /** Reads the format before PyTorch 1.6, or a pickle of a dict of NumPy arrays. */
@@ -82,11 +90,7 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
         }
         ByteBuffer in = file.description(0, file.size());
         Object root = Pickle.read(in, id -> storage(new Tuple(List.of())));
-        return new TorchContent(
-                root,
-                storage -> {
-                    throw missing(storage);
-                });
+        return new TorchContent(root, Map.of());
     }
 
     private static boolean isLegacy(CheckpointFile file) {
@@ -115,7 +119,7 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
         if (!(pickles[4] instanceof List<?> keys)) {
             throw new MalformedException("damaged: it has no list of storages");
         }
-        Map<String, Long> places = new HashMap<>();
+        Map<String, StoredZip.Entry> places = new HashMap<>();
         long position = in.position();
         for (Object key : keys) {
             TorchStorage storage = key instanceof String name ? storages.get(name) : null;
@@ -124,21 +128,11 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
                 throw new MalformedException("damaged: a storage is not as announced");
             }
             position += Long.BYTES;
-            places.put(storage.key(), position);
+            String name = storage.key();
+            places.put(name, new StoredZip.Entry(name, position, storage.bytes(), true));
             position += storage.bytes();
         }
-        return new TorchContent(
-                pickles[3],
-                storage -> {
-                    if (!places.containsKey(storage.key())) {
-                        throw missing(storage);
-                    }
-                    return places.get(storage.key());
-                });
-    }
-
-    private static MalformedException missing(TorchStorage storage) {
-        return new MalformedException("damaged: storage %s is missing", storage.key());
+        return new TorchContent(pickles[3], places);
     }
 
     private static TorchStorage noted(TorchStorage storage, Map<String, TorchStorage> storages) {

@@ -64,9 +64,7 @@ public final class TorchFile {
         String wrapper = wrapper(found.keySet());
         found.forEach(
                 (name, array) ->
-                        tensors.put(
-                                name.substring(wrapper.length()),
-                                array.read(file, content.places())));
+                        tensors.put(name.substring(wrapper.length()), array.read(file, content)));
         return new Checkpoint(tensors, TorchMetadata.of(root), weights.notes());
     }
 
@@ -103,5 +101,24 @@ public final class TorchFile {
      */
     public static void write(Path file, Checkpoint checkpoint) {
         AtomicFile.write(file, channel -> TorchWriter.write(channel, checkpoint));
+    }
+
+    /**
+     * Writes a module of TorchScript, which {@code torch.jit.load} and DJL read.
+     *
+     * @param file whole or not at all
+     * @param functions lines of TorchScript that define functions of {@code self: __torch__.M},
+     *     such as {@code forward}
+     * @param attributes tensors by the names that the functions know them by
+     * @throws SaccadeException of kind I/O, if it cannot be written
+     */
+    public static void writeScript(Path file, String functions, Map<String, Tensor> attributes) {
+        StringBuilder code = new StringBuilder("class M(Module):\n  __parameters__ = []\n");
+        code.append("  __buffers__ = [");
+        attributes.keySet().forEach(name -> code.append('"').append(name).append("\", "));
+        code.append("]\n  training : bool\n");
+        attributes.keySet().forEach(name -> code.append("  ").append(name).append(" : Tensor\n"));
+        code.append(functions.strip().indent(2));
+        AtomicFile.write(file, channel -> TorchWriter.write(channel, code.toString(), attributes));
     }
 }

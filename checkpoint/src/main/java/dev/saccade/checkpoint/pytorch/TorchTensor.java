@@ -9,7 +9,6 @@ import dev.saccade.checkpoint.Tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.function.ToLongFunction;
 
 /**
  * A tensor of a PyTorch file: a view of a storage.
@@ -86,8 +85,8 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
 
     /** {@inheritDoc} Elements out of order are copied to memory. */
     @Override
-    public Tensor read(CheckpointFile file, ToLongFunction<TorchStorage> places) {
-        long place = places.applyAsLong(storage);
+    public Tensor read(CheckpointFile file, TorchContent content) {
+        long place = content.place(storage);
         int size = storage.type().bytes();
         Shape shape = new Shape(sizes);
         long begin = bytes() == 0 ? place : place + offset * size;

@@ -1,42 +1,40 @@
 package dev.saccade.checkpoint.weights;
 
-import ai.djl.ndarray.types.Shape;
-
 import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.MultimapBuilder;
+import com.google.common.collect.SetMultimap;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.Text;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Result of loading a checkpoint into a module.
  *
- * @param names the other names by result
- * @param resized loaded position tables that were interpolated from another grid
- * @param remade tensors with rows for other classes, which stay as initialized
- * @param misshaped names that both have, with different shapes
+ * @param names the names by result
+ * @param details explanations of single names, such as their shapes
  * @param notes further lines, such as how classes were matched
  */
 public record LoadReport(
-        ImmutableListMultimap<Fate, String> names,
-        List<Resized> resized,
-        List<Remade> remade,
-        List<Misshaped> misshaped,
-        List<String> notes)
+        ImmutableListMultimap<Fate, String> names, Map<String, String> details, List<String> notes)
         implements Printable.Lines {
 
     /** Result for a name. */
     public enum Fate {
         /** A parameter that got its value. */
         LOADED,
+        /** A loaded table of positions that was interpolated from another grid. */
+        RESIZED,
+        /** A parameter with rows for other classes, which stays as initialized. */
+        REMADE,
         /**
          * A parameter that such checkpoints never have, such as the norms of the outputs, or the
          * neck and the head if the checkpoint is of a backbone.
@@ -46,6 +44,8 @@ public record LoadReport(
         MISSING,
         /** A tensor without a parameter in the module. */
         UNEXPECTED,
+        /** A parameter of another shape than its tensor. */
+        MISSHAPED,
         /** A tensor that needs no parameter, such as the classifier of a pre-training. */
         IGNORED,
         /** A tensor that is computed when needed, such as an index table. */
@@ -54,38 +54,9 @@ public record LoadReport(
 
     private static final int MAX_LINES = 12;
 
-    /**
-     * A tensor that does not fit.
-     *
-     * @param name its name in the module
-     * @param found its shape in the checkpoint
-     * @param expected its shape in the module
-     */
-    public record Misshaped(String name, Shape found, Shape expected) {}
-
-    /**
-     * A table of positions that was made to fit.
-     *
-     * @param name its name in the module
-     * @param found its shape in the checkpoint
-     * @param expected its shape in the module
-     * @param how how it was made to fit, such as {@code bicubic}
-     */
-    public record Resized(String name, Shape found, Shape expected, String how) {}
-
-    /**
-     * A tensor for other classes.
-     *
-     * @param name its name in the module
-     * @param why which classes, such as {@code 3 classes here, 80 in the checkpoint}
-     */
-    public record Remade(String name, String why) {}
-
     /** Keeps copies. */
     public LoadReport {
-        resized = List.copyOf(resized);
-        remade = List.copyOf(remade);
-        misshaped = List.copyOf(misshaped);
+        details = ImmutableMap.copyOf(details);
         notes = List.copyOf(notes);
     }
 
@@ -111,12 +82,19 @@ public record LoadReport(
 
     /** Returns whether every parameter and buffer of the module got its value. */
     public boolean isComplete() {
-        return remade.isEmpty() && fresh().isEmpty() && missing().isEmpty() && misshaped.isEmpty();
+        return lacking() == 0;
     }
 
-    /** Returns the share of the checkpoint's tensors, those that need a place, that found one. */
+    /** Returns the number of parameters without a value of the checkpoint. */
+    private int lacking() {
+        return Stream.of(Fate.REMADE, Fate.FRESH, Fate.MISSING, Fate.MISSHAPED)
+                .mapToInt(fate -> names.get(fate).size())
+                .sum();
+    }
+
+    /** Returns the fraction of the checkpoint's tensors that are loaded, of those that could be. */
     public double ratio() {
-        int all = loaded().size() + unexpected().size() + misshaped.size();
+        int all = loaded().size() + unexpected().size() + names.get(Fate.MISSHAPED).size();
         return all == 0 ? 0 : (double) loaded().size() / all;
     }
 
@@ -124,68 +102,60 @@ public record LoadReport(
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
-        int others = remade.size() + fresh().size() + missing().size() + misshaped.size();
-        int all = loaded().size() + others;
+        int all = loaded().size() + lacking();
         lines.add(Text.format("loaded %d of %d parameters", loaded().size(), all));
         lines.addAll(notes);
-        section(
-                lines,
-                "positions fitted to another grid",
-                resized,
-                r -> r.name + ": from " + r.found + " to " + r.expected + ", " + r.how);
+        section(lines, "positions fitted to another grid", Fate.RESIZED);
         remade(lines);
         groups(lines, "not part of such a checkpoint, start as the config says", Fate.FRESH);
         groups(lines, "missing in the checkpoint, left as they were", Fate.MISSING);
         groups(lines, "unexpected in the checkpoint, not used", Fate.UNEXPECTED);
-        section(
-                lines,
-                "of another shape, left as they were",
-                misshaped,
-                m -> m.name + ": got " + m.found + ", expected " + m.expected);
+        section(lines, "of another shape, left as they were", Fate.MISSHAPED);
         groups(lines, "needless here, ignored", Fate.IGNORED, Fate.COMPUTED);
         return lines.stream()
                 .map(Printable::line)
                 .collect(Collectors.joining(System.lineSeparator()));
     }
 
-    /** Adds the layers of other classes by their full names: these the user must know of. */
+    /** Adds the layers of other classes by their full names: these the user must know. */
     private void remade(List<String> lines) {
-        Map<String, Set<String>> layers = new LinkedHashMap<>();
-        for (Remade tensor : remade) {
-            String layer = tensor.name.substring(0, tensor.name.lastIndexOf('.'));
-            layers.computeIfAbsent(tensor.why, why -> new LinkedHashSet<>()).add(layer);
+        SetMultimap<String, String> layers = LinkedHashMultimap.create();
+        for (String name : names.get(Fate.REMADE)) {
+            layers.put(details.get(name), name.substring(0, name.lastIndexOf('.')));
         }
-        layers.forEach(
-                (why, names) ->
-                        lines.add(why + ": initialized from scratch: " + String.join(", ", names)));
+        layers.asMap()
+                .forEach(
+                        (why, all) ->
+                                lines.add(
+                                        why
+                                                + ": initialized from scratch: "
+                                                + String.join(", ", all)));
     }
 
-    private static <T> void section(
-            List<String> lines, String title, List<T> items, Function<T, String> line) {
+    private void section(List<String> lines, String title, Fate fate) {
+        List<String> items = names.get(fate);
         if (!items.isEmpty()) {
             lines.add(title + ": " + items.size());
-            addFirst(lines, items.stream().map(line).toList());
+            addFirst(lines, items.stream().map(name -> name + ": " + details.get(name)).toList());
         }
     }
 
     /** Adds names, in one line those that begin alike. */
     private void groups(List<String> lines, String title, Fate... fates) {
-        Map<String, List<String>> groups = new LinkedHashMap<>();
-        int count = 0;
+        ListMultimap<String, String> groups =
+                MultimapBuilder.linkedHashKeys().arrayListValues().build();
         for (Fate fate : fates) {
             for (String name : names.get(fate)) {
-                String beginning = fate == Fate.COMPUTED ? "*" + end(name) : beginning(name);
-                groups.computeIfAbsent(beginning, key -> new ArrayList<>()).add(name);
-                count++;
+                groups.put(fate == Fate.COMPUTED ? "*" + end(name) : beginning(name), name);
             }
         }
-        if (count > 0) {
-            lines.add(title + ": " + count);
-            List<String> rendered = new ArrayList<>();
+        if (!groups.isEmpty()) {
+            lines.add(title + ": " + groups.size());
             boolean isExpected = fates[0] == Fate.FRESH;
-            for (Map.Entry<String, List<String>> group : groups.entrySet()) {
-                String line = line(group.getKey(), group.getValue());
-                rendered.add(isExpected ? line : line + example(group.getKey(), group.getValue()));
+            List<String> rendered = new ArrayList<>();
+            for (String key : groups.keySet()) {
+                String example = isExpected ? "" : example(key, groups.get(key));
+                rendered.add(line(key, groups.get(key)) + example);
             }
             addFirst(lines, rendered);
         }

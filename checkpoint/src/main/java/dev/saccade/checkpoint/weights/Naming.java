@@ -4,18 +4,31 @@ import ai.djl.Device;
 import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.Maps;
+import com.google.common.collect.MultimapBuilder;
+import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.IndexTable;
+import dev.saccade.core.conversion.IndexTable.Parameter;
 import dev.saccade.core.conversion.NameTable;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -77,18 +90,53 @@ public final class Naming {
 
     static Checkpoint toSaccade(Checkpoint checkpoint, NameTable theirs) {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
-        JoinedTensors joined = new JoinedTensors();
+        ListMultimap<String, Piece> pieces =
+                MultimapBuilder.linkedHashKeys().arrayListValues().build();
         for (Map.Entry<String, Tensor> entry : checkpoint.tensors().entrySet()) {
             NameTable.Renamed ours = theirs.toOurs(entry.getKey());
             Tensor reordered = reordered(entry.getKey(), entry.getValue(), ours);
             if (ours.part().isPresent()) {
-                joined.add(entry.getKey(), reordered, ours);
+                Piece piece = new Piece(entry.getKey(), reordered, ours.part().get());
+                pieces.put(ours.name(), piece);
             } else {
                 Checkpoint.putNew(tensors, ours.name(), reordered);
             }
         }
-        joined.tensors().forEach((name, tensor) -> Checkpoint.putNew(tensors, name, tensor));
+        for (String name : pieces.keySet()) {
+            Checkpoint.putNew(tensors, name, joined(name, pieces.get(name)));
+        }
         return checkpoint.with(tensors);
+    }
+
+    /** A tensor that is a part of another one along the first axis, such as a query alone. */
+    private record Piece(String name, Tensor tensor, NameTable.Part part) {}
+
+    private static Tensor joined(String name, List<Piece> pieces) {
+        List<Tensor> tensors =
+                pieces.stream()
+                        .sorted(Comparator.comparingInt(piece -> piece.part.index()))
+                        .map(Piece::tensor)
+                        .toList();
+        Tensor first = tensors.get(0);
+        Shape shape = first.shape();
+        int count = pieces.get(0).part.count();
+        boolean isWhole = tensors.size() == count && shape.dimension() > 0;
+        boolean isEqual =
+                tensors.stream().allMatch(t -> t.shape().equals(shape) && t.type() == first.type());
+        if (!isWhole || !isEqual) {
+            throw SaccadeException.user(
+                    "%s: expected %d tensors of one shape to join, got %s of shapes %s",
+                    name,
+                    count,
+                    pieces.stream().map(Piece::name).toList(),
+                    tensors.stream().map(Tensor::shape).toList());
+        }
+        long[] sizes = shape.getShape().clone();
+        sizes[0] = Math.multiplyExact(sizes[0], count);
+        ByteBuffer bytes =
+                ByteBuffer.allocate(Math.toIntExact(Math.multiplyExact(first.length(), count)));
+        tensors.forEach(tensor -> bytes.put(tensor.data()));
+        return new Tensor(first.type(), new Shape(sizes), bytes.flip());
     }
 
     /**
@@ -98,7 +146,7 @@ public final class Naming {
      * @throws SaccadeException of kind user, if this naming knows no such model
      */
     public Checkpoint fromSaccade(Checkpoint checkpoint) {
-        Checkpoint whole = IndexTables.addTo(checkpoint, rules.indexes());
+        Checkpoint whole = withIndexTables(checkpoint);
         if (library.equals(OFFICIAL)) {
             return whole;
         }
@@ -115,6 +163,36 @@ public final class Naming {
             }
         }
         return checkpoint.with(tensors);
+    }
+
+    /** Returns a checkpoint of official names with its index tables. */
+    private Checkpoint withIndexTables(Checkpoint checkpoint) {
+        Map<String, Shape> shapes = Maps.transformValues(checkpoint.tensors(), Tensor::shape);
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        for (Map.Entry<String, Tensor> entry : checkpoint.tensors().entrySet()) {
+            tensors.put(entry.getKey(), entry.getValue());
+            rules.indexes().forEach(table -> addBeside(entry.getKey(), shapes, table, tensors));
+        }
+        return new Checkpoint(tensors, checkpoint.metadata());
+    }
+
+    private static void addBeside(
+            String name, Map<String, Shape> shapes, IndexTable table, Map<String, Tensor> tensors) {
+        Optional<Map<String, String>> places = table.beside().read(name);
+        if (places.isPresent()) {
+            table.values()
+                    .apply(new Parameter(shapes.get(name), places.get(), shapes))
+                    .map(Naming::tensor)
+                    .ifPresent(tensor -> tensors.put(table.name().write(places.get()), tensor));
+        }
+    }
+
+    private static Tensor tensor(IndexTable.Values values) {
+        ImmutableLongArray elements = values.elements();
+        ByteBuffer bytes =
+                ByteBuffer.allocate(elements.length() * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        elements.forEach(bytes::putLong);
+        return new Tensor(ElementType.INT64, values.shape(), bytes.flip());
     }
 
     private SaccadeException noNames() {

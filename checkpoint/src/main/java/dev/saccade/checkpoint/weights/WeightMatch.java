@@ -21,6 +21,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.Module;
@@ -47,7 +48,10 @@ final class WeightMatch {
     private final Map<String, Parameter> parameters;
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
     private final List<String> ofOtherParts = new ArrayList<>();
-    private final List<LoadReport.Resized> resized = new ArrayList<>();
+
+    /** Interpolated tables of positions, with their shapes and the method. */
+    private final Map<String, String> resized = new LinkedHashMap<>();
+
     private final List<String> integers;
     private final List<String> notFinite = new ArrayList<>();
     private final ClassLayers classLayers;
@@ -121,7 +125,7 @@ final class WeightMatch {
 
     private void resize(String name, PositionTables.Fitted fitted) {
         Shape found = tensors.put(name, fitted.tensor()).shape();
-        resized.add(new LoadReport.Resized(name, found, shape(name), fitted.how()));
+        resized.put(name, Text.format("from %s to %s, %s", found, shape(name), fitted.how()));
     }
 
     /** Reorders the rows of class layers by class name. */
@@ -209,16 +213,18 @@ final class WeightMatch {
 
     LoadReport report() {
         ImmutableListMultimap.Builder<Fate, String> names = ImmutableListMultimap.builder();
-        List<LoadReport.Remade> remade = new ArrayList<>();
-        List<LoadReport.Misshaped> misshaped = new ArrayList<>();
+        Map<String, String> details = new LinkedHashMap<>(resized);
+        details.putAll(freshClasses);
+        names.putAll(Fate.RESIZED, resized.keySet());
         for (String name : parameters.keySet()) {
             if (fits(name)) {
                 names.put(Fate.LOADED, name);
             } else if (freshClasses.containsKey(name)) {
-                remade.add(new LoadReport.Remade(name, freshClasses.get(name)));
+                names.put(Fate.REMADE, name);
             } else if (tensors.containsKey(name)) {
+                names.put(Fate.MISSHAPED, name);
                 Shape found = tensors.get(name).shape();
-                misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
+                details.put(name, Text.format("got %s, expected %s", found, shape(name)));
             } else {
                 boolean isFresh = !name.startsWith(mapping.added()) || patterns.isFresh(name);
                 names.put(isFresh ? Fate.FRESH : Fate.MISSING, name);
@@ -229,7 +235,7 @@ final class WeightMatch {
             Fate fate = patterns.isIgnored(name) ? Fate.IGNORED : Fate.UNEXPECTED;
             names.put(patterns.isComputed(name) ? Fate.COMPUTED : fate, name);
         }
-        return new LoadReport(names.build(), resized, remade, misshaped, notes);
+        return new LoadReport(names.build(), details, notes);
     }
 
     /** Returns the tensors as initial values of the parameters. */

@@ -2,8 +2,6 @@ package dev.saccade.checkpoint.weights;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import ai.djl.ndarray.types.Shape;
-
 import com.google.common.collect.ImmutableListMultimap;
 
 import dev.saccade.checkpoint.weights.LoadReport.Fate;
@@ -11,21 +9,25 @@ import dev.saccade.checkpoint.weights.LoadReport.Fate;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.Map;
 
 class LoadReportTest {
-
-    private static LoadReport.Remade remade(String name, String why) {
-        return new LoadReport.Remade(name, why);
-    }
 
     @Test
     void saysInAFewLinesWhatBecameOfEachName() {
         String biases = "layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0";
         String neighbors = ".attn.relative_position_bias_table_to_neighbors";
+        String others = "3 classes here, 80 in the checkpoint";
         LoadReport report =
                 new LoadReport(
                         ImmutableListMultimap.<Fate, String>builder()
                                 .putAll(Fate.LOADED, "patch_embed.proj.weight", biases)
+                                .put(Fate.RESIZED, biases)
+                                .putAll(
+                                        Fate.REMADE,
+                                        "cls_convs.0.weight",
+                                        "cls_convs.0.bias",
+                                        "fc.weight")
                                 .putAll(
                                         Fate.FRESH,
                                         "layers.3.blocks.0" + neighbors,
@@ -40,16 +42,15 @@ class LoadReportTest {
                                         "layers.0.blocks.0.attn.relative_position_index",
                                         "layers.1.blocks.0.attn.relative_position_index")
                                 .build(),
-                        List.of(
-                                new LoadReport.Resized(
-                                        biases, new Shape(8, 49), new Shape(8, 169), "bilinear")),
-                        List.of(
-                                remade(
-                                        "cls_convs.0.weight",
-                                        "3 classes here, 80 in the checkpoint"),
-                                remade("cls_convs.0.bias", "3 classes here, 80 in the checkpoint"),
-                                remade("fc.weight", "3 classes here, 80 in the checkpoint")),
-                        List.of(),
+                        Map.of(
+                                biases,
+                                "from (8, 49) to (8, 169), bilinear",
+                                "cls_convs.0.weight",
+                                others,
+                                "cls_convs.0.bias",
+                                others,
+                                "fc.weight",
+                                others),
                         List.of());
 
         assertEquals(

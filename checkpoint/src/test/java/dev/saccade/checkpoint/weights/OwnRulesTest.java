@@ -70,13 +70,7 @@ class OwnRulesTest {
                 List.of("blocks.0.positions", "blocks.0.fc.weight", "blocks.0.fc.bias"),
                 report.loaded());
         assertEquals(
-                List.of(
-                        new LoadReport.Resized(
-                                "blocks.0.positions",
-                                new Shape(4, 2),
-                                new Shape(9, 2),
-                                "bilinear")),
-                report.resized());
+                Map.of("blocks.0.positions", "from (4, 2) to (9, 2), bilinear"), report.details());
         assertEquals(List.of("norm0.weight", "norm0.bias"), report.fresh());
         assertEquals(List.of("fc.weight"), report.names().get(LoadReport.Fate.IGNORED));
         assertEquals(
