@@ -23,6 +23,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.coco.CocoDataset;
@@ -126,7 +127,7 @@ final class Trial {
         CocoDataset data = CocoDataset.open(ONE_OBJECT, Path.of("images"), List.of());
         CocoDetections found =
                 new CocoDetections.Builder()
-                        .add(1, 0, new CocoDetections.Bbox(1, 1, 4, 4), 0.5)
+                        .add(1, 0, new Annotation.Bbox(1, 1, 4, 4), 0.5)
                         .build();
         DetectionEvaluation.compute(data, found, evaluator, false, 1);
     }

@@ -32,11 +32,7 @@ public record MetricReport(
         ImmutableList.Builder<MetricTable> all =
                 ImmutableList.<MetricTable>builder().addAll(tables);
         if (!others.isEmpty()) {
-            all.add(
-                    new MetricTable(
-                                    List.of("metric"),
-                                    others.keySet().stream().map(List::of).toList())
-                            .with("value", others.values().stream()));
+            all.add(MetricTable.of(others));
         }
         Map<String, Object> metrics =
                 ImmutableMap.<String, Object>builder().putAll(values).putAll(others).buildOrThrow();

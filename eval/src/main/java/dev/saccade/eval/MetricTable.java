@@ -8,6 +8,7 @@ import dev.saccade.core.Text;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -24,6 +25,12 @@ public final class MetricTable {
     /** Makes a table of texts, the first column of which is read as names. */
     public MetricTable(List<String> heads, List<List<String>> rows) {
         this(Stream.concat(Stream.of(heads), rows.stream()).toList());
+    }
+
+    /** Returns a table with one metric a line. */
+    public static MetricTable of(Map<String, Double> values) {
+        return new MetricTable(List.of("metric"), values.keySet().stream().map(List::of).toList())
+                .with("value", values.values().stream());
     }
 
     /** Returns the table with another column of numbers. */

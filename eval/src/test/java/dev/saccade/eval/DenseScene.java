@@ -1,5 +1,6 @@
 package dev.saccade.eval;
 
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.coco.CocoDetections;
 
 /**
@@ -31,7 +32,7 @@ public final class DenseScene {
         for (int d = 0; d < found; d++) {
             int left = x + next(3);
             int top = y + next(3);
-            CocoDetections.Bbox box = new CocoDetections.Bbox(left, top, width, height);
+            Annotation.Bbox box = new Annotation.Bbox(left, top, width, height);
             boxes.add(imageId, label, box, next(50) / 50.0);
         }
     }

@@ -1,6 +1,7 @@
 package dev.saccade.eval;
 
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.coco.CocoDetections;
 
 /**
@@ -61,7 +62,7 @@ public final class RandomScene {
 
     private void detect(long imageId, int label, int x, int y, int width, int height) {
         double score = next(20) / 20.0;
-        boxes.add(imageId, label, new CocoDetections.Bbox(x, y, width, height), score);
+        boxes.add(imageId, label, new Annotation.Bbox(x, y, width, height), score);
         masks.add(imageId, label, Rle.fromBox(MemoryDataset.SIZE, x, y, width, height), score);
     }
 }

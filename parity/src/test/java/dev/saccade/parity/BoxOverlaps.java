@@ -30,8 +30,7 @@ final class BoxOverlaps {
                         detections.add(
                                 1,
                                 0,
-                                new CocoDetections.Bbox(
-                                        box.get(0), box.get(1), box.get(2), box.get(3)),
+                                new Annotation.Bbox(box.get(0), box.get(1), box.get(2), box.get(3)),
                                 1));
         List<Annotation> annotations = new ArrayList<>();
         for (int i = 0; i < objects.size(); i++) {

@@ -136,9 +136,7 @@ final class CocoEvalKind implements Kind {
     private static NumpyArray averagePrecisions(CocoMetrics metrics, int[] order) {
         List<ClassMetrics> classes = metrics.perClass();
         return NumpyArray.of(
-                Arrays.stream(order)
-                        .mapToDouble(label -> classes.get(label).precision().ap())
-                        .toArray());
+                Arrays.stream(order).mapToDouble(label -> classes.get(label).ap()).toArray());
     }
 
     private static void compareProposals(

@@ -50,7 +50,7 @@ record ResultsTarget(String name, IouType iouType) implements FuzzTarget {
                   "segmentation": {"size": [3, 4], "counts": [5, 2, 5]}, "other": [{"a": null}]}]
                 """,
                 """
-                [{"score": 0.123456789012345678, "segmentation": {"counts": "", "size": [0, 0]},
+                [{"score": 0.123456789012345678, "segmentation": {"counts": [12], "size": [3, 4]},
                   "bbox": [-1, -2.5, 0, 0], "category_id": 2, "image_id": 7}]
                 """,
                 "[]");

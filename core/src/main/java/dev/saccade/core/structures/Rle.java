@@ -203,8 +203,7 @@ public final class Rle {
 
     /** Returns the mask with background added below and to the right. */
     public Rle pad(Size padded) {
-        checkArgument(padded.equals(padded.union(size)), "%s does not fit into %s", size, padded);
-        return columns().place(0, 0, padded);
+        return place(0, 0, padded);
     }
 
     /**
@@ -275,7 +274,6 @@ public final class Rle {
         return rows.columns().place(0, distance, size);
     }
 
-    /** Returns height and width. */
     public Size size() {
         return size;
     }

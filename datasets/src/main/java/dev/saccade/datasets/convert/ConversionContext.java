@@ -8,17 +8,23 @@ import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 /** A folder of labels while it is read: its files, faults and notes. */
 public final class ConversionContext implements Reporter {
+
+    /** The start of labelme's list, which names no classes. */
+    private static final Set<String> NO_CLASSES = Set.of("__ignore__", "_background_");
 
     private final List<Finding> findings = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
@@ -68,6 +74,31 @@ public final class ConversionContext implements Reporter {
         List<TextFile.Line> lines = new ArrayList<>();
         attempt(place(file), () -> lines.addAll(TextFile.lines(folder.path(file))));
         return lines;
+    }
+
+    /** Returns the names in the first file of class names that exists, one a line. */
+    public Optional<List<String>> classNames(String... candidates) {
+        return folder.first(candidates).map(this::readClassNames);
+    }
+
+    /** Returns the names in a file, one a line. */
+    public List<String> readClassNames(String file) {
+        List<String> names =
+                lines(file).stream()
+                        .map(line -> ClassName.of(line.text()))
+                        .filter(name -> !name.isEmpty() && !NO_CLASSES.contains(name))
+                        .toList();
+        requireDistinct(place(file), names);
+        return names;
+    }
+
+    /** Reports names that occur twice. */
+    public void requireDistinct(String place, List<String> names) {
+        Set<String> seen = new HashSet<>();
+        names.stream()
+                .filter(name -> !seen.add(name))
+                .distinct()
+                .forEach(name -> error(place, "class \"%s\" comes twice", name));
     }
 
     /** Warns of images without labels: they are not images without objects. */

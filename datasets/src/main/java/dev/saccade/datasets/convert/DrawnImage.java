@@ -1,6 +1,5 @@
 package dev.saccade.datasets.convert;
 
-import com.google.common.primitives.Ints;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
@@ -14,11 +13,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The labels of an image, collected while a label file is read. */
 public final class DrawnImage implements Reporter {
 
     private static final int MOST_FINDINGS = 100;
+    private static final Pattern LINE = Pattern.compile(":(\\d{1,9})(:\\d+)?$");
 
     private final String place;
     private final List<DrawnObject> objects = new ArrayList<>();
@@ -71,8 +73,14 @@ public final class DrawnImage implements Reporter {
         return !file.equals(image);
     }
 
-    public void setImage(Optional<String> found) {
-        found.ifPresent(path -> setImage(path, path));
+    /**
+     * Sets the image, or reports that it is missing.
+     *
+     * @param name of the image, for the message
+     */
+    public void setImage(Optional<String> found, String name) {
+        found.ifPresentOrElse(
+                path -> setImage(path, path), () -> fault("there is no image %s", name));
     }
 
     /** Sets the image and the file of its pixels. */
@@ -128,8 +136,7 @@ public final class DrawnImage implements Reporter {
     }
 
     private static int line(Finding finding) {
-        String file = finding.file();
-        Integer line = Ints.tryParse(file.substring(file.lastIndexOf(':') + 1));
-        return line == null ? 0 : line;
+        Matcher line = LINE.matcher(finding.file());
+        return line.find() ? Integer.parseInt(line.group(1)) : 0;
     }
 }

@@ -76,9 +76,7 @@ final class ObjectBuilder {
                     "a mask of %s at row %d and column %d leaves the image, which is %s",
                     part, top, left, size);
         }
-        Size moved = new Size(top + part.height(), left + part.width());
-        Rle turned = bitmap.mask().flipHorizontal().flipVertical();
-        return turned.pad(moved).flipHorizontal().flipVertical().pad(size);
+        return bitmap.mask().place(top, left, size);
     }
 
     private void addBox(DrawnObject object, int label, Outline.Box box) {

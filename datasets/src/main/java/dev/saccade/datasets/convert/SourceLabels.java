@@ -6,6 +6,7 @@ import dev.saccade.core.SeededRandom;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Split;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -69,14 +70,13 @@ public record SourceLabels(
         } else if (sources.size() > 1 && held.size() == sources.size()) {
             sources.stream().max(bySample).ifPresent(held::remove);
         }
-        return with(
-                images.stream()
-                        .map(
-                                image ->
-                                        image.isIn(Split.TRAIN) && held.contains(image.source())
-                                                ? image.with(Split.VAL)
-                                                : image)
-                        .toList());
+        List<LabeledImage> moved = new ArrayList<>(images);
+        moved.replaceAll(
+                image ->
+                        image.isIn(Split.TRAIN) && held.contains(image.source())
+                                ? image.with(Split.VAL)
+                                : image);
+        return with(moved);
     }
 
     private SourceLabels with(List<LabeledImage> others) {

@@ -104,7 +104,7 @@ class CvatReaderTest {
                         "ERROR annotations.xml:13: there is no image ../../gone.png",
                         "ERROR annotations.xml:6: class \"cow\" is not among the classes [cat,"
                                 + " dog]; did you mean cat?",
-                        "ERROR annotations.xml:7: xtl: got one, expected a number with a point",
+                        "ERROR annotations.xml:7: xtl: got \"one\", expected a number with a point",
                         "ERROR annotations.xml:8: points: got \"4\", expected x,y;x,y;...",
                         "ERROR annotations.xml:9: rle: got \" 9\", expected runs of 6 pixels in"
                                 + " all",

@@ -50,7 +50,7 @@ final class Accumulator {
      */
     Accumulator(Matches matches, MetricArray precision, MetricArray recall, MetricArray scores) {
         this.matches = matches;
-        this.parameters = matches.parameters();
+        this.parameters = matches.parameters;
         this.precision = precision;
         this.recall = recall;
         this.scores = scores;
@@ -87,11 +87,11 @@ final class Accumulator {
     }
 
     private double score(int slot) {
-        return matches.detections().score(matches.detectionCells().entry(slot));
+        return matches.detections.score(matches.detectionCells.entry(slot));
     }
 
     private void collect(int k) {
-        ClassImageIndex cells = matches.detectionCells();
+        ClassImageIndex cells = matches.detectionCells;
         firstSlot = cells.first(matches.firstCell(k));
         int end = cells.first(matches.firstCell(k + 1));
         slots = new int[end - firstSlot];

@@ -3,22 +3,20 @@ package dev.saccade.eval.coco;
 /** COCO's size classes of objects, by the pixels an object covers; both limits belong to it. */
 public enum AreaRange {
     /** Objects of all sizes. */
-    ALL("", 0, 0, 1e10),
+    ALL("", 0, 1e10),
     /** Up to 32 x 32 pixels. */
-    SMALL("s", 1, 0, 32 * 32),
+    SMALL("s", 0, 32 * 32),
     /** From 32 x 32 to 96 x 96 pixels. */
-    MEDIUM("m", 2, 32 * 32, 96 * 96),
+    MEDIUM("m", 32 * 32, 96 * 96),
     /** From 96 x 96 pixels. */
-    LARGE("l", 3, 96 * 96, 1e10);
+    LARGE("l", 96 * 96, 1e10);
 
     private final String suffix;
-    private final int index;
     private final double smallest;
     private final double largest;
 
-    AreaRange(String suffix, int index, double smallest, double largest) {
+    AreaRange(String suffix, double smallest, double largest) {
         this.suffix = suffix;
-        this.index = index;
         this.smallest = smallest;
         this.largest = largest;
     }
@@ -29,8 +27,9 @@ public enum AreaRange {
     }
 
     /** Returns the place of this range on axis A of a {@link MetricArray}. */
+    @SuppressWarnings("EnumOrdinal") // in the order of pycocotools' areaRng
     public int index() {
-        return index;
+        return ordinal();
     }
 
     /** Returns whether an area is in this range. */

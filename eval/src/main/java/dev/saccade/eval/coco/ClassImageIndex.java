@@ -1,5 +1,6 @@
 package dev.saccade.eval.coco;
 
+import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
 /**
@@ -31,11 +32,6 @@ final class ClassImageIndex {
         }
     }
 
-    /** Returns the number of slots. */
-    int size() {
-        return entries.length;
-    }
-
     /** Returns the detection or object in a slot. */
     int entry(int slot) {
         return entries[slot];
@@ -49,6 +45,11 @@ final class ClassImageIndex {
     /** Returns whether a cell begins in a slot. */
     boolean starts(int slot) {
         return slot == 0 || cells[slot] != cells[slot - 1];
+    }
+
+    /** Returns the detections or objects of a cell. */
+    int[] entries(int cell) {
+        return Arrays.copyOfRange(entries, first(cell), first(cell + 1));
     }
 
     /** Returns the first slot of this or a later cell. */

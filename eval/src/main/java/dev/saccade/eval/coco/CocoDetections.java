@@ -11,6 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
 
 import java.util.Arrays;
 import java.util.List;
@@ -30,27 +31,6 @@ public final class CocoDetections {
     private final ImmutableDoubleArray scores;
     private final List<Rle> masks;
     private final ImmutableIntArray maskAreas;
-
-    /**
-     * Where a detection is, in pixels of the original image.
-     *
-     * @param x left edge
-     * @param y top edge
-     */
-    public record Bbox(double x, double y, double width, double height) {
-
-        private boolean isFinite() {
-            return Double.isFinite(x)
-                    && Double.isFinite(y)
-                    && Double.isFinite(width)
-                    && Double.isFinite(height);
-        }
-
-        @Override
-        public String toString() {
-            return "[" + x + ", " + y + ", " + width + ", " + height + "]";
-        }
-    }
 
     private CocoDetections(Builder builder) {
         this.imageIds = builder.imageIds.build();
@@ -81,7 +61,7 @@ public final class CocoDetections {
          * @param score the larger the surer
          * @throws SaccadeException if a number is not finite
          */
-        public Builder add(long imageId, int label, Bbox box, double score) {
+        public Builder add(long imageId, int label, Annotation.Bbox box, double score) {
             if (!box.isFinite() || !Double.isFinite(score)) {
                 throw SaccadeException.user(
                         "detection in image %d: expected finite numbers, got box %s with score %s",
@@ -98,12 +78,13 @@ public final class CocoDetections {
         /** Adds a mask, whose bounds are the box. */
         public Builder add(long imageId, int label, Rle mask, double score) {
             Rle.Bounds bounds = mask.bounds();
-            Bbox box = new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
+            Annotation.Bbox box =
+                    new Annotation.Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
             return add(imageId, label, box, mask, score);
         }
 
         /** Adds a mask with a box of its own. */
-        public Builder add(long imageId, int label, Bbox box, Rle mask, double score) {
+        public Builder add(long imageId, int label, Annotation.Bbox box, Rle mask, double score) {
             add(imageId, label, box, score);
             return masked(mask);
         }
@@ -119,7 +100,9 @@ public final class CocoDetections {
             for (int i = 0; i < predicted.size(); i++) {
                 double x = predicted.boxes().x1(i);
                 double y = predicted.boxes().y1(i);
-                Bbox box = new Bbox(x, y, predicted.boxes().x2(i) - x, predicted.boxes().y2(i) - y);
+                Annotation.Bbox box =
+                        new Annotation.Bbox(
+                                x, y, predicted.boxes().x2(i) - x, predicted.boxes().y2(i) - y);
                 double score = predicted.score(i);
                 if (!box.isFinite() || !Double.isFinite(score)) {
                     throw SaccadeException.user(
@@ -172,9 +155,10 @@ public final class CocoDetections {
     }
 
     /** Returns where a detection is. */
-    public Bbox box(int detection) {
+    public Annotation.Bbox box(int detection) {
         int at = 4 * detection;
-        return new Bbox(boxes.get(at), boxes.get(at + 1), boxes.get(at + 2), boxes.get(at + 3));
+        return new Annotation.Bbox(
+                boxes.get(at), boxes.get(at + 1), boxes.get(at + 2), boxes.get(at + 3));
     }
 
     /** Returns the mask of a detection, if it has one. */
@@ -193,7 +177,7 @@ public final class CocoDetections {
         float[] confidences = new float[ofImage.length];
         int[] classes = new int[ofImage.length];
         for (int i = 0; i < ofImage.length; i++) {
-            Bbox box = box(ofImage[i]);
+            Annotation.Bbox box = box(ofImage[i]);
             corners[4 * i] = (float) box.x();
             corners[4 * i + 1] = (float) box.y();
             corners[4 * i + 2] = (float) (box.x() + box.width());

@@ -1,12 +1,13 @@
 package dev.saccade.eval.coco;
 
+import static dev.saccade.eval.coco.MetricArray.ALL;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
-import dev.saccade.eval.coco.MetricArray.Range;
 
 import java.util.List;
 import java.util.Map;
@@ -23,10 +24,8 @@ public final class CocoMetrics {
     private static final int T = CocoParameters.IOU_THRESHOLDS.length();
     private static final int R = CocoParameters.RECALL_THRESHOLDS.length();
     private static final int A = AreaRange.values().length;
-
-    private static final Range ANY_IOU = new Range(0, T);
-    private static final Range IOU_50 = Range.only(0);
-    private static final Range IOU_75 = Range.only(5);
+    private static final int IOU_50 = 0;
+    private static final int IOU_75 = 5;
 
     private final Matches matches;
     private final CocoParameters parameters;
@@ -38,7 +37,7 @@ public final class CocoMetrics {
 
     private CocoMetrics(Matches matches, List<String> classes) {
         this.matches = matches;
-        this.parameters = matches.parameters();
+        this.parameters = matches.parameters;
         this.classes = classes;
         int limits = parameters.maxDetections().size();
         this.largest = limits - 1;
@@ -122,12 +121,12 @@ public final class CocoMetrics {
         List<Integer> limits = parameters.maxDetections();
         ImmutableList.Builder<SummaryRow> rows = ImmutableList.builder();
         rows.add(
-                precisionRow("AP", "0.50:0.95", ANY_IOU, AreaRange.ALL),
+                precisionRow("AP", "0.50:0.95", ALL, AreaRange.ALL),
                 precisionRow("AP50", "0.50", IOU_50, AreaRange.ALL),
                 precisionRow("AP75", "0.75", IOU_75, AreaRange.ALL),
-                precisionRow("APs", "0.50:0.95", ANY_IOU, AreaRange.SMALL),
-                precisionRow("APm", "0.50:0.95", ANY_IOU, AreaRange.MEDIUM),
-                precisionRow("APl", "0.50:0.95", ANY_IOU, AreaRange.LARGE));
+                precisionRow("APs", "0.50:0.95", ALL, AreaRange.SMALL),
+                precisionRow("APm", "0.50:0.95", ALL, AreaRange.MEDIUM),
+                precisionRow("APl", "0.50:0.95", ALL, AreaRange.LARGE));
         for (int m = 0; m < limits.size(); m++) {
             rows.add(recallRow("AR@" + limits.get(m), AreaRange.ALL, m));
         }
@@ -137,20 +136,18 @@ public final class CocoMetrics {
         return rows.build();
     }
 
-    private SummaryRow precisionRow(String name, String iou, Range thresholds, AreaRange area) {
-        double value = ap(thresholds, precision.all(2), area);
+    private SummaryRow precisionRow(String name, String iou, int t, AreaRange area) {
+        double value = ap(t, ALL, area);
         return new SummaryRow(name, iou, area, parameters.mostDetections(), value);
     }
 
     private SummaryRow recallRow(String name, AreaRange area, int m) {
-        Range size = Range.only(area.index());
-        double value = recall.mean(ANY_IOU, recall.all(1), size, Range.only(m));
+        double value = recall.mean(ALL, ALL, area.index(), m);
         return new SummaryRow(name, "0.50:0.95", area, parameters.maxDetections().get(m), value);
     }
 
-    private double ap(Range thresholds, Range labels, AreaRange area) {
-        Range size = Range.only(area.index());
-        return precision.mean(thresholds, precision.all(1), labels, size, Range.only(largest));
+    private double ap(int t, int k, AreaRange area) {
+        return precision.mean(t, ALL, k, area.index(), largest);
     }
 
     /**
@@ -174,7 +171,7 @@ public final class CocoMetrics {
      * @return at the largest limit on detections, -1 if there is no object to find
      */
     public double ap(int t, AreaRange area) {
-        return ap(Range.only(t), precision.all(2), area);
+        return ap(t, ALL, area);
     }
 
     /** Returns the average precision of each class, at the largest limit on detections. */
@@ -183,17 +180,15 @@ public final class CocoMetrics {
     }
 
     private ClassMetrics ofClass(int k) {
-        Range label = Range.only(k);
         return new ClassMetrics(
                 classes.get(k),
                 matches.countObjects(k, AreaRange.ALL),
-                new AveragePrecision(
-                        ap(ANY_IOU, label, AreaRange.ALL),
-                        ap(IOU_50, label, AreaRange.ALL),
-                        ap(IOU_75, label, AreaRange.ALL),
-                        ap(ANY_IOU, label, AreaRange.SMALL),
-                        ap(ANY_IOU, label, AreaRange.MEDIUM),
-                        ap(ANY_IOU, label, AreaRange.LARGE)));
+                ap(ALL, k, AreaRange.ALL),
+                ap(IOU_50, k, AreaRange.ALL),
+                ap(IOU_75, k, AreaRange.ALL),
+                ap(ALL, k, AreaRange.SMALL),
+                ap(ALL, k, AreaRange.MEDIUM),
+                ap(ALL, k, AreaRange.LARGE));
     }
 
     /**
@@ -230,7 +225,7 @@ public final class CocoMetrics {
 
     /** Returns which detections are right at IoU .50, over the score from which one counts. */
     public ScoreCurves scoreCurves() {
-        CocoDetections detections = matches.detections();
+        CocoDetections detections = matches.detections;
         return ScoreCurves.count(
                 IntStream.range(0, detections.size())
                         .map(d -> parameters.useClasses() ? detections.label(d) : 0)
@@ -241,10 +236,5 @@ public final class CocoMetrics {
                 IntStream.range(0, classes.size())
                         .map(k -> matches.countObjects(k, AreaRange.ALL))
                         .toArray());
-    }
-
-    /** Returns whether a detection covers an object of the ground truth at IoU .50. */
-    public boolean found(int object) {
-        return matches.found(object);
     }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 
 import java.io.BufferedOutputStream;
@@ -83,7 +84,7 @@ public final class CocoResults {
         }
     }
 
-    private static void writeBox(JsonGenerator json, CocoDetections.Bbox box) throws IOException {
+    private static void writeBox(JsonGenerator json, Annotation.Bbox box) throws IOException {
         json.writeFieldName("bbox");
         json.writeArray(new double[] {box.x(), box.y(), box.width(), box.height()}, 0, 4);
     }

@@ -22,6 +22,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 
@@ -141,7 +142,7 @@ final class CocoResultsReader {
         long imageId = 0;
         long categoryId = 0;
         double score = 0;
-        Optional<CocoDetections.Bbox> box = Optional.empty();
+        Optional<Annotation.Bbox> box = Optional.empty();
         Optional<Function<Size, Rle>> outline = Optional.empty();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String name = parser.currentName();
@@ -189,7 +190,7 @@ final class CocoResultsReader {
             long imageId,
             int label,
             double score,
-            Optional<CocoDetections.Bbox> box,
+            Optional<Annotation.Bbox> box,
             Optional<Function<Size, Rle>> outline) {
         try {
             if (!required.contains("segmentation")) {
@@ -264,13 +265,13 @@ final class CocoResultsReader {
         return 0;
     }
 
-    private Optional<CocoDetections.Bbox> box(JsonParser parser) throws IOException {
+    private Optional<Annotation.Bbox> box(JsonParser parser) throws IOException {
         double[] box = numbers("bbox", parser);
         if (box.length != 4) {
             fail("expected bbox to be [x, y, width, height], got " + Arrays.toString(box));
             return Optional.empty();
         }
-        return Optional.of(new CocoDetections.Bbox(box[0], box[1], box[2], box[3]));
+        return Optional.of(new Annotation.Bbox(box[0], box[1], box[2], box[3]));
     }
 
     private double[] numbers(String name, JsonParser parser) throws IOException {

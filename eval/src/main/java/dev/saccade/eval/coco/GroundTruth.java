@@ -1,14 +1,11 @@
 package dev.saccade.eval.coco;
 
-import com.google.common.collect.ImmutableList;
+import com.google.common.collect.HashMultiset;
 import com.google.common.collect.Iterables;
-import com.google.common.primitives.ImmutableDoubleArray;
-import com.google.common.primitives.ImmutableIntArray;
-import com.google.common.primitives.ImmutableLongArray;
+import com.google.common.collect.Multiset;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -24,74 +21,44 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
- * The objects that a data set says are to be found, in columns.
+ * The objects of a data set that detections are compared with.
  *
- * <p>Objects are numbered in the order of the data set; annotations of classes that are not wanted
- * are left out. Of the two marks an annotation can carry only {@code crowd} counts: COCO's own
- * evaluation overwrites {@code ignore}. Objects are told apart by their number, so an annotation
- * with the id 0 can be found, which pycocotools denies.
+ * <p>Objects are numbered in the order of the data set; annotations of other classes are left out.
+ * Only the mark {@code crowd} counts: COCO's own evaluation overwrites {@code ignore}. Objects are
+ * identified by their number, so an annotation with the id 0 can be found, unlike in pycocotools.
  */
 public final class GroundTruth {
 
     /** So many faulty images, labels or annotations are named in a message. */
     private static final int MOST_NAMED = 10;
 
-    private final List<String> classes;
-    private final ImmutableLongArray categoryIds;
-    private final ImmutableLongArray imageIds;
-    private final List<Size> imageSizes;
-    private final ImmutableIntArray images;
-    private final ImmutableIntArray labels;
-    private final ImmutableDoubleArray boxes;
-    private final ImmutableDoubleArray areas;
+    private final Dataset dataset;
+    private final List<Annotation> objects = new ArrayList<>();
+    private final List<Integer> images = new ArrayList<>();
     private final BitSet crowds = new BitSet();
-    private final List<Rle> masks;
+    private final List<Rle> masks = new ArrayList<>();
 
-    private GroundTruth(Dataset dataset, IouType iouType, Consumer<String> faults) {
-        ImmutableIntArray.Builder imageOf = ImmutableIntArray.builder();
-        ImmutableIntArray.Builder labelOf = ImmutableIntArray.builder();
-        ImmutableDoubleArray.Builder boxOf = ImmutableDoubleArray.builder();
-        ImmutableDoubleArray.Builder areaOf = ImmutableDoubleArray.builder();
-        ImmutableList.Builder<Rle> maskOf = ImmutableList.builder();
-        int count = 0;
-        int labels = dataset.classes().size();
+    private GroundTruth(Dataset dataset, IouType iouType, Problems problems) {
+        this.dataset = dataset;
+        int labels = classes().size();
         for (int i = 0; i < dataset.size(); i++) {
-            ImageFile photo = dataset.image(i);
+            ImageFile image = dataset.image(i);
             for (Annotation object : objects(dataset, i)) {
                 if (object.label() >= labels) {
-                    faults.accept(
-                            Text.format(
-                                    "%s: annotation %d: label %d of %d classes",
-                                    photo.file(), object.id(), object.label(), labels));
+                    problems.add(
+                            "%s: annotation %d: label %d of %d classes",
+                            image.file(), object.id(), object.label(), labels);
                 }
-                imageOf.add(i);
-                labelOf.add(object.label());
-                Annotation.Bbox box = object.box();
-                boxOf.add(box.x()).add(box.y()).add(box.width()).add(box.height());
-                areaOf.add(object.area());
-                crowds.set(count++, object.crowd());
+                crowds.set(objects.size(), object.crowd());
+                objects.add(object);
+                images.add(i);
                 if (iouType == IouType.MASK) {
-                    maskOf.add(mask(object, photo, faults));
+                    masks.add(mask(object, image, problems));
                 }
             }
         }
-        this.classes = ImmutableList.copyOf(dataset.classes());
-        IntStream classIndices = IntStream.range(0, labels);
-        this.categoryIds = ImmutableLongArray.copyOf(classIndices.mapToLong(dataset::categoryId));
-        List<ImageFile> photos =
-                IntStream.range(0, dataset.size()).mapToObj(dataset::image).toList();
-        this.imageIds = ImmutableLongArray.copyOf(photos.stream().mapToLong(ImageFile::id));
-        this.imageSizes = photos.stream().map(ImageFile::size).toList();
-        this.images = imageOf.build();
-        this.labels = labelOf.build();
-        this.boxes = boxOf.build();
-        this.areas = areaOf.build();
-        this.masks = maskOf.build();
     }
 
     /**
@@ -102,13 +69,8 @@ public final class GroundTruth {
      *     evaluated, those without a usable mask
      */
     public static GroundTruth collect(Dataset dataset, IouType iouType) {
-        List<String> faults = new ArrayList<>();
-        GroundTruth groundTruth = new GroundTruth(dataset, iouType, faults::add);
         Problems problems = new Problems();
-        faults.stream().limit(MOST_NAMED).forEach(fault -> problems.add("%s", fault));
-        if (faults.size() > MOST_NAMED) {
-            problems.add("and %d more", faults.size() - MOST_NAMED);
-        }
+        GroundTruth groundTruth = new GroundTruth(dataset, iouType, problems);
         problems.throwIfAny("ground truth");
         return groundTruth;
     }
@@ -118,28 +80,27 @@ public final class GroundTruth {
         return dataset.annotations(index).stream().filter(a -> a.label() >= 0).toList();
     }
 
-    private static Rle mask(Annotation object, ImageFile photo, Consumer<String> faults) {
-        String subject = photo.file() + ": annotation " + object.id();
+    private static Rle mask(Annotation object, ImageFile image, Problems problems) {
+        String subject = image.file() + ": annotation " + object.id();
         try {
             if (object.segmentation() instanceof Segmentation.None) {
-                faults.accept(subject + " has no mask, needed for mask AP");
+                problems.add("%s has no mask, needed for mask AP", subject);
             }
-            return object.segmentation().mask(photo.size());
+            return object.segmentation().mask(image.size());
         } catch (SaccadeException e) {
-            faults.accept(subject + ": " + e.getMessage());
-            return new Segmentation.None().mask(photo.size());
+            problems.add("%s: %s", subject, e.getMessage());
+            return new Segmentation.None().mask(image.size());
         }
     }
 
     /** Throws if there are no classes, or detections that do not belong to these images. */
     public void checkKnows(CocoDetections detections) {
-        if (classes.isEmpty()) {
+        int classes = classes().size();
+        if (classes == 0) {
             throw SaccadeException.user("the data set has no classes, nothing can be measured");
         }
         Map<Long, Size> sizes = new HashMap<>();
-        for (int i = 0; i < imageIds.length(); i++) {
-            sizes.put(imageIds.get(i), imageSizes.get(i));
-        }
+        dataset.images().forEach(image -> sizes.put(image.id(), image.size()));
         Set<Long> strangeImages = new TreeSet<>();
         Set<Integer> strangeLabels = new TreeSet<>();
         Set<Long> otherSizes = new TreeSet<>();
@@ -151,7 +112,7 @@ public final class GroundTruth {
             } else if (mask.isPresent() && !mask.get().size().equals(sizes.get(imageId))) {
                 otherSizes.add(imageId);
             }
-            if (detections.label(i) < 0 || detections.label(i) >= classes.size()) {
+            if (detections.label(i) < 0 || detections.label(i) >= classes) {
                 strangeLabels.add(detections.label(i));
             }
         }
@@ -170,37 +131,43 @@ public final class GroundTruth {
 
     /** Returns the names of the classes in the order of their labels. */
     public List<String> classes() {
-        return classes;
+        return dataset.classes();
     }
 
-    /** Returns the id by which result files name a class. */
+    /** Returns the id of a class in result files. */
     long categoryId(int label) {
-        return categoryIds.get(label);
+        return dataset.categoryId(label);
     }
 
-    /**
-     * Returns the ids of all images in the order of the data set, also of those without objects.
-     */
-    public ImmutableLongArray imageIds() {
-        return imageIds;
+    /** Returns the number of images, with and without objects. */
+    public int imageCount() {
+        return dataset.size();
+    }
+
+    /** Returns the id of an image. */
+    long imageId(int image) {
+        return dataset.image(image).id();
     }
 
     /** Returns the number of objects. */
     public int size() {
-        return labels.length();
+        return objects.size();
     }
 
-    /** Returns the largest number of objects of one class in one image; crowds do not count. */
+    /** Returns the largest number of objects of one class in one image, without crowds. */
     public int mostPerImageAndClass() {
-        return IntStream.range(0, size())
-                .filter(object -> !crowd(object))
-                .mapToObj(object -> List.of(image(object), label(object)))
-                .collect(Collectors.groupingBy(key -> key, Collectors.counting()))
-                .values()
-                .stream()
-                .mapToInt(Long::intValue)
-                .max()
-                .orElse(0);
+        Multiset<List<Integer>> counts = HashMultiset.create();
+        for (int object = 0; object < size(); object++) {
+            if (!crowd(object)) {
+                counts.add(List.of(image(object), label(object)));
+            }
+        }
+        return counts.entrySet().stream().mapToInt(Multiset.Entry::getCount).max().orElse(0);
+    }
+
+    /** Returns the annotation of an object. */
+    public Annotation object(int object) {
+        return objects.get(object);
     }
 
     /** Returns the index of the image of an object in the data set. */
@@ -210,7 +177,7 @@ public final class GroundTruth {
 
     /** Returns the class of an object. */
     public int label(int object) {
-        return labels.get(object);
+        return objects.get(object).label();
     }
 
     /** Returns whether an object is a group that was not separated. */
@@ -218,17 +185,7 @@ public final class GroundTruth {
         return crowds.get(object);
     }
 
-    /** Returns the pixels of an object as the data set states them. */
-    double area(int object) {
-        return areas.get(object);
-    }
-
-    /** Returns all boxes: x, y, width and height of each. */
-    ImmutableDoubleArray boxes() {
-        return boxes;
-    }
-
-    /** Returns the masks, none if boxes are evaluated. */
+    /** Returns the masks; none if boxes are evaluated. */
     List<Rle> masks() {
         return masks;
     }

@@ -1,5 +1,7 @@
 package dev.saccade.eval.coco;
 
+import static dev.saccade.eval.coco.CocoParameters.IOU_THRESHOLDS;
+
 import dev.saccade.core.Workers;
 
 import java.util.Arrays;
@@ -9,18 +11,22 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Which detections are right, at every IoU threshold and in every area range.
+ * Which detections match an object, at every IoU threshold and in every area range.
  *
- * <p>Cells are matched by several threads; each writes only what belongs to its own cell.
+ * <p>{@link ClassImageIndex} explains cells and slots. Cells are matched by several threads; each
+ * writes only to its own cell.
  */
 final class Matches {
 
+    final CocoDetections detections;
+    final CocoParameters parameters;
+
+    /** Detections by class and image; once matched, a cell is in order of score. */
+    final ClassImageIndex detectionCells;
+
     private final GroundTruth groundTruth;
-    private final CocoDetections detections;
-    private final CocoParameters parameters;
-    private final long[] sortedImageIds;
     private final ClassImageIndex objectCells;
-    private final ClassImageIndex detectionCells;
+    private final long[] sortedImageIds;
 
     /** [A][slot of a detection]: bit t is set if it is paired with an object at threshold t. */
     private final int[][] matched;
@@ -28,23 +34,23 @@ final class Matches {
     /** [A][slot of a detection]: bit t is set if it is neither right nor wrong at threshold t. */
     private final int[][] ignored;
 
-    /** Which objects are found at the lowest threshold, whatever their size. */
-    private final boolean[] found;
-
     private Matches(GroundTruth groundTruth, CocoDetections detections, CocoParameters parameters) {
         this.groundTruth = groundTruth;
         this.detections = detections;
         this.parameters = parameters;
-        this.sortedImageIds = groundTruth.imageIds().stream().sorted().toArray();
+        this.sortedImageIds =
+                IntStream.range(0, groundTruth.imageCount())
+                        .mapToLong(groundTruth::imageId)
+                        .sorted()
+                        .toArray();
         this.objectCells =
                 cells(
                         groundTruth.size(),
                         groundTruth::label,
-                        object -> groundTruth.imageIds().get(groundTruth.image(object)));
+                        object -> groundTruth.imageId(groundTruth.image(object)));
         this.detectionCells = cells(detections.size(), detections::label, detections::imageId);
         this.matched = new int[AreaRange.values().length][detections.size()];
         this.ignored = new int[AreaRange.values().length][detections.size()];
-        this.found = new boolean[groundTruth.size()];
     }
 
     private ClassImageIndex cells(int size, IntUnaryOperator label, IntToLongFunction imageId) {
@@ -77,32 +83,10 @@ final class Matches {
         workers.run(
                 starts.length,
                 () -> {
-                    CocoMatcher matcher = new CocoMatcher(matches, overlap);
+                    Matcher matcher = matches.new Matcher(overlap);
                     return task -> matcher.match(starts[task]);
                 });
         return matches;
-    }
-
-    GroundTruth groundTruth() {
-        return groundTruth;
-    }
-
-    CocoDetections detections() {
-        return detections;
-    }
-
-    CocoParameters parameters() {
-        return parameters;
-    }
-
-    /** Returns the objects by class and image. */
-    ClassImageIndex objectCells() {
-        return objectCells;
-    }
-
-    /** Returns the detections by class and image; once matched, a cell is in order of score. */
-    ClassImageIndex detectionCells() {
-        return detectionCells;
     }
 
     /** Returns the first cell of a class. */
@@ -112,7 +96,7 @@ final class Matches {
 
     /** Returns whether an object is to be found by a detector. */
     boolean counts(int object, AreaRange area) {
-        return !groundTruth.crowd(object) && area.contains(groundTruth.area(object));
+        return !groundTruth.crowd(object) && area.contains(groundTruth.object(object).area());
     }
 
     /** Returns the number of objects of a class that are to be found. */
@@ -122,15 +106,6 @@ final class Matches {
                 IntStream.range(objectCells.first(firstCell(label)), end)
                         .filter(slot -> counts(objectCells.entry(slot), area))
                         .count();
-    }
-
-    void set(AreaRange area, int slot, int matchedAt, int ignoredAt) {
-        matched[area.index()][slot] = matchedAt;
-        ignored[area.index()][slot] = ignoredAt;
-    }
-
-    void setFound(int object) {
-        found[object] = true;
     }
 
     /** Returns what has become of the detection in a slot at threshold {@code t}. */
@@ -157,8 +132,131 @@ final class Matches {
         return List.of(verdicts);
     }
 
-    /** Returns whether an object is found at the lowest threshold. */
-    boolean found(int object) {
-        return found[object];
+    /**
+     * Matches one cell, as COCOeval's {@code evaluateImg}: in descending order of score, each
+     * detection takes the free object that it overlaps most, of equal ones the later. An object
+     * that counts goes before one that is ignored, and a crowd is never used up. Has buffers, so
+     * each thread needs its own.
+     */
+    private final class Matcher {
+
+        private final PairwiseIou overlap;
+
+        /** Number of objects of the cell, and where they begin among the slots. */
+        private int objects;
+
+        private int firstObject;
+
+        /** IoU of detection d with object g, at d * objects + g. */
+        private double[] ious = new double[256];
+
+        /** The objects, those that count first, and how many these are. */
+        private int[] order = new int[16];
+
+        private int counting;
+
+        /** At which thresholds an object is used up. */
+        private int[] taken = new int[16];
+
+        Matcher(PairwiseIou overlap) {
+            this.overlap = overlap;
+        }
+
+        /** Matches the cell that begins in a slot of the detections. */
+        void match(int start) {
+            int cell = detectionCells.cell(start);
+            int end = detectionCells.first(cell + 1);
+            detectionCells.sort(start, end, detections::score);
+            int count = Math.min(end - start, parameters.mostDetections());
+            firstObject = objectCells.first(cell);
+            objects = objectCells.first(cell + 1) - firstObject;
+            measure(start, count);
+            for (AreaRange area : AreaRange.values()) {
+                arrange(area);
+                for (int d = 0; d < count; d++) {
+                    matchAtAllThresholds(area, start + d, d * objects);
+                }
+            }
+        }
+
+        private void measure(int start, int count) {
+            if (ious.length < count * objects) {
+                ious = new double[2 * count * objects];
+            }
+            if (order.length < objects) {
+                order = new int[2 * objects];
+                taken = new int[2 * objects];
+            }
+            for (int d = 0; d < count; d++) {
+                int detection = detectionCells.entry(start + d);
+                for (int g = 0; g < objects; g++) {
+                    ious[d * objects + g] = overlap.iou(detection, object(g));
+                }
+            }
+        }
+
+        private int object(int g) {
+            return objectCells.entry(firstObject + g);
+        }
+
+        private void arrange(AreaRange area) {
+            counting = 0;
+            int ignored = objects;
+            for (int g = 0; g < objects; g++) {
+                taken[g] = 0;
+                if (counts(object(g), area)) {
+                    order[counting++] = g;
+                }
+            }
+            for (int g = objects - 1; g >= 0; g--) {
+                if (!counts(object(g), area)) {
+                    order[--ignored] = g;
+                }
+            }
+        }
+
+        private void matchAtAllThresholds(AreaRange area, int slot, int firstIou) {
+            int detection = detectionCells.entry(slot);
+            int matched = 0;
+            int ignored = 0;
+            for (int t = 0; t < IOU_THRESHOLDS.length(); t++) {
+                int best = best(t, firstIou);
+                if (best >= 0) {
+                    int object = object(order[best]);
+                    taken[order[best]] |= groundTruth.crowd(object) ? 0 : 1 << t;
+                    matched |= 1 << t;
+                    ignored |= best >= counting ? 1 << t : 0;
+                }
+            }
+            if (!area.contains(detections.area(detection, parameters.areaOf()))) {
+                ignored |= ~matched;
+            }
+            Matches.this.matched[area.index()][slot] = matched;
+            Matches.this.ignored[area.index()][slot] = ignored;
+        }
+
+        /**
+         * Returns the place in the order of the object for a detection, or -1.
+         *
+         * @param firstIou where its overlaps start
+         */
+        private int best(int t, int firstIou) {
+            double bestIou = Math.min(IOU_THRESHOLDS.get(t), 1 - 1e-10);
+            int best = -1;
+            for (int i = 0; i < objects; i++) {
+                int g = order[i];
+                if ((taken[g] >> t & 1) == 1) {
+                    continue;
+                }
+                if (best >= 0 && best < counting && i >= counting) {
+                    break;
+                }
+                if (ious[firstIou + g] >= bestIou) {
+                    bestIou = ious[firstIou + g];
+                    best = i;
+                }
+            }
+            return best;
+        }
     }
 }

@@ -14,21 +14,11 @@ import java.util.Arrays;
  */
 public final class MetricArray {
 
+    /** The whole of an axis, for {@link #mean}. */
+    static final int ALL = -1;
+
     private final int[] shape;
     private final double[] values;
-
-    /**
-     * Part of an axis, never empty.
-     *
-     * @param from its first index
-     * @param to the index after its last
-     */
-    record Range(int from, int to) {
-
-        static Range only(int index) {
-            return new Range(index, index + 1);
-        }
-    }
 
     MetricArray(int... shape) {
         this.shape = shape;
@@ -51,31 +41,26 @@ public final class MetricArray {
         return values.clone();
     }
 
-    /** Returns the whole of an axis, for {@link #mean}. */
-    Range all(int axis) {
-        return new Range(0, shape[axis]);
-    }
-
     /**
      * Returns the mean of the defined numbers of a block.
      *
-     * @param block the range of each axis
+     * @param block the index along each axis; {@link #ALL} for the whole axis
      * @return -1 if none is defined
      */
-    double mean(Range... block) {
+    double mean(int... block) {
         double sum = 0;
         int defined = 0;
-        int[] index = Arrays.stream(block).mapToInt(Range::from).toArray();
+        int[] index = Arrays.stream(block).map(i -> Math.max(i, 0)).toArray();
         int axis = 0;
         while (axis >= 0) {
             double value = get(index);
             sum += value > -1 ? value : 0;
             defined += value > -1 ? 1 : 0;
             for (axis = shape.length - 1; axis >= 0; axis--) {
-                if (++index[axis] < block[axis].to()) {
+                if (block[axis] == ALL && ++index[axis] < shape[axis]) {
                     break;
                 }
-                index[axis] = block[axis].from();
+                index[axis] = Math.max(block[axis], 0);
             }
         }
         return defined == 0 ? -1 : sum / defined;

@@ -1,11 +1,11 @@
 package dev.saccade.eval.coco;
 
-import com.google.common.primitives.ImmutableDoubleArray;
-
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 
 import java.util.List;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 
 /** Intersection over union of a detection and an object of the same image. */
 @FunctionalInterface
@@ -23,24 +23,23 @@ public interface PairwiseIou {
     }
 
     private static PairwiseIou boxes(GroundTruth groundTruth, CocoDetections detections) {
-        ImmutableDoubleArray found = detections.boxes();
-        ImmutableDoubleArray wanted = groundTruth.boxes();
+        double[] found = detections.boxes().toArray();
+        double[] wanted =
+                IntStream.range(0, groundTruth.size())
+                        .mapToObj(g -> groundTruth.object(g).box())
+                        .flatMapToDouble(b -> DoubleStream.of(b.x(), b.y(), b.width(), b.height()))
+                        .toArray();
         return (detection, object) -> {
             int d = 4 * detection;
             int g = 4 * object;
-            double width = shared(found.get(d), found.get(d + 2), wanted.get(g), wanted.get(g + 2));
-            double height =
-                    shared(
-                            found.get(d + 1),
-                            found.get(d + 3),
-                            wanted.get(g + 1),
-                            wanted.get(g + 3));
+            double width = shared(found[d], found[d + 2], wanted[g], wanted[g + 2]);
+            double height = shared(found[d + 1], found[d + 3], wanted[g + 1], wanted[g + 3]);
             if (width <= 0 || height <= 0) {
                 return 0;
             }
             double intersection = width * height;
-            double area = found.get(d + 2) * found.get(d + 3);
-            double objectArea = wanted.get(g + 2) * wanted.get(g + 3);
+            double area = found[d + 2] * found[d + 3];
+            double objectArea = wanted[g + 2] * wanted[g + 3];
             return intersection
                     / (groundTruth.crowd(object) ? area : area + objectArea - intersection);
         };

@@ -1,7 +1,5 @@
 package dev.saccade.eval.coco;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.primitives.ImmutableIntArray;
 
 import java.util.Optional;
@@ -21,15 +19,6 @@ public record ScoreCurve(
 
     /** A score has two digits: what is recommended can be typed, and does what it is said to do. */
     public static final int STEPS = 100;
-
-    /** Checks that there are counts for each score. */
-    public ScoreCurve {
-        checkArgument(
-                right.length() == STEPS + 1 && wrong.length() == STEPS + 1,
-                "%s and %s counts",
-                right.length(),
-                wrong.length());
-    }
 
     /**
      * A score, and how well objects are found by the detections that reach it.

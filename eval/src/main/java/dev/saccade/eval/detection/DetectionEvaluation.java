@@ -5,7 +5,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.coco.CocoDetections;
@@ -15,31 +14,24 @@ import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
-import dev.saccade.eval.coco.Verdict;
 import dev.saccade.eval.tide.ErrorBreakdown;
 import dev.saccade.models.ScoreThresholds;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
  * Detections compared with the objects of a data set, per data set and per image.
  *
  * @param predictions the detections by index of the image, in descending order of score
- * @param verdicts likewise, whether each box is a true or false positive at IoU .50
- * @param missed likewise, the objects without a box at IoU .50; crowds are left out
  * @param groundTruth the objects of the data set
  * @param detections all detections, ready for {@link CocoResults#write}
  * @param metrics average precision and recall of boxes and, if evaluated, of masks
  */
 public record DetectionEvaluation(
         List<Instances> predictions,
-        List<List<Verdict>> verdicts,
-        List<List<Annotation>> missed,
         GroundTruth groundTruth,
         CocoDetections detections,
         List<CocoMetrics> metrics)
@@ -48,8 +40,6 @@ public record DetectionEvaluation(
     /** Keeps copies of the lists. */
     public DetectionEvaluation {
         predictions = ImmutableList.copyOf(predictions);
-        verdicts = ImmutableList.copyOf(verdicts);
-        missed = ImmutableList.copyOf(missed);
         metrics = ImmutableList.copyOf(metrics);
     }
 
@@ -71,11 +61,10 @@ public record DetectionEvaluation(
             int threads) {
         List<CocoParameters> parameters = config.parameters(masks);
         GroundTruth groundTruth = GroundTruth.collect(dataset, masks ? IouType.MASK : IouType.BOX);
-        return compute(dataset, groundTruth, detections, parameters, threads);
+        return compute(groundTruth, detections, parameters, threads);
     }
 
     static DetectionEvaluation compute(
-            Dataset dataset,
             GroundTruth groundTruth,
             CocoDetections detections,
             List<CocoParameters> parameters,
@@ -85,36 +74,11 @@ public record DetectionEvaluation(
                         .map(p -> CocoMetrics.compute(groundTruth, detections, p, threads))
                         .toList();
         ImageIndex byImage = new ImageIndex(groundTruth, detections);
-        List<Verdict> verdicts = metrics.get(0).verdicts();
-        return new DetectionEvaluation(
-                ofImages(byImage, detections::instances),
-                ofImages(byImage, found -> Arrays.stream(found).mapToObj(verdicts::get).toList()),
-                missed(dataset, metrics.get(0)),
-                groundTruth,
-                detections,
-                metrics);
-    }
-
-    private static <T> List<T> ofImages(ImageIndex byImage, Function<int[], T> function) {
-        return IntStream.range(0, byImage.size())
-                .mapToObj(image -> function.apply(byImage.detections(image)))
-                .toList();
-    }
-
-    private static List<List<Annotation>> missed(Dataset dataset, CocoMetrics metrics) {
-        ImmutableList.Builder<List<Annotation>> byImage = ImmutableList.builder();
-        int object = 0;
-        for (int i = 0; i < dataset.size(); i++) {
-            ImmutableList.Builder<Annotation> missed = ImmutableList.builder();
-            for (Annotation annotation : GroundTruth.objects(dataset, i)) {
-                if (!annotation.crowd() && !metrics.found(object)) {
-                    missed.add(annotation);
-                }
-                object++;
-            }
-            byImage.add(missed.build());
-        }
-        return byImage.build();
+        List<Instances> predictions =
+                IntStream.range(0, byImage.size())
+                        .mapToObj(image -> detections.instances(byImage.detections(image)))
+                        .toList();
+        return new DetectionEvaluation(predictions, groundTruth, detections, metrics);
     }
 
     /** Returns average precision and recall of the boxes. */

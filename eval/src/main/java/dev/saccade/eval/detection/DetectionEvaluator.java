@@ -167,7 +167,6 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
             checkState(predictions[i] != null, "no predictions for photograph %s", i);
             builder.add(dataset.image(i).id(), predictions[i]);
         }
-        return DetectionEvaluation.compute(
-                dataset, groundTruth, builder.build(), measured, threads);
+        return DetectionEvaluation.compute(groundTruth, builder.build(), measured, threads);
     }
 }

@@ -6,11 +6,11 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Text;
 import dev.saccade.eval.MetricReport;
 import dev.saccade.eval.MetricTable;
-import dev.saccade.eval.coco.AveragePrecision;
-import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.ScoreCurve;
 import dev.saccade.eval.coco.ScoreCurves;
+import dev.saccade.eval.tide.ErrorBreakdown;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +38,7 @@ public final class DetectionReport {
             Optional<Integer> maxPerImage,
             List<String> notes) {
         ScoreCurves curves = evaluation.boxes().scoreCurves();
+        List<ErrorBreakdown> errors = evaluation.errors();
         List<MetricTable> tables =
                 List.of(
                         DetectionTables.summary(evaluation.metrics()),
@@ -46,24 +47,21 @@ public final class DetectionReport {
         ConfusionMatrix confusion = evaluation.confusion(score);
         ImmutableList.Builder<MetricTable> details = ImmutableList.builder();
         details.add(DetectionTables.perThreshold(evaluation.metrics()));
-        details.add(DetectionTables.errors(evaluation.errors()));
+        details.add(DetectionTables.errors(errors));
         if (!confusion.confusions().isEmpty()) {
             details.add(DetectionTables.confusions(confusion, CONFUSIONS));
         }
         ImmutableMap.Builder<String, Object> json = ImmutableMap.builder();
         for (int i = 0; i < evaluation.metrics().size(); i++) {
-            var metrics = evaluation.metrics().get(i);
-            String prefix = metrics.parameters().iouType().prefix();
-            json.put(
-                    prefix + "classes",
-                    metrics.perClass().stream().map(DetectionReport::json).toList());
-            json.put(prefix + "errors", evaluation.errors().get(i).rows());
+            String prefix = errors.get(i).iouType().prefix();
+            json.put(prefix + "classes", evaluation.metrics().get(i).perClass());
+            json.put(prefix + "errors", errors.get(i).rows());
         }
         json.put("scores", scores(curves)).put("confusion", confusion);
-        ImmutableList.Builder<String> all = ImmutableList.<String>builder().addAll(notes);
-        maxPerImage.flatMap(limit -> cutOff(evaluation, limit)).ifPresent(all::add);
-        crowded(evaluation).ifPresent(all::add);
-        return new MetricReport(tables, details.build(), json.buildOrThrow(), all.build())
+        List<String> all = new ArrayList<>(notes);
+        maxPerImage.ifPresent(limit -> noteCutOff(all, evaluation, limit));
+        noteCrowded(all, evaluation);
+        return new MetricReport(tables, details.build(), json.buildOrThrow(), all)
                 .with(evaluation.values(), others);
     }
 
@@ -77,43 +75,29 @@ public final class DetectionReport {
         return scores.put("classes", classes).buildOrThrow();
     }
 
-    private static Map<String, Object> json(ClassMetrics metrics) {
-        AveragePrecision precision = metrics.precision();
-        return ImmutableMap.<String, Object>builder()
-                .put("name", metrics.name())
-                .put("objects", metrics.objects())
-                .put("ap", precision.ap())
-                .put("ap50", precision.ap50())
-                .put("ap75", precision.ap75())
-                .put("apSmall", precision.apSmall())
-                .put("apMedium", precision.apMedium())
-                .put("apLarge", precision.apLarge())
-                .buildOrThrow();
-    }
-
-    private static Optional<String> cutOff(DetectionEvaluation evaluation, int limit) {
+    private static void noteCutOff(List<String> notes, DetectionEvaluation evaluation, int limit) {
         long full =
                 evaluation.predictions().stream().filter(found -> found.size() >= limit).count();
-        return full == 0
-                ? Optional.empty()
-                : Optional.of(
-                        Text.format(
-                                "%d of %d images reach the limit of %d detections"
-                                        + " (model.head.nms.max_per_img); detections with lower"
-                                        + " scores are missing",
-                                full, evaluation.predictions().size(), limit));
+        if (full > 0) {
+            notes.add(
+                    Text.format(
+                            "%d of %d images reach the limit of %d detections"
+                                    + " (model.head.nms.max_per_img); detections with lower"
+                                    + " scores are missing",
+                            full, evaluation.predictions().size(), limit));
+        }
     }
 
-    private static Optional<String> crowded(DetectionEvaluation evaluation) {
+    private static void noteCrowded(List<String> notes, DetectionEvaluation evaluation) {
         int evaluated = evaluation.boxes().parameters().mostDetections();
         int objects = evaluation.groundTruth().mostPerImageAndClass();
-        return objects <= evaluated
-                ? Optional.empty()
-                : Optional.of(
-                        Text.format(
-                                "an image has %d objects of one class, but AP counts %d detections"
-                                        + " per image and class; raise the limit with"
-                                        + " max_dets=[1,10,%d]",
-                                objects, evaluated, objects));
+        if (objects > evaluated) {
+            notes.add(
+                    Text.format(
+                            "an image has %d objects of one class, but AP counts %d detections"
+                                    + " per image and class; raise the limit with"
+                                    + " max_dets=[1,10,%d]",
+                            objects, evaluated, objects));
+        }
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.eval.detection;
 import dev.saccade.core.Text;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.coco.AreaRange;
-import dev.saccade.eval.coco.AveragePrecision;
 import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
@@ -64,16 +63,15 @@ public final class DetectionTables {
         }
         MetricTable table = new MetricTable(List.of("class", "objects"), rows);
         for (CocoMetrics measured : metrics) {
-            List<AveragePrecision> classes =
-                    measured.perClass().stream().map(ClassMetrics::precision).toList();
+            List<ClassMetrics> classes = measured.perClass();
             String head = measured.parameters().iouType().prefix() + "AP";
             table =
-                    table.with(head, classes.stream().map(AveragePrecision::ap))
-                            .with(head + "50", classes.stream().map(AveragePrecision::ap50))
-                            .with(head + "75", classes.stream().map(AveragePrecision::ap75))
-                            .with(head + "s", classes.stream().map(AveragePrecision::apSmall))
-                            .with(head + "m", classes.stream().map(AveragePrecision::apMedium))
-                            .with(head + "l", classes.stream().map(AveragePrecision::apLarge));
+                    table.with(head, classes.stream().map(ClassMetrics::ap))
+                            .with(head + "50", classes.stream().map(ClassMetrics::ap50))
+                            .with(head + "75", classes.stream().map(ClassMetrics::ap75))
+                            .with(head + "s", classes.stream().map(ClassMetrics::apSmall))
+                            .with(head + "m", classes.stream().map(ClassMetrics::apMedium))
+                            .with(head + "l", classes.stream().map(ClassMetrics::apLarge));
         }
         return table;
     }

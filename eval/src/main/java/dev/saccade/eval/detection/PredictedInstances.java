@@ -9,6 +9,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,13 +41,13 @@ final class PredictedInstances {
     private static void write(Instances instances, ByteArrayDataOutput out) {
         out.writeInt(instances.size());
         out.writeBoolean(instances.hasMasks());
-        float[] boxes = instances.boxes().toArray();
         for (int i = 0; i < instances.size(); i++) {
             out.writeInt(instances.label(i));
             out.writeFloat(instances.score(i));
-            for (int edge = 0; edge < 4; edge++) {
-                out.writeFloat(boxes[4 * i + edge]);
-            }
+            out.writeFloat(instances.boxes().x1(i));
+            out.writeFloat(instances.boxes().y1(i));
+            out.writeFloat(instances.boxes().x2(i));
+            out.writeFloat(instances.boxes().y2(i));
             if (instances.hasMasks()) {
                 write(instances.mask(i), out);
             }
@@ -54,13 +55,11 @@ final class PredictedInstances {
     }
 
     private static void write(Rle mask, ByteArrayDataOutput out) {
-        int[] counts = mask.counts();
+        byte[] counts = mask.toCompressedString().getBytes(StandardCharsets.US_ASCII);
         out.writeInt(mask.size().height());
         out.writeInt(mask.size().width());
         out.writeInt(counts.length);
-        for (int count : counts) {
-            out.writeInt(count);
-        }
+        out.write(counts);
     }
 
     /**
@@ -97,10 +96,8 @@ final class PredictedInstances {
 
     private static Rle mask(ByteArrayDataInput in) {
         Size size = new Size(in.readInt(), in.readInt());
-        int[] counts = new int[in.readInt()];
-        for (int i = 0; i < counts.length; i++) {
-            counts[i] = in.readInt();
-        }
-        return Rle.fromCounts(size, counts);
+        byte[] counts = new byte[in.readInt()];
+        in.readFully(counts);
+        return Rle.fromString(size, new String(counts, StandardCharsets.US_ASCII));
     }
 }

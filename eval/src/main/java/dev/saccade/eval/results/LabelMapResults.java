@@ -3,19 +3,20 @@ package dev.saccade.eval.results;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 import com.google.common.collect.Sets;
+import com.google.common.collect.Streams;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
+import dev.saccade.datasets.convert.source.TextFile;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.IndexPng;
 import dev.saccade.datasets.labels.LabelCode;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,11 +25,11 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -56,18 +57,18 @@ final class LabelMapResults implements Dataset {
     private LabelMapResults(
             LabelCode code,
             List<String> classes,
-            Collection<Path> annotations,
-            Collection<Path> results,
+            Map<String, Path> annotations,
+            Map<String, Path> results,
             List<String> notes) {
         this.code = code;
         this.classes = classes;
-        this.annotations = new ArrayList<>();
-        for (Path file : annotations) {
-            this.annotations.add(
-                    new ImageFile(
-                            this.annotations.size() + 1L, file, ImageHeader.read(file).size()));
-        }
-        this.results = ImmutableList.copyOf(results);
+        this.annotations =
+                Streams.mapWithIndex(
+                                annotations.values().stream(),
+                                (file, i) ->
+                                        new ImageFile(i + 1, file, ImageHeader.read(file).size()))
+                        .toList();
+        this.results = ImmutableList.copyOf(results.values());
         this.notes = notes;
     }
 
@@ -80,8 +81,7 @@ final class LabelMapResults implements Dataset {
     static LabelMapResults find(Path results, Path annotations, Optional<Boolean> reduceZeroLabel) {
         SortedMap<String, Path> found = maps(results);
         SortedMap<String, Path> labeled = maps(annotations);
-        SortedSet<String> unknown =
-                new TreeSet<>(Sets.difference(found.keySet(), labeled.keySet()));
+        Set<String> unknown = Sets.difference(found.keySet(), labeled.keySet());
         if (!unknown.isEmpty()) {
             throw SaccadeException.user(
                     "%s: %d of %d label maps have no annotation of the same name in %s: %s",
@@ -92,8 +92,7 @@ final class LabelMapResults implements Dataset {
                     Iterables.limit(unknown, MOST_SHOWN));
         }
         List<String> notes = new ArrayList<>();
-        SortedSet<String> missing =
-                new TreeSet<>(Sets.difference(labeled.keySet(), found.keySet()));
+        Set<String> missing = Sets.difference(labeled.keySet(), found.keySet());
         if (!missing.isEmpty()) {
             notes.add(
                     Text.format(
@@ -115,7 +114,7 @@ final class LabelMapResults implements Dataset {
         List<String> classes =
                 names(annotations).orElseGet(() -> numbered(all.length() - 1, reduced));
         LabelCode code = new LabelCode(classes.size(), reduced, IGNORED, "see reduce_zero_label");
-        return new LabelMapResults(code, classes, labeled.values(), found.values(), notes);
+        return new LabelMapResults(code, classes, labeled, found, notes);
     }
 
     private static List<String> numbered(int last, boolean reduced) {
@@ -125,14 +124,12 @@ final class LabelMapResults implements Dataset {
     private static SortedMap<String, Path> maps(Path folder) {
         SortedMap<String, Path> maps = new TreeMap<>();
         try (Stream<Path> files = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
-            files.filter(Files::isRegularFile)
-                    .forEach(
-                            file -> {
-                                String name = folder.relativize(file).toString();
-                                if (name.toLowerCase(Locale.ROOT).endsWith(".png")) {
-                                    maps.put(name.substring(0, name.length() - 4), file);
-                                }
-                            });
+            for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+                String name = folder.relativize(file).toString();
+                if (name.toLowerCase(Locale.ROOT).endsWith(".png")) {
+                    maps.put(name.substring(0, name.length() - 4), file);
+                }
+            }
         } catch (IOException | UncheckedIOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
         }
@@ -158,19 +155,12 @@ final class LabelMapResults implements Dataset {
             for (String name : NAMES) {
                 Path file = folder.resolve(name);
                 if (Files.isRegularFile(file)) {
-                    return Optional.of(lines(file));
+                    return Optional.of(
+                            TextFile.lines(file).stream().map(TextFile.Line::text).toList());
                 }
             }
         }
         return Optional.empty();
-    }
-
-    private static List<String> lines(Path file) {
-        try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
-            return lines.map(String::strip).filter(line -> !line.isEmpty()).toList();
-        } catch (IOException | UncheckedIOException e) {
-            throw SaccadeException.user("%s: cannot be read: %s", file, e.getMessage());
-        }
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.saccade.eval.results;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
@@ -21,6 +20,7 @@ import dev.saccade.eval.segmentation.SegmentationReport;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,23 +72,21 @@ public record ResultsEvaluation(
         Path anywhere = annotations.toAbsolutePath().getRoot();
         Dataset dataset = CocoDataset.open(annotations, anywhere, List.of());
         CocoDetections found = CocoResults.read(results, dataset);
-        ImmutableList.Builder<String> notes = ImmutableList.builder();
+        List<String> notes = new ArrayList<>();
         noteMissing(notes, dataset, found);
         boolean masks = found.size() > 0 && found.hasMasks();
         if (masks && !hasMasks(dataset)) {
             notes.add(annotations + " has no masks; only boxes are evaluated");
             masks = false;
         }
-        noteOutside(notes, dataset, found);
-        noteUnits(notes, found);
+        noteUnits(notes, dataset, found);
         int threads = Runtime.getRuntime().availableProcessors();
         DetectionEvaluation evaluation =
                 DetectionEvaluation.compute(dataset, found, config, masks, threads);
-        return DetectionReport.of(evaluation, Map.of(), score, Optional.empty(), notes.build());
+        return DetectionReport.of(evaluation, Map.of(), score, Optional.empty(), notes);
     }
 
-    private static void noteMissing(
-            ImmutableList.Builder<String> notes, Dataset dataset, CocoDetections found) {
+    private static void noteMissing(List<String> notes, Dataset dataset, CocoDetections found) {
         Set<Long> missing = new TreeSet<>();
         dataset.images().forEach(image -> missing.add(image.id()));
         IntStream.range(0, found.size()).forEach(i -> missing.remove(found.imageId(i)));
@@ -104,18 +102,20 @@ public record ResultsEvaluation(
         }
     }
 
-    /** Corners in place of width and height make most boxes leave their images. */
-    private static void noteOutside(
-            ImmutableList.Builder<String> notes, Dataset dataset, CocoDetections found) {
+    /** Notes boxes by their corners, which mostly leave their images, fractions and percentages. */
+    private static void noteUnits(List<String> notes, Dataset dataset, CocoDetections found) {
         Map<Long, Integer> widths = new HashMap<>();
         dataset.images().forEach(image -> widths.put(image.id(), image.size().width()));
-        long outside =
-                IntStream.range(0, found.size())
-                        .filter(
-                                i ->
-                                        found.box(i).x() + found.box(i).width()
-                                                > widths.get(found.imageId(i)) + 1)
-                        .count();
+        int outside = 0;
+        int fractions = 0;
+        double highest = 0;
+        for (int i = 0; i < found.size(); i++) {
+            Annotation.Bbox box = found.box(i);
+            double right = box.x() + box.width();
+            outside += right > widths.get(found.imageId(i)) + 1 ? 1 : 0;
+            fractions += right <= 1 && box.y() + box.height() <= 1 ? 1 : 0;
+            highest = Math.max(highest, found.score(i));
+        }
         if (outside > found.size() / 4) {
             notes.add(
                     Text.format(
@@ -123,19 +123,9 @@ public record ResultsEvaluation(
                                     + " height]",
                             outside, found.size()));
         }
-    }
-
-    private static void noteUnits(ImmutableList.Builder<String> notes, CocoDetections found) {
-        boolean areFractions =
-                IntStream.range(0, found.size())
-                        .allMatch(
-                                i ->
-                                        found.box(i).x() + found.box(i).width() <= 1
-                                                && found.box(i).y() + found.box(i).height() <= 1);
-        if (found.size() > 0 && areFractions) {
+        if (found.size() > 0 && fractions == found.size()) {
             notes.add("all boxes are below 1 pixel, like fractions; expected bbox in pixels");
         }
-        double highest = IntStream.range(0, found.size()).mapToDouble(found::score).max().orElse(0);
         if (highest > 1) {
             notes.add(Text.format("scores are up to %.4g; expected 0 to 1, not percent", highest));
         }

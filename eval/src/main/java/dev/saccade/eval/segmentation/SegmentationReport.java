@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.eval.MetricReport;
 import dev.saccade.eval.MetricTable;
+import dev.saccade.eval.segmentation.SegmentationEvaluation.Confusion;
 
 import java.util.List;
 import java.util.Map;
@@ -24,18 +25,39 @@ public final class SegmentationReport {
     public static MetricReport of(
             SegmentationEvaluation evaluation, Map<String, Double> others, List<String> notes) {
         List<MetricTable> tables =
-                List.of(
-                        SegmentationTables.summary(evaluation.metrics()),
-                        SegmentationTables.perClass(evaluation.metrics()));
+                List.of(MetricTable.of(evaluation.values()), perClass(evaluation.metrics()));
         List<MetricTable> details =
                 evaluation.confusions().isEmpty()
                         ? List.of()
-                        : List.of(SegmentationTables.confusions(evaluation, CONFUSIONS));
+                        : List.of(confusions(evaluation, CONFUSIONS));
         Map<String, Object> confusion =
                 ImmutableMap.of(
                         "classes", evaluation.classes(), "counts", evaluation.confusion().rows());
         Map<String, Object> json =
                 ImmutableMap.of("classes", evaluation.metrics().perClass(), "confusion", confusion);
         return new MetricReport(tables, details, json, notes).with(evaluation.values(), others);
+    }
+
+    /** Returns how well the pixels of each class are found, one a line. */
+    static MetricTable perClass(SegmentationMetrics metrics) {
+        List<ClassOverlap> classes = metrics.perClass();
+        return new MetricTable(
+                        List.of("class", "pixels"),
+                        classes.stream().map(c -> List.of(c.name(), "" + c.pixels())).toList())
+                .with("IoU", classes.stream().map(ClassOverlap::iou))
+                .with("Acc", classes.stream().map(ClassOverlap::accuracy))
+                .with("Dice", classes.stream().map(ClassOverlap::dice))
+                .with("boundary_IoU", classes.stream().map(ClassOverlap::boundaryIou));
+    }
+
+    /** Returns the classes whose pixels are most often mistaken, one confusion a line. */
+    static MetricTable confusions(SegmentationEvaluation evaluation, int most) {
+        List<Confusion> confusions = evaluation.confusions().stream().limit(most).toList();
+        return new MetricTable(
+                        List.of("pixels of"),
+                        confusions.stream().map(confusion -> List.of(confusion.truth())).toList())
+                .withText("taken for", confusions.stream().map(Confusion::predicted))
+                .withText("pixels", confusions.stream().map(confusion -> "" + confusion.pixels()))
+                .with("share", confusions.stream().map(Confusion::share));
     }
 }

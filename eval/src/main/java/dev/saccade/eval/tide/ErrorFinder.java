@@ -1,19 +1,22 @@
 package dev.saccade.eval.tide;
 
 import dev.saccade.eval.coco.CocoDetections;
+import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.PairwiseIou;
+import dev.saccade.eval.coco.StableSort;
 
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 
 /**
- * Says of every detection whether it is right and, if not, which {@link DetectionError} it is; as
- * TIDE's own code does, down to the ends of its ranges.
+ * Finds the {@link DetectionError} of each false positive, as TIDE's own code, and the average
+ * precision without the errors of a type.
  */
 final class ErrorFinder {
 
@@ -29,7 +32,7 @@ final class ErrorFinder {
     private final CocoDetections detections;
     private final PairwiseIou overlap;
 
-    private final BitSet counted = new BitSet();
+    private final int[] bySureness;
     private final BitSet right = new BitSet();
     private final BitSet inCrowd = new BitSet();
     private final BitSet found = new BitSet();
@@ -55,51 +58,74 @@ final class ErrorFinder {
         this.menders = new int[groundTruth.size()];
         Arrays.fill(targets, NONE);
         Arrays.fill(menders, NONE);
+        BitSet counted = new BitSet();
         ImageIndex byImage = new ImageIndex(groundTruth, detections);
         for (int image = 0; image < byImage.size(); image++) {
             int[] ofImage = byImage.detections(image);
             int[] surest = Arrays.copyOf(ofImage, Math.min(ofImage.length, mostDetections));
             match(surest, byImage.objects(image));
             explain(surest, byImage.objects(image));
+            Arrays.stream(surest).forEach(counted::set);
+        }
+        this.bySureness = counted.stream().toArray();
+        StableSort.descending(bySureness, 0, bySureness.length, detections::score);
+    }
+
+    /** Returns the number of errors of a type; detections in a crowd do not count. */
+    int count(DetectionError error) {
+        return (int)
+                (error == DetectionError.MISSED
+                        ? IntStream.range(0, groundTruth.size()).filter(this::missed).count()
+                        : Arrays.stream(bySureness)
+                                .filter(d -> errors[d] == error && !inCrowd.get(d))
+                                .count());
+    }
+
+    /** Returns average precision as if the errors of a type had not been made. */
+    double averagePrecision(Optional<DetectionError> mended) {
+        int classes = groundTruth.classes().size();
+        int[] objects = new int[classes];
+        BitSet wanted = new BitSet();
+        boolean withoutMissed = mended.equals(Optional.of(DetectionError.MISSED));
+        for (int g = 0; g < groundTruth.size(); g++) {
+            if (!groundTruth.crowd(g)) {
+                wanted.set(groundTruth.label(g));
+                objects[groundTruth.label(g)] += withoutMissed && missed(g) ? 0 : 1;
+            }
+        }
+        Ranking[] rankings = new Ranking[classes];
+        Arrays.setAll(rankings, label -> new Ranking());
+        for (int detection : bySureness) {
+            rank(detection, mended, rankings);
+        }
+        return wanted.stream()
+                .filter(label -> objects[label] > 0 || rankings[label].length > 0)
+                .mapToDouble(label -> rankings[label].averagePrecision(objects[label]))
+                .average()
+                .orElse(0);
+    }
+
+    private void rank(int detection, Optional<DetectionError> mended, Ranking[] rankings) {
+        int label = detections.label(detection);
+        if (right.get(detection)) {
+            rankings[label].add(true);
+        } else if (mended.equals(Optional.of(errors[detection]))) {
+            int object = targets[detection];
+            if (object != NONE && menders[object] == detection) {
+                rankings[groundTruth.label(object)].add(true);
+            }
+        } else if (!inCrowd.get(detection)) {
+            rankings[label].add(false);
         }
     }
 
-    /** Returns whether a detection is among the surest of its image. */
-    boolean counted(int detection) {
-        return counted.get(detection);
-    }
-
-    /** Returns whether a detection finds an object of its class. */
-    boolean right(int detection) {
-        return right.get(detection);
-    }
-
-    /** Returns whether a detection that is not right lies in a crowd of its class. */
-    boolean inCrowd(int detection) {
-        return inCrowd.get(detection);
-    }
-
-    /** Returns what is wrong with a detection that counts and is not right. */
-    DetectionError error(int detection) {
-        return errors[detection];
-    }
-
-    /** Returns the object that a detection finds once it is mended, if it is the surest to. */
-    Optional<Integer> mended(int detection) {
-        int object = targets[detection];
-        return object != NONE && menders[object] == detection
-                ? Optional.of(object)
-                : Optional.empty();
-    }
-
     /** Returns whether nothing finds an object, however it is mended; crowds need not be found. */
-    boolean missed(int object) {
+    private boolean missed(int object) {
         return !groundTruth.crowd(object) && !found.get(object) && menders[object] == NONE;
     }
 
     private void match(int[] ofImage, int[] objects) {
         for (int detection : ofImage) {
-            counted.set(detection);
             int best = best(detection, objects, g -> sameClass(detection, g) && !found.get(g));
             if (best != NONE && overlap.iou(detection, best) >= FOREGROUND) {
                 right.set(detection);
@@ -169,6 +195,37 @@ final class ErrorFinder {
             if (menders[object] == NONE) {
                 menders[object] = detection;
             }
+        }
+    }
+
+    /** Detections of a class from the surest on: which of them are right. */
+    private static final class Ranking {
+
+        private final BitSet right = new BitSet();
+        private int length;
+
+        void add(boolean isRight) {
+            right.set(length++, isRight);
+        }
+
+        /** Returns the mean over COCO's recall thresholds of the best precision that reaches it. */
+        double averagePrecision(int objects) {
+            int[] places = right.stream().toArray();
+            double sum = 0;
+            double best = 0;
+            int threshold = CocoParameters.RECALL_THRESHOLDS.length() - 1;
+            for (int i = places.length - 1; i >= 0; i--) {
+                for (; threshold >= 0 && recall(threshold) > (i + 1.0) / objects; threshold--) {
+                    sum += best;
+                }
+                best = Math.max(best, (i + 1.0) / (places[i] + 1));
+            }
+            sum += best * (threshold + 1);
+            return sum / CocoParameters.RECALL_THRESHOLDS.length();
+        }
+
+        private static double recall(int threshold) {
+            return CocoParameters.RECALL_THRESHOLDS.get(threshold);
         }
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 import dev.saccade.eval.detection.DetectionEvaluation;
@@ -65,7 +66,7 @@ class CocoResultsTest {
     void writesCocoFormat() throws IOException {
         CocoDetections.Builder detections =
                 new CocoDetections.Builder()
-                        .add(7, 1, new CocoDetections.Bbox(1.5, 2, 30, 40.25), (double) .1f);
+                        .add(7, 1, new Annotation.Bbox(1.5, 2, 30, 40.25), (double) .1f);
         Path file = folder.resolve("results.json");
         CocoResults.write(file, DATASET, detections.build(), IouType.BOX);
         assertEquals(
@@ -91,8 +92,8 @@ class CocoResultsTest {
         MemoryDataset dataset = new MemoryDataset("a").addImage(Long.MAX_VALUE).addImage(12);
         CocoDetections.Builder written =
                 new CocoDetections.Builder()
-                        .add(Long.MAX_VALUE, 0, new CocoDetections.Bbox(1, 2, 3, 4), .5)
-                        .add(12, 0, new CocoDetections.Bbox(1, 2, 3, 4), .5);
+                        .add(Long.MAX_VALUE, 0, new Annotation.Bbox(1, 2, 3, 4), .5)
+                        .add(12, 0, new Annotation.Bbox(1, 2, 3, 4), .5);
         Path file = folder.resolve("results.json");
         CocoResults.write(file, dataset, written.build(), IouType.BOX);
         String json = Files.readString(file).replace("\"image_id\":12", "\"image_id\":12.0");
@@ -177,8 +178,8 @@ class CocoResultsTest {
             CocoDetections read = read(json);
             assertEquals(
                     Rle.fromBox(MemoryDataset.SIZE, 2, 1, 2, 3), read.mask(0).orElseThrow(), json);
-            assertEquals(new CocoDetections.Bbox(1, 1, 4, 4), read.box(0));
-            assertEquals(new CocoDetections.Bbox(2, 1, 2, 3), read.box(1), "bounds of the mask");
+            assertEquals(new Annotation.Bbox(1, 1, 4, 4), read.box(0));
+            assertEquals(new Annotation.Bbox(2, 1, 2, 3), read.box(1), "bounds of the mask");
         }
     }
 

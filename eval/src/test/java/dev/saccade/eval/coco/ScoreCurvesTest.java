@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.primitives.ImmutableIntArray;
 
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 import dev.saccade.eval.coco.ScoreCurve.Point;
@@ -94,11 +95,11 @@ class ScoreCurvesTest {
                 curves(
                         GroundTruth.collect(dataset, IouType.BOX),
                         new CocoDetections.Builder()
-                                .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .909)
-                                .add(1, 0, new CocoDetections.Bbox(200, 0, 100, 100), .30)
-                                .add(1, 0, new CocoDetections.Bbox(0, 300, 100, 100), .30)
-                                .add(1, 1, new CocoDetections.Bbox(200, 200, 100, 100), .8)
-                                .add(1, 2, new CocoDetections.Bbox(0, 0, 100, 100), .7)
+                                .add(1, 0, new Annotation.Bbox(0, 0, 100, 100), .909)
+                                .add(1, 0, new Annotation.Bbox(200, 0, 100, 100), .30)
+                                .add(1, 0, new Annotation.Bbox(0, 300, 100, 100), .30)
+                                .add(1, 1, new Annotation.Bbox(200, 200, 100, 100), .8)
+                                .add(1, 2, new Annotation.Bbox(0, 0, 100, 100), .7)
                                 .build());
         // Both of the same score count together: 2 * 2 / (3 + 2) beats 2 * 1 / (1 + 2).
         assertEquals(Optional.of(new Point(.30, 2 / 3.0, 1, .8)), measured.classes().get(0).best());

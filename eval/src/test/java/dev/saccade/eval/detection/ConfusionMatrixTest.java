@@ -2,6 +2,7 @@ package dev.saccade.eval.detection;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 import dev.saccade.eval.coco.ClassMetrics;
@@ -38,11 +39,11 @@ class ConfusionMatrixTest {
         ConfusionMatrix matrix =
                 matrix(
                         new CocoDetections.Builder()
-                                .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 90), .9)
-                                .add(1, 0, new CocoDetections.Bbox(150, 0, 100, 90), .8)
-                                .add(1, 0, new CocoDetections.Bbox(10, 150, 50, 50), .7)
-                                .add(1, 1, new CocoDetections.Bbox(10, 150, 50, 50), .6)
-                                .add(2, 1, new CocoDetections.Bbox(0, 0, 50, 50), .4));
+                                .add(1, 0, new Annotation.Bbox(0, 0, 100, 90), .9)
+                                .add(1, 0, new Annotation.Bbox(150, 0, 100, 90), .8)
+                                .add(1, 0, new Annotation.Bbox(10, 150, 50, 50), .7)
+                                .add(1, 1, new Annotation.Bbox(10, 150, 50, 50), .6)
+                                .add(2, 1, new Annotation.Bbox(0, 0, 50, 50), .4));
         assertEquals(
                 List.of(List.of(1, 0, 0), List.of(1, 0, 1), List.of(1, 0, 0)), matrix.counts());
         assertEquals(List.of(new Confusion("b", "a", 1)), matrix.confusions());
@@ -54,8 +55,8 @@ class ConfusionMatrixTest {
         ConfusionMatrix matrix =
                 matrix(
                         new CocoDetections.Builder()
-                                .add(2, 0, new CocoDetections.Bbox(0, 0, 50, 50), .9)
-                                .add(2, 1, new CocoDetections.Bbox(0, 0, 50, 40), .8));
+                                .add(2, 0, new Annotation.Bbox(0, 0, 50, 50), .9)
+                                .add(2, 1, new Annotation.Bbox(0, 0, 50, 40), .8));
         assertEquals(
                 List.of(List.of(0, 0, 1), List.of(0, 1, 1), List.of(1, 0, 0)), matrix.counts());
     }

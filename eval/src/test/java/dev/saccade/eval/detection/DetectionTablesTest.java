@@ -2,6 +2,7 @@ package dev.saccade.eval.detection;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.coco.CocoDetections;
@@ -25,7 +26,7 @@ class DetectionTablesTest {
                                     .object(0, 0, 0, 50, 50, 2500),
                             IouType.BOX),
                     new CocoDetections.Builder()
-                            .add(1, 0, new CocoDetections.Bbox(0, 0, 50, 50), 1)
+                            .add(1, 0, new Annotation.Bbox(0, 0, 50, 50), 1)
                             .build(),
                     CocoParameters.official(IouType.BOX),
                     1);
@@ -69,7 +70,7 @@ class DetectionTablesTest {
                         IouType.BOX);
         CocoDetections detections =
                 new CocoDetections.Builder()
-                        .add(1, 1, new CocoDetections.Bbox(0, 0, 50, 50), 1)
+                        .add(1, 1, new Annotation.Bbox(0, 0, 50, 50), 1)
                         .build();
         assertEquals(
                 """

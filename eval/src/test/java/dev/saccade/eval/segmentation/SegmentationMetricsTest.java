@@ -105,7 +105,7 @@ class SegmentationMetricsTest {
                 List.of(
                         List.of("pixels of", "taken for", "pixels", "share"),
                         List.of("sky", "road", "2", "0.667")),
-                SegmentationTables.confusions(evaluation, 1).rows());
+                SegmentationReport.confusions(evaluation, 1).rows());
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.saccade.eval.tide;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 import dev.saccade.eval.coco.CocoDetections;
@@ -71,12 +72,12 @@ class ErrorBreakdownTest {
                         .object(0, 0, 0, 50, 50, 2500);
         CocoDetections.Builder detections =
                 new CocoDetections.Builder()
-                        .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .9)
-                        .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .8)
-                        .add(1, 0, new CocoDetections.Bbox(150, 0, 100, 100), .7)
-                        .add(1, 1, new CocoDetections.Bbox(200, 0, 100, 100), .6)
-                        .add(1, 0, new CocoDetections.Bbox(0, 150, 50, 50), .5)
-                        .add(1, 0, new CocoDetections.Bbox(200, 0, 100, 100), .4);
+                        .add(1, 0, new Annotation.Bbox(0, 0, 100, 100), .9)
+                        .add(1, 0, new Annotation.Bbox(0, 0, 100, 100), .8)
+                        .add(1, 0, new Annotation.Bbox(150, 0, 100, 100), .7)
+                        .add(1, 1, new Annotation.Bbox(200, 0, 100, 100), .6)
+                        .add(1, 0, new Annotation.Bbox(0, 150, 50, 50), .5)
+                        .add(1, 0, new Annotation.Bbox(200, 0, 100, 100), .4);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(HALF / 2, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 1, .5);
@@ -96,10 +97,10 @@ class ErrorBreakdownTest {
                         .object(0, 150, 0, 100, 100, 1e4);
         CocoDetections.Builder detections =
                 new CocoDetections.Builder()
-                        .add(1, 0, new CocoDetections.Bbox(0, 0, 100, 100), .9)
-                        .add(1, 0, new CocoDetections.Bbox(5, 0, 100, 100), .8)
-                        .add(1, 0, new CocoDetections.Bbox(200, 150, 100, 100), .7)
-                        .add(1, 0, new CocoDetections.Bbox(150, 0, 100, 100), .6);
+                        .add(1, 0, new Annotation.Bbox(0, 0, 100, 100), .9)
+                        .add(1, 0, new Annotation.Bbox(5, 0, 100, 100), .8)
+                        .add(1, 0, new Annotation.Bbox(200, 150, 100, 100), .7)
+                        .add(1, 0, new Annotation.Bbox(150, 0, 100, 100), .6);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         double rest = 50 / 101.0;
         assertEquals(HALF + rest / 2, breakdown.ap(), 1e-9);
@@ -112,8 +113,8 @@ class ErrorBreakdownTest {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 100, 100, 1e4);
         CocoDetections.Builder detections =
                 new CocoDetections.Builder()
-                        .add(1, 0, new CocoDetections.Bbox(60, 0, 100, 100), .9)
-                        .add(1, 0, new CocoDetections.Bbox(50, 0, 100, 100), .8);
+                        .add(1, 0, new Annotation.Bbox(60, 0, 100, 100), .9)
+                        .add(1, 0, new Annotation.Bbox(50, 0, 100, 100), .8);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
         check(breakdown, DetectionError.LOCALIZATION, 2, 1);
@@ -124,7 +125,7 @@ class ErrorBreakdownTest {
     void nothingToFindIsNoError() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         CocoDetections.Builder detections =
-                new CocoDetections.Builder().add(1, 0, new CocoDetections.Bbox(0, 0, 9, 9), .9);
+                new CocoDetections.Builder().add(1, 0, new Annotation.Bbox(0, 0, 9, 9), .9);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
         check(breakdown, DetectionError.BACKGROUND, 1, 0);

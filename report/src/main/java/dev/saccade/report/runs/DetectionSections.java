@@ -237,7 +237,7 @@ public final class DetectionSections {
             ClassMetrics boxes = measured.get(0).get(label);
             List<Double> shares = new ArrayList<>();
             for (List<ClassMetrics> classes : measured) {
-                var p = classes.get(label).precision();
+                ClassMetrics p = classes.get(label);
                 shares.addAll(List.of(p.ap(), p.ap50(), p.ap75()));
             }
             rows.add(new ShareTable.Row(boxes.name(), Text.format("%,d", boxes.objects()), shares));

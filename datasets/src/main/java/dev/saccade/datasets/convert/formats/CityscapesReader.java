@@ -70,7 +70,7 @@ final class CityscapesReader implements LabelReader {
     }
 
     private static List<String> classes(ConversionContext context, List<String> images) {
-        Optional<List<String>> own = ClassNameFile.find(context, "classes.txt", "labels.txt");
+        Optional<List<String>> own = context.classNames("classes.txt", "labels.txt");
         if (own.isPresent()) {
             return own.get();
         }

@@ -88,14 +88,11 @@ final class CocoFileReader implements LabelReader {
             String name = data.fileNames().get(i);
             Optional<String> found = names.of(name);
             DrawnImage drawn = new DrawnImage(place);
-            drawn.setImage(found);
+            drawn.setImage(found, name + " in " + context.place(names.base()));
             drawn.setSplit(split.or(() -> found.flatMap(Split::ofPath)));
             drawn.declare(data.imageSize(i).width(), data.imageSize(i).height());
-            if (found.isPresent()) {
-                sources.put(found.get(), data.source(i));
-            } else {
-                drawn.fault("there is no image %s in %s", name, context.place(names.base()));
-            }
+            String source = data.source(i);
+            found.ifPresent(image -> sources.put(image, source));
             for (Annotation object : data.annotations(i)) {
                 String category = data.classes().get(object.label());
                 drawn.objects().add(new DrawnObject(place, category, new Outline.Labeled(object)));

@@ -113,14 +113,11 @@ final class CvatReader implements LabelReader {
             List<String> folders =
                     List.of(parent + "images/" + subset + "/", parent + "images/", parent);
             Optional<String> image = context.folder().findFrom(folders, name);
-            drawn.setImage(image);
+            drawn.setImage(image, name);
             drawn.setSplit(Split.named(subset).or(() -> image.flatMap(Split::ofPath)));
             drawn.declare(
                     element.attribute("width").map(Ints::tryParse).orElse(0),
                     element.attribute("height").map(Ints::tryParse).orElse(0));
-            if (image.isEmpty()) {
-                drawn.fault("there is no image %s", name);
-            }
             images.add(drawn.limitFindings());
         }
     }
@@ -141,29 +138,19 @@ final class CvatReader implements LabelReader {
         };
     }
 
-    private static double number(XmlElement shape, String key) {
-        return number(key, shape.attribute(key).orElse("nothing"));
-    }
-
-    private static double number(String key, String text) {
-        Double number = Doubles.tryParse(text.strip());
-        if (number == null || !Double.isFinite(number)) {
-            throw SaccadeException.user("%s: got %s, expected a number with a point", key, text);
-        }
-        return number;
-    }
-
     private static double rotation(XmlElement shape) {
-        return shape.attribute("rotation").map(text -> number("rotation", text)).orElse(0.0);
+        return shape.attribute("rotation")
+                .map(text -> XmlElement.number("rotation", text))
+                .orElse(0.0);
     }
 
     private static Outline box(XmlElement shape) {
         Outline.Box box =
                 new Outline.Box(
-                        number(shape, "xtl"),
-                        number(shape, "ytl"),
-                        number(shape, "xbr"),
-                        number(shape, "ybr"));
+                        shape.number("xtl"),
+                        shape.number("ytl"),
+                        shape.number("xbr"),
+                        shape.number("ybr"));
         double degrees = rotation(shape);
         double x = (box.left() + box.right()) / 2;
         double y = (box.top() + box.bottom()) / 2;
@@ -177,19 +164,19 @@ final class CvatReader implements LabelReader {
             if (xy.size() != 2) {
                 throw SaccadeException.user("points: got \"%s\", expected x,y;x,y;...", point);
             }
-            xy.forEach(text -> numbers.add(number("points", text)));
+            xy.forEach(text -> numbers.add(XmlElement.number("points", text)));
         }
         return new Outline.Ring(Doubles.toArray(numbers));
     }
 
     private static Outline ellipse(XmlElement shape) {
-        double radiusX = number(shape, "rx");
-        double radiusY = number(shape, "ry");
+        double radiusX = shape.number("rx");
+        double radiusY = shape.number("ry");
         if (Math.max(Math.abs(radiusX), Math.abs(radiusY)) > 1e6) {
             throw SaccadeException.user("an ellipse larger than any image");
         }
-        double x = number(shape, "cx");
-        double y = number(shape, "cy");
+        double x = shape.number("cx");
+        double y = shape.number("cy");
         return Outline.Ring.ofEllipse(x, y, radiusX, radiusY).rotated(rotation(shape), x, y);
     }
 
@@ -219,6 +206,6 @@ final class CvatReader implements LabelReader {
     }
 
     private static int side(XmlElement shape, String key) {
-        return Ints.saturatedCast(Math.round(number(shape, key)));
+        return Ints.saturatedCast(Math.round(shape.number(key)));
     }
 }

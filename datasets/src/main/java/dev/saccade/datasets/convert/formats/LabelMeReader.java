@@ -54,7 +54,7 @@ final class LabelMeReader implements LabelReader {
                         .toList();
         Set<String> labeled = images.stream().map(DrawnImage::image).collect(Collectors.toSet());
         context.reportUnlabeled(folder.images(), labeled, "a file of labels");
-        Optional<List<String>> classes = ClassNameFile.find(context, "labels.txt", "classes.txt");
+        Optional<List<String>> classes = context.classNames("labels.txt", "classes.txt");
         return LabelBuilder.build(context, classes, images, Map.of());
     }
 
@@ -90,7 +90,7 @@ final class LabelMeReader implements LabelReader {
             drawn.attempt(drawn.place(), this::parse);
             drawn.declare(width, height);
             drawn.setSplit(Split.ofPath(file));
-            drawn.setImage(image());
+            image().ifPresent(image -> drawn.setImage(image, image));
             if (drawn.image().isEmpty() && hasData && SourceFolder.isImage(imagePath)) {
                 String suffix = imagePath.substring(imagePath.lastIndexOf('.'));
                 drawn.setImage(SourceFolder.stem(file) + suffix, file);

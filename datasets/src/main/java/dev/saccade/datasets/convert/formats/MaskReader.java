@@ -75,7 +75,8 @@ final class MaskReader implements LabelReader {
         ImmutableListMultimap<String, String> byName =
                 Multimaps.index(images, SourceFolder::baseName);
         List<String> maps = folder.files().stream().filter(MaskReader::isMap).toList();
-        Map<String, Optional<Split>> splits = splits(context, maps);
+        Map<String, Optional<Split>> splits =
+                SplitLists.ofVoc(context, SETS, maps, ".png", "label maps", Split::ofPath);
         LabelMapPairs pairs = new LabelMapPairs(context);
         splits.forEach(
                 (map, split) -> {
@@ -89,33 +90,6 @@ final class MaskReader implements LabelReader {
         return labels(context, pairs);
     }
 
-    /** Returns the maps in the lists of splits, if there are any; else all, by their folders. */
-    private static Map<String, Optional<Split>> splits(
-            ConversionContext context, List<String> maps) {
-        Map<String, String> byId = new HashMap<>();
-        maps.forEach(map -> byId.put(baseName(map), map));
-        SplitLists lists = new SplitLists(context);
-        for (String list : context.folder().ending(".txt")) {
-            Optional<Split> split = Split.named(baseName(list));
-            if (list.startsWith(SETS) && split.isPresent()) {
-                lists.read(list, split, byId, ".png");
-            }
-        }
-        lists.reportRepeated();
-        int listed = lists.splits().size();
-        if (listed == 0) {
-            maps.forEach(map -> lists.add(map, Split.ofPath(map), ""));
-        } else if (listed < maps.size()) {
-            context.warning(
-                    context.folder().toString(),
-                    "%d of %d label maps are in no list of %s, they are left out",
-                    maps.size() - listed,
-                    maps.size(),
-                    SETS);
-        }
-        return lists.splits();
-    }
-
     private static SourceLabels labels(ConversionContext context, LabelMapPairs pairs) {
         Optional<String> table = context.folder().first("labelmap.txt", "class_dict.csv");
         if (table.isPresent()) {
@@ -123,7 +97,7 @@ final class MaskReader implements LabelReader {
             List<String> classes = readTable(context, table.get(), colors);
             return pairs.labels(classes, new PixelCode(/* areColors= */ true, colors));
         }
-        Optional<List<String>> own = ClassNameFile.find(context, "classes.txt", "labels.txt");
+        Optional<List<String>> own = context.classNames("classes.txt", "labels.txt");
         if (own.isEmpty()) {
             context.note("there is no classes.txt, so the classes are those of VOC");
         }
@@ -158,7 +132,7 @@ final class MaskReader implements LabelReader {
                 classes.add(name);
             }
         }
-        ClassNameFile.requireDistinct(context, context.place(file), classes);
+        context.requireDistinct(context.place(file), classes);
         return classes;
     }
 

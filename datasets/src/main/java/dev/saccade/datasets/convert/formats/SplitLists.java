@@ -1,18 +1,25 @@
 package dev.saccade.datasets.convert.formats;
 
+import com.google.common.collect.ImmutableListMultimap;
 import com.google.common.collect.ListMultimap;
 import com.google.common.collect.MultimapBuilder;
+import com.google.common.collect.Multimaps;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
+import dev.saccade.datasets.convert.source.Nearness;
+import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
 
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
@@ -32,6 +39,65 @@ final class SplitLists {
 
     SplitLists(ConversionContext context) {
         this.context = context;
+    }
+
+    /**
+     * Returns the split of each label file: by the lists of VOC, if there are any; else by folder.
+     *
+     * @param sets folder of the lists, such as {@code ImageSets/Main/}
+     * @param suffix of the files, for messages
+     * @param what the files are, for messages
+     * @param otherwise gives the split of a file if there are no lists
+     */
+    static Map<String, Optional<Split>> ofVoc(
+            ConversionContext context,
+            String sets,
+            Collection<String> files,
+            String suffix,
+            String what,
+            Function<String, Optional<Split>> otherwise) {
+        SourceFolder folder = context.folder();
+        ImmutableListMultimap<String, String> filesById =
+                Multimaps.index(files, SourceFolder::baseName);
+        SplitLists lists = new SplitLists(context);
+        for (String list : folder.ending(".txt")) {
+            String parent = SourceFolder.parent(list);
+            boolean hasSplits = folder.has(parent + "train.txt") || folder.has(parent + "val.txt");
+            Optional<Split> split =
+                    SourceFolder.fileName(list).equals("trainval.txt") && !hasSplits
+                            ? Optional.of(Split.TRAIN)
+                            : Split.named(SourceFolder.baseName(list));
+            if (("/" + list).contains("/" + sets) && split.isPresent()) {
+                lists.read(list, split, nearest(list, filesById), suffix);
+            }
+        }
+        lists.reportRepeated();
+        int left = files.size() - lists.splits.size();
+        if (lists.splits.isEmpty()) {
+            files.forEach(file -> lists.add(file, otherwise.apply(file), ""));
+        } else if (left > 0) {
+            context.warning(
+                    folder.toString(),
+                    "%d of %d %s are in no list of %s, they are left out",
+                    left,
+                    files.size(),
+                    what,
+                    sets);
+        }
+        return lists.splits;
+    }
+
+    /** Returns the file of each id in a list: the nearest, as the years of VOC share ids. */
+    private static Map<String, String> nearest(
+            String list, ImmutableListMultimap<String, String> filesById) {
+        Map<String, String> files = new HashMap<>();
+        filesById
+                .asMap()
+                .forEach(
+                        (id, same) ->
+                                SourceFolder.only(Nearness.nearest(list, same))
+                                        .ifPresent(file -> files.put(id, file)));
+        return files;
     }
 
     /**
@@ -59,7 +125,7 @@ final class SplitLists {
      * @param byId the file of each id
      * @param suffix of the files, for messages
      */
-    void read(String list, Optional<Split> split, Map<String, String> byId, String suffix) {
+    private void read(String list, Optional<Split> split, Map<String, String> byId, String suffix) {
         for (TextFile.Line line : context.lines(list)) {
             String text = line.text();
             String id = byId.containsKey(text) ? text : BLANKS.split(text, 2)[0];

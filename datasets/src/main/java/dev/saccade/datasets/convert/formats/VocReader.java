@@ -1,7 +1,5 @@
 package dev.saccade.datasets.convert.formats;
 
-import com.google.common.collect.ImmutableListMultimap;
-import com.google.common.collect.Multimaps;
 import com.google.common.primitives.Doubles;
 import com.google.common.primitives.Ints;
 
@@ -16,11 +14,9 @@ import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.Outline;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.NameKey;
-import dev.saccade.datasets.convert.source.Nearness;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.XmlElement;
 
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,9 +49,18 @@ final class VocReader implements LabelReader {
         for (int i = 0; i < files.size(); i++) {
             byFile.put(files.get(i), all.get(i));
         }
-        List<DrawnImage> images = listed(context, byFile);
+        Map<String, Optional<Split>> splits =
+                SplitLists.ofVoc(
+                        context,
+                        SETS,
+                        files,
+                        ".xml",
+                        "images with labels",
+                        file -> Split.ofPath(byFile.get(file).image()));
+        splits.forEach((file, split) -> byFile.get(file).setSplit(split));
+        List<DrawnImage> images = splits.keySet().stream().map(byFile::get).toList();
         Optional<List<String>> classes =
-                ClassNameFile.find(context, "classes.txt", "labels.txt", "Annotations/classes.txt");
+                context.classNames("classes.txt", "labels.txt", "Annotations/classes.txt");
         countFromZero(context, images);
         return LabelBuilder.build(context, classes, images, Map.of());
     }
@@ -89,53 +94,6 @@ final class VocReader implements LabelReader {
         return (Outline.Box) object.outlines().get(0);
     }
 
-    /** Returns the images in the lists of splits, if there are any; else all, by their folders. */
-    private static List<DrawnImage> listed(
-            ConversionContext context, Map<String, DrawnImage> images) {
-        SourceFolder folder = context.folder();
-        ImmutableListMultimap<String, String> filesById =
-                Multimaps.index(images.keySet(), SourceFolder::baseName);
-        SplitLists lists = new SplitLists(context);
-        for (String list : folder.ending(".txt")) {
-            String sets = SourceFolder.parent(list);
-            boolean hasSplits = folder.has(sets + "train.txt") || folder.has(sets + "val.txt");
-            Optional<Split> split =
-                    SourceFolder.fileName(list).equals("trainval.txt") && !hasSplits
-                            ? Optional.of(Split.TRAIN)
-                            : Split.named(SourceFolder.baseName(list));
-            if (("/" + list).contains("/" + SETS) && split.isPresent()) {
-                lists.read(list, split, filesOf(list, filesById), ".xml");
-            }
-        }
-        lists.reportRepeated();
-        if (lists.splits().isEmpty()) {
-            images.values().forEach(image -> image.setSplit(Split.ofPath(image.image())));
-            return List.copyOf(images.values());
-        }
-        int left = images.size() - lists.splits().size();
-        if (left > 0) {
-            context.warning(
-                    folder.toString(),
-                    "%d of %d images with labels are in no list of %s, they are left out",
-                    left,
-                    images.size(),
-                    SETS);
-        }
-        lists.splits().forEach((file, split) -> images.get(file).setSplit(split));
-        return lists.splits().keySet().stream().map(images::get).toList();
-    }
-
-    /** Returns the files of the ids in a list: the nearest, as the years of VOC share ids. */
-    private static Map<String, String> filesOf(
-            String list, ImmutableListMultimap<String, String> filesById) {
-        Map<String, String> files = new HashMap<>();
-        for (String id : filesById.keySet()) {
-            SourceFolder.only(Nearness.nearest(list, filesById.get(id)))
-                    .ifPresent(file -> files.put(id, file));
-        }
-        return files;
-    }
-
     private static final class File {
 
         private final SourceFolder folder;
@@ -153,11 +111,7 @@ final class VocReader implements LabelReader {
             drawn.attempt(
                     drawn.place(),
                     () -> XmlElement.forEach(folder.path(file), "annotation", this::read));
-            drawn.setImage(image());
-            if (drawn.image().isEmpty()) {
-                drawn.fault(
-                        "there is no image %s", imageName.isEmpty() ? "of this name" : imageName);
-            }
+            drawn.setImage(image(), imageName.isEmpty() ? "of this name" : imageName);
             return drawn.limitFindings();
         }
 
@@ -198,47 +152,37 @@ final class VocReader implements LabelReader {
                         drawn.declare(
                                 Ints.tryParse(element.text("width")),
                                 Ints.tryParse(element.text("height")));
-                case "object" -> add(element);
+                case "object" -> {
+                    if (drawn.objects().size() == MOST_OBJECTS) {
+                        throw SaccadeException.user(
+                                "%s: more than %d objects", element.place(), MOST_OBJECTS);
+                    }
+                    drawn.attempt(drawn.place(), () -> add(element));
+                }
                 default -> {}
             }
         }
 
         private void add(XmlElement object) {
-            Map<String, Double> edges = new HashMap<>();
-            boolean isWrong = false;
-            for (XmlElement edge :
-                    object.child("bndbox").map(XmlElement::children).orElse(List.of())) {
-                Double number = Doubles.tryParse(edge.text());
-                if (number != null && Double.isFinite(number)) {
-                    edges.put(edge.name(), number);
-                } else if (EDGES.contains(edge.name())) {
-                    isWrong = true;
-                    drawn.error(
-                            edge.place(),
-                            "%s: got \"%s\", expected a number with a point",
-                            edge.name(),
-                            edge.text());
-                }
-            }
             String name = object.text("name");
-            if (isWrong) {
-                return;
-            } else if (name.isEmpty()) {
-                drawn.error(object.place(), "an object without a name");
-                return;
-            } else if (!edges.keySet().containsAll(EDGES)) {
-                drawn.error(
-                        object.place(), "an object without a bndbox of xmin, ymin, xmax and ymax");
-                return;
-            } else if (drawn.objects().size() == MOST_OBJECTS) {
-                throw SaccadeException.user(
-                        "%s: more than %d objects", object.place(), MOST_OBJECTS);
+            if (name.isEmpty()) {
+                throw SaccadeException.user("%s: an object without a name", object.place());
             }
-            double left = edges.get("xmin");
-            double top = edges.get("ymin");
+            double[] edges = new double[EDGES.size()];
+            for (int i = 0; i < edges.length; i++) {
+                edges[i] =
+                        object.child("bndbox", EDGES.get(i))
+                                .map(XmlElement::number)
+                                .orElseThrow(
+                                        () ->
+                                                SaccadeException.user(
+                                                        "%s: an object without a bndbox of xmin,"
+                                                                + " ymin, xmax and ymax",
+                                                        object.place()));
+            }
             Annotation.Bbox box =
                     new Annotation.Bbox(
-                                    left, top, edges.get("xmax") - left, edges.get("ymax") - top)
+                                    edges[0], edges[1], edges[2] - edges[0], edges[3] - edges[1])
                             .rotated(rotation(object));
             Outline outline =
                     new Outline.Box(

@@ -159,24 +159,22 @@ final class YoloData {
         } else {
             context.error(place, "names: got %s, expected a list", node.describe());
         }
-        ClassNameFile.requireDistinct(context, place, names);
+        context.requireDistinct(place, names);
     }
 
     private List<String> namesByIndex(ConfigNode.Mapping map) {
         TreeMap<Integer, String> byIndex = new TreeMap<>();
-        map.entries()
-                .forEach(
-                        (key, value) -> {
-                            boolean isIndex = key.matches("\\d{1,6}");
-                            if (!isIndex
-                                    || byIndex.putIfAbsent(Integer.valueOf(key), name(value))
-                                            != null) {
-                                context.error(
-                                        value.origin().toString(),
-                                        "names: got %s, expected each class index once",
-                                        key);
-                            }
-                        });
+        for (Map.Entry<String, ConfigNode> entry : map.entries().entrySet()) {
+            String key = entry.getKey();
+            boolean isIndex = key.matches("\\d{1,6}");
+            if (!isIndex
+                    || byIndex.putIfAbsent(Integer.valueOf(key), name(entry.getValue())) != null) {
+                context.error(
+                        entry.getValue().origin().toString(),
+                        "names: got %s, expected each class index once",
+                        key);
+            }
+        }
         if (!byIndex.isEmpty() && byIndex.lastKey() != byIndex.size() - 1) {
             context.error(
                     map.origin().toString(),
@@ -296,7 +294,7 @@ final class YoloData {
 
     private void readNames(String file) {
         source = context.place(file);
-        names = ClassNameFile.read(context, file);
+        names = context.readClassNames(file);
     }
 
     private void readNames() {

@@ -21,6 +21,9 @@ import java.util.Set;
 /** Lists files by their paths from a folder; skips hidden files and links that lead out of it. */
 final class FileLister extends SimpleFileVisitor<Path> {
 
+    private static final String NO_TEXT =
+            "its name has what is no text, such as the end of a line; rename it";
+
     private final Path root;
     private final Path realRoot;
     private final Reporter faults;
@@ -90,14 +93,9 @@ final class FileLister extends SimpleFileVisitor<Path> {
                 folders.add(up.substring(0, up.length() - 1));
             }
         } else if (SourceFolder.isImage(name)) {
-            faults.error(
-                    file.toString(),
-                    "its name has what is no text, such as the end of a line; rename it");
+            faults.error(file.toString(), NO_TEXT);
         } else {
-            faults.warning(
-                    file.toString(),
-                    "its name has what is no text, such as the end of a line; rename it, or leave"
-                            + " it out");
+            faults.warning(file.toString(), NO_TEXT);
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.convert.source;
 
+import com.google.common.primitives.Doubles;
+
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 
@@ -165,5 +167,41 @@ public final class XmlElement {
     /** Returns the text of the element that a path of names leads to, without its children. */
     public String text(String... path) {
         return child(path).map(element -> element.text.toString().strip()).orElse("");
+    }
+
+    /**
+     * Returns the text as a number.
+     *
+     * @throws SaccadeException if it is no finite number; names file and line
+     */
+    public double number() {
+        try {
+            return number(name, text());
+        } catch (SaccadeException e) {
+            throw SaccadeException.user("%s: %s", place, e.getMessage());
+        }
+    }
+
+    /**
+     * Returns a number in an attribute.
+     *
+     * @throws SaccadeException if it is no finite number
+     */
+    public double number(String key) {
+        return number(key, attribute(key).orElse("nothing"));
+    }
+
+    /**
+     * Returns the number that a text states.
+     *
+     * @param key its name in messages
+     */
+    public static double number(String key, String text) {
+        Double number = Doubles.tryParse(text.strip());
+        if (number == null || !Double.isFinite(number)) {
+            throw SaccadeException.user(
+                    "%s: got \"%s\", expected a number with a point", key, text);
+        }
+        return number;
     }
 }

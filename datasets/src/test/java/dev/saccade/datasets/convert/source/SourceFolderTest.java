@@ -73,7 +73,7 @@ class SourceFolderTest {
                         "ERROR /inside/a\\nb.png: its name has what is no text, such as the end of"
                                 + " a line; rename it",
                         "WARNING /inside/Icon\\r: its name has what is no text, such as the end of"
-                                + " a line; rename it, or leave it out"),
+                                + " a line; rename it"),
                 told.stream().sorted().toList());
     }
 
