@@ -2,9 +2,9 @@ package dev.saccade.examples;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.nn.Activation;
 
 import dev.saccade.core.nn.Conv2d;
-import dev.saccade.core.ops.Functional;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
@@ -62,6 +62,6 @@ public final class CenternessHead extends DenseHead {
 
     @Override
     protected NDArray scores(NDList maps) {
-        return super.scores(maps).mul(Functional.sigmoid(rows(maps.get(2), 1)));
+        return super.scores(maps).mul(Activation.sigmoid(rows(maps.get(2), 1)));
     }
 }

@@ -317,7 +317,11 @@ final class CocoReader {
     }
 
     private Optional<Segmentation.Runs> readRuns() throws IOException {
+        int problems = json.problems();
         Fields runs = json.object(RUNS);
+        if (json.problems() > problems) {
+            return Optional.empty();
+        }
         double[] edges = runs.get("size", new double[0]);
         Size size = edges.length == 2 ? new Size((int) edges[0], (int) edges[1]) : new Size(0, 0);
         String counts = runs.get("counts", "");
