@@ -146,7 +146,7 @@ final class DemoCommand extends BaseCommand {
     private void predict(Path out, Path images, Device computing) {
         Path found = out.resolve("predictions");
         try (Detector detector = Detector.load(new RunFolder(out).best(), computing);
-                OutputFolder folder = OutputFolder.create(found, false, List.of())) {
+                OutputFolder folder = OutputFolder.create(found, "predict", false, List.of())) {
             PredictionWriter writer =
                     new PredictionWriter(detector, new Pictures(folder, detector.classes()));
             for (int i = 0; i < PREDICTED; i++) {

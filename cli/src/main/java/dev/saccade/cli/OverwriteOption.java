@@ -22,18 +22,21 @@ final class OverwriteOption {
 
     @Option(
             names = "--overwrite",
-            description = "Replace DIR, with everything in it, if it is not empty.")
+            description = {
+                "Replace DIR, with everything in it, if an earlier run of this command wrote it."
+            })
     private boolean overwrite;
 
     /** Creates the folder to write to; prints how many files it will replace. */
     OutputFolder create(Path out, List<Path> inputs) {
-        OutputFolder folder = OutputFolder.create(out, overwrite, inputs);
+        OutputFolder folder = OutputFolder.create(out, spec.name(), overwrite, inputs);
         long files = 0;
         if (Files.isDirectory(out)) {
             Iterable<Path> content = MoreFiles.fileTraverser().breadthFirst(out);
             files =
                     StreamSupport.stream(content.spliterator(), false)
                             .filter(Files::isRegularFile)
+                            .filter(file -> !file.getFileName().toString().startsWith(".saccade_"))
                             .count();
         }
         if (files > 0) {

@@ -17,7 +17,7 @@ import java.util.Collection;
  * NAME.unfinished} beside it, which is renamed at the end.
  *
  * <pre>{@code
- * try (OutputFolder out = OutputFolder.create(Path.of("found"), false, photos)) {
+ * try (OutputFolder out = OutputFolder.create(Path.of("found"), "predict", false, photos)) {
  *     out.write("a.json", json);
  *     out.finish();
  * }
@@ -47,15 +47,18 @@ public final class OutputFolder implements AutoCloseable {
     }
 
     /**
-     * Creates the folder to write to.
+     * Creates the folder to write to, with an empty file {@code .saccade_WRITER}. Only folders with
+     * this file can be replaced.
      *
      * @param out folder under which the files appear; links are followed
-     * @param overwrite whether to replace a folder that is not empty
+     * @param writer name of the command or program that writes the folder
+     * @param overwrite whether to replace a folder of the same writer that is not empty
      * @param inputs files and folders to keep
      * @throws SaccadeException of kind user, if the folder must not be replaced, an input is in it,
      *     or it is in an input folder
      */
-    public static OutputFolder create(Path out, boolean overwrite, Collection<Path> inputs) {
+    public static OutputFolder create(
+            Path out, String writer, boolean overwrite, Collection<Path> inputs) {
         checkOutside(out, Path.of(""));
         inputs.forEach(input -> checkOutside(out, input));
         OutputFolder folder = new OutputFolder(out);
@@ -67,10 +70,12 @@ public final class OutputFolder implements AutoCloseable {
                             out, input);
                 }
             }
-            checkFree(folder.target, overwrite);
-            checkFree(folder.work, overwrite);
+            String marker = ".saccade_" + writer;
+            checkFree(folder.target, marker, overwrite);
+            checkFree(folder.work, marker, overwrite);
             delete(folder.work);
             Files.createDirectories(folder.work);
+            Files.createFile(folder.work.resolve(marker));
             return folder;
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", out, e.getMessage());
@@ -92,13 +97,21 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    private static void checkFree(Path path, boolean overwrite) throws IOException {
-        boolean isThere = Files.exists(path, LinkOption.NOFOLLOW_LINKS);
-        if (isThere && !overwrite && !isEmptyFolder(path)) {
+    private static void checkFree(Path path, String marker, boolean overwrite) throws IOException {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS) || isEmptyFolder(path)) {
+            return;
+        }
+        if (!overwrite) {
             throw SaccadeException.user(
                     "%s: is not an empty folder; choose another output folder, or overwrite to"
                             + " replace it",
                     path);
+        }
+        if (!Files.exists(path.resolve(marker))) {
+            throw SaccadeException.user(
+                    "%s: cannot be replaced, because it has no file %s: it is not an output of the"
+                            + " same command; choose another output folder",
+                    path, marker);
         }
     }
 

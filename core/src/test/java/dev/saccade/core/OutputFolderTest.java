@@ -22,6 +22,8 @@ import java.util.stream.Stream;
 /** The output folder is empty, the old one or the new one, and inputs are kept. */
 class OutputFolderTest {
 
+    private static final String MARKER = ".saccade_test";
+
     @TempDir private Path folder;
     private Path source;
     private Path out;
@@ -34,7 +36,7 @@ class OutputFolderTest {
     }
 
     private OutputFolder create(Path path, boolean overwrite) {
-        return OutputFolder.create(path, overwrite, List.of(source));
+        return OutputFolder.create(path, "test", overwrite, List.of(source));
     }
 
     private void write(Path path, String labels) {
@@ -67,9 +69,20 @@ class OutputFolderTest {
         Files.writeString(out.resolve("more"), "");
         write(out, "new");
         assertEquals("new", labels());
-        assertEquals(Set.of("images", "labels.json"), names(out));
+        assertEquals(Set.of(MARKER, "images", "labels.json"), names(out));
         assertEquals(Set.of("source", "out"), names(folder));
         assertEquals("a", Files.readString(source.resolve("a.png")));
+    }
+
+    @Test
+    void onlyFoldersOfTheSameWriterAreReplaced() throws IOException {
+        Path photos = Files.createDirectory(folder.resolve("photos"));
+        Path photo = Files.writeString(photos.resolve("b.png"), "b");
+        assertTrue(refusal(photos, true).contains("photos: cannot be replaced"));
+        assertTrue(refusal(photo, true).contains("b.png: cannot be replaced"));
+        Files.createFile(photos.resolve(".saccade_other"));
+        assertTrue(refusal(photos, true).contains("no file .saccade_test"));
+        assertEquals("b", Files.readString(photo));
     }
 
     @Test
@@ -87,7 +100,9 @@ class OutputFolderTest {
     void onlyOverwriteReplacesWhatAKilledProcessHasLeft() throws IOException {
         Path left = Files.createDirectories(folder.resolve("out.unfinished/images"));
         assertTrue(refusal(out, false).contains("out.unfinished: is not an empty folder"));
+        assertTrue(refusal(out, true).contains("out.unfinished: cannot be replaced"));
         assertTrue(Files.exists(left));
+        Files.createFile(left.resolveSibling(MARKER));
         write(out, "new");
         assertEquals(Set.of("source", "out"), names(folder));
     }
@@ -102,12 +117,12 @@ class OutputFolderTest {
             created.finish();
         }
         assertTrue(Files.isSymbolicLink(out));
-        assertEquals(Set.of("b"), names(disk));
+        assertEquals(Set.of(MARKER, "b"), names(disk));
     }
 
     @Test
     void overwritingALinkInTheFolderKeepsItsTarget() throws IOException {
-        Files.createDirectory(out);
+        write(out, "old");
         Files.createSymbolicLink(out.resolve("link"), source);
         write(out, "new");
         assertEquals(Set.of("a.png"), names(source));
@@ -138,7 +153,7 @@ class OutputFolderTest {
             assertThrows(SaccadeException.class, () -> created.write(name, new byte[1]));
             created.finish();
         }
-        assertEquals(Set.of("a"), names(out));
+        assertEquals(Set.of(MARKER, "a"), names(out));
         assertFalse(Files.exists(folder.resolve("out.unfinished")));
     }
 }

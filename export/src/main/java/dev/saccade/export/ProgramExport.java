@@ -68,7 +68,7 @@ public record ProgramExport(
      */
     public void write(Path checkpoint, Path folder) {
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu());
-                OutputFolder target = OutputFolder.create(folder, false, List.of())) {
+                OutputFolder target = OutputFolder.create(folder, "export", false, List.of())) {
             Optional<DatasetSubset> subset =
                     images.map(
                             all ->

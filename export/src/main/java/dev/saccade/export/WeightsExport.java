@@ -43,7 +43,7 @@ public final class WeightsExport {
         Map<String, String> metadata = new HashMap<>(spec.toMetadata());
         ScoreThresholds.find(whole.metadata(), checkpoint.toString())
                 .ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
-        try (OutputFolder target = OutputFolder.create(folder, false, List.of())) {
+        try (OutputFolder target = OutputFolder.create(folder, "export", false, List.of())) {
             Checkpoints.save(
                     target.resolve("model.safetensors"), new Checkpoint(weights, metadata));
             target.finish();

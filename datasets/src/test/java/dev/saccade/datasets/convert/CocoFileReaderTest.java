@@ -70,7 +70,7 @@ class CocoFileReaderTest {
         assertTrue(read.images().stream().allMatch(photo -> photo.split().isEmpty()));
         Path target = folder.resolve("target");
         SourceLabels divided = read.withValidation(0.5, 0);
-        try (OutputFolder output = OutputFolder.create(target, true, List.of())) {
+        try (OutputFolder output = OutputFolder.create(target, "convert-data", false, List.of())) {
             Conversion.write(divided, output, () -> {});
             output.finish();
         }

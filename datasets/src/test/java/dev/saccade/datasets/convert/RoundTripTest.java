@@ -166,7 +166,8 @@ class RoundTripTest {
         try {
             writer.accept(new Labels(folder));
             SourceLabels read = format.read(folder, () -> {});
-            try (OutputFolder output = OutputFolder.create(target, true, List.of())) {
+            try (OutputFolder output =
+                    OutputFolder.create(target, "convert-data", false, List.of())) {
                 Conversion.write(read, output, () -> {});
                 output.finish();
             }
