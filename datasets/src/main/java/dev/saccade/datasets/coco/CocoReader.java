@@ -256,6 +256,7 @@ final class CocoReader {
             marks.add(Annotation.Mark.IGNORE);
         }
         boolean hasOutline = annotation.isUsable("segmentation");
+        double area = annotation.get("area", Double.NaN);
         table.addAnnotation(
                 annotation.get("image_id", 0L),
                 annotation.get("category_id", 0L),
@@ -263,7 +264,7 @@ final class CocoReader {
                         annotation.get("id", 0L),
                         CocoDataset.UNWANTED,
                         hasOutline ? box : rotated(box, annotation.get("attributes", "")),
-                        annotation.get("area", box.area()),
+                        Double.isNaN(area) ? box.area() : area,
                         annotation.get("segmentation", new Segmentation.None()),
                         marks));
     }

@@ -26,7 +26,7 @@ public record IndexPng(Size size, short[] values) {
 
     private static final long SIGNATURE = 0x89504E470D0A1A0AL;
     private static final int COLOR_TYPE = 25;
-    private static final int PALETTE_BYTES = 1 << 16;
+    private static final int PALETTE_BYTES = 1 << 20;
 
     /**
      * Returns the numbers of a file.
@@ -111,7 +111,7 @@ public record IndexPng(Size size, short[] values) {
 
     /**
      * Returns the colors as 0xRRGGBB without black ones at the end; none if the file is no readable
-     * PNG with a palette in its first 64 KiB.
+     * PNG with a palette in its first MiB.
      */
     public static List<Integer> palette(Path file) {
         try (InputStream stream = RegularFile.open(file)) {

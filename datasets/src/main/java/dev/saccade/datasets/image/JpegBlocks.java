@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import javax.imageio.IIOException;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReadParam;
 import javax.imageio.ImageReader;
@@ -25,6 +26,9 @@ final class JpegBlocks implements IIOReadWarningListener {
     private static final Pattern DAMAGE =
             Pattern.compile("Corrupt JPEG data.*|Inconsistent progression.*");
 
+    /** Errors of the JDK's decoder about sound files, such as arithmetic coding. */
+    private static final Pattern UNSUPPORTED = Pattern.compile("Sorry|Unsupported|Unrecognized");
+
     private static final String MISSING =
             "is truncated, its last blocks are missing; copy or download it again";
     private static final String DAMAGED =
@@ -40,7 +44,7 @@ final class JpegBlocks implements IIOReadWarningListener {
         this.segments = segments;
     }
 
-    /** Decodes all blocks; an image that the JDK does not read is not judged. */
+    /** Decodes all blocks; an image in a coding that the JDK does not support is not judged. */
     static JpegBlocks read(JpegSegments segments) {
         JpegBlocks blocks = new JpegBlocks(segments);
         ImageReader reader = ImageIO.getImageReadersByFormatName("jpeg").next();
@@ -55,6 +59,9 @@ final class JpegBlocks implements IIOReadWarningListener {
             ImageReadParam last = reader.getDefaultReadParam();
             last.setSourceRegion(new Rectangle(0, segments.size().height() - 1, 1, 1));
             reader.readRaster(0, last);
+        } catch (IIOException e) {
+            blocks.judged = !UNSUPPORTED.matcher(String.valueOf(e.getMessage())).lookingAt();
+            blocks.fault = DAMAGED;
         } catch (IOException | RuntimeException e) {
             blocks.judged = false;
         } finally {

@@ -153,6 +153,18 @@ class CocoDatasetTest {
     }
 
     @Test
+    void computesMissingAreasFromBoxes() throws IOException {
+        CocoDataset dataset =
+                open(
+                        IMAGES,
+                        CATEGORIES,
+                        annotations(
+                                boxed(1, "[1, 2, 3, 4]", "'area': NaN"),
+                                boxed(2, "[1, 2, 3, 4]", "'ignore': 0")));
+        dataset.annotations(0).forEach(annotation -> assertEquals(12, annotation.area()));
+    }
+
+    @Test
     void idsAreExactUpToTheLastOf64Bits() throws IOException {
         CocoDataset dataset =
                 open(

@@ -89,6 +89,19 @@ class JpegScansTest {
                         + " copy or download it again");
     }
 
+    /** The JDK's decoder ends at a second start of an image; libjpeg fills in the other blocks. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void refusesASecondStartInThePixels(int progressive) {
+        byte[] jpeg = encode(noise(256, 256), 90, progressive, 0);
+        int middle = jpeg.length / 2;
+        byte[] end = Arrays.copyOfRange(jpeg, middle, jpeg.length);
+        assertRefused(
+                OddFiles.join(Arrays.copyOf(jpeg, middle), new byte[] {-1, -40}, end),
+                "x: JPEG is damaged, some of its blocks cannot be decoded; copy or download it"
+                        + " again");
+    }
+
     /** Optimal codes of one color are zeros from end to end, two bits a block. */
     @ParameterizedTest
     @CsvSource({"0,0", "0,1", "1,0", "1,1"})

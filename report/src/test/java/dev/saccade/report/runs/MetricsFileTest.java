@@ -115,7 +115,8 @@ class MetricsFileTest {
         assertEquals(Optional.empty(), MetricsFile.read(run));
         Files.writeString(run.resolve("report.json"), "{\"format\": 99}");
         assertEquals(Optional.empty(), MetricsFile.read(run));
-        for (String damaged : List.of("{", "{\"format\":3,\"metrics\":{\"data\":7}}")) {
+        for (String damaged :
+                List.of("{", "{\"format\":3}", "{\"format\":3,\"metrics\":{\"data\":7}}")) {
             Files.writeString(run.resolve("report.json"), damaged);
             SaccadeException e = assertThrows(SaccadeException.class, () -> MetricsFile.read(run));
             assertTrue(e.getMessage().contains("report.json: is damaged"), e.getMessage());
