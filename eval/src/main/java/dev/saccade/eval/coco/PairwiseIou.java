@@ -1,11 +1,12 @@
 package dev.saccade.eval.coco;
 
+import com.google.common.primitives.ImmutableDoubleArray;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
 
 import java.util.List;
-import java.util.stream.DoubleStream;
-import java.util.stream.IntStream;
 
 /** Intersection over union of a detection and an object of the same image. */
 @FunctionalInterface
@@ -23,23 +24,18 @@ public interface PairwiseIou {
     }
 
     private static PairwiseIou boxes(GroundTruth groundTruth, CocoDetections detections) {
-        double[] found = detections.boxes().toArray();
-        double[] wanted =
-                IntStream.range(0, groundTruth.size())
-                        .mapToObj(g -> groundTruth.object(g).box())
-                        .flatMapToDouble(b -> DoubleStream.of(b.x(), b.y(), b.width(), b.height()))
-                        .toArray();
+        ImmutableDoubleArray found = detections.boxes();
         return (detection, object) -> {
             int d = 4 * detection;
-            int g = 4 * object;
-            double width = shared(found[d], found[d + 2], wanted[g], wanted[g + 2]);
-            double height = shared(found[d + 1], found[d + 3], wanted[g + 1], wanted[g + 3]);
+            Annotation.Bbox wanted = groundTruth.object(object).box();
+            double width = shared(found.get(d), found.get(d + 2), wanted.x(), wanted.width());
+            double height = shared(found.get(d + 1), found.get(d + 3), wanted.y(), wanted.height());
             if (width <= 0 || height <= 0) {
                 return 0;
             }
             double intersection = width * height;
-            double area = found[d + 2] * found[d + 3];
-            double objectArea = wanted[g + 2] * wanted[g + 3];
+            double area = found.get(d + 2) * found.get(d + 3);
+            double objectArea = wanted.width() * wanted.height();
             return intersection
                     / (groundTruth.crowd(object) ? area : area + objectArea - intersection);
         };

@@ -34,6 +34,12 @@ public final class StableSort {
 
     private static void merge(
             int[] source, int start, int middle, int end, int[] merged, IntToDoubleFunction key) {
+        // Entries of one image or class often follow each other already.
+        if (middle == end
+                || key.applyAsDouble(source[middle - 1]) >= key.applyAsDouble(source[middle])) {
+            System.arraycopy(source, start, merged, start, end - start);
+            return;
+        }
         int left = start;
         int right = middle;
         for (int i = start; i < end; i++) {
