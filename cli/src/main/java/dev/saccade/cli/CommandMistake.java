@@ -102,12 +102,14 @@ final class CommandMistake {
     }
 
     private static Stream<String> hints(CommandSpec here, String argument, String name) {
-        ToolkitTerms all = ToolkitTerms.ALL;
         if (!argument.startsWith("-") && name.equals(argument)) {
-            return ToolkitTerms.find(argument.contains(".") ? all.keys() : List.of(), argument)
-                    .map(term -> hint(argument, "--set " + term.ours(), "", term))
-                    .stream();
+            // The table is not read for names of commands.
+            return Stream.of(argument)
+                    .filter(key -> key.contains("."))
+                    .flatMap(key -> ToolkitTerms.find(ToolkitTerms.ALL.keys(), key).stream())
+                    .map(term -> hint(argument, "--set " + term.ours(), "", term));
         }
+        ToolkitTerms all = ToolkitTerms.ALL;
         Optional<String> option =
                 ToolkitTerms.find(all.options(), name.replaceFirst("^--?", ""))
                         .map(term -> hint(name, term.ours(), owners(term.ours(), here), term));
