@@ -96,7 +96,7 @@ final class ConvertDataCommand extends BaseCommand {
             boolean linked = target.isLinked();
             target.finish();
             say(
-                    "%s: %s written; photographs were %s",
+                    "%s: %s written; images were %s",
                     out,
                     Stream.of(Split.values())
                             .filter(part -> !labels.images(part).isEmpty())
@@ -156,7 +156,7 @@ final class ConvertDataCommand extends BaseCommand {
                                         + " --skip-faulty"
                                 : ""));
         if (faulty > 0) {
-            say("%s with errors left out (--skip-faulty)", Count.of(faulty, "photograph"));
+            say("skipped %s with errors (--skip-faulty)", Count.of(faulty, "image"));
         }
         return labels.withoutFaulty();
     }
@@ -176,8 +176,8 @@ final class ConvertDataCommand extends BaseCommand {
         }
         double held = share.orElse(USUAL_SHARE);
         say(
-                "note: the labels do not say what is for val, so a share of %s is held"
-                        + " back, by the names of the photographs and --seed %d",
+                "note: the labels define no validation set; a fraction of %s of the images is"
+                        + " used, chosen by image name and --seed %d",
                 held, seed);
         return labels.withValidation(held, seed);
     }

@@ -115,7 +115,7 @@ final class ReportCommand extends BaseCommand {
         RunFolder folder = new RunFolder(run);
         Optional<Path> checkpoint = folder.findBest();
         if (checkpoint.isEmpty()) {
-            say("%s: no checkpoint yet; nothing is measured", run);
+            say("%s: no checkpoint yet; the run is not evaluated", run);
             return;
         }
         if (kept.filter(figures -> figures.areOf(checkpoint.get(), wanted)).isPresent()) {
@@ -126,13 +126,13 @@ final class ReportCommand extends BaseCommand {
                         folder.config(),
                         data.root().map(DataOption::override).stream().toArray(String[]::new));
         if (config.data().val().isEmpty()) {
-            say("%s: its config has no data.val; nothing is measured", run);
+            say("%s: its config has no data.val; the run is not evaluated", run);
             return;
         }
         if (!Files.isDirectory(config.data().root()) && data.root().isEmpty()) {
             say(
-                    "%s: there is no folder %s; nothing is measured (--data DIR says where"
-                            + " the data set is)",
+                    "%s: folder %s does not exist; the run is not evaluated (set the data set"
+                            + " with --data DIR)",
                     run, config.data().root());
             return;
         }

@@ -113,7 +113,7 @@ class ConvertDataCommandTest {
         assertEquals(List.of("cat", "dog"), part("train").classes());
         Path source = yolo.resolve("images/a/0.png");
         Path made = out.resolve("images/a/0.png");
-        boolean linked = ended.err().contains("photographs were linked");
+        boolean linked = ended.err().contains("images were linked");
         Object key = Files.getAttribute(source, "unix:ino");
         assertEquals(linked, key.equals(Files.getAttribute(made, "unix:ino")));
     }

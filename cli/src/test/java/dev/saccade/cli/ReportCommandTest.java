@@ -93,7 +93,10 @@ class ReportCommandTest {
         Files.delete(run.resolve("report.json"));
         Ended without = saccade("report", run);
         assertEquals(0, without.code(), without.err());
-        assertTrue(without.err().contains("nothing is measured (--data DIR"), without.err());
+        assertTrue(
+                without.err()
+                        .contains("the run is not evaluated (set the data set with --data DIR)"),
+                without.err());
         String page = Files.readString(run.resolve("report.html"));
         assertTrue(page.contains("Not evaluated on validation images yet."));
         assertTrue(page.contains("Learning rate") && !page.contains("Validation images"));

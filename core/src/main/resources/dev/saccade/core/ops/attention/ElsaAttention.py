@@ -57,7 +57,7 @@ def bands(v: Tensor, a: Tensor) -> Tensor:
   return torch.slice(y, 2, 0, w)
 
 def taps(v: Tensor, a: Tensor) -> Tensor:
-  # The same sums, one neighbor after the other, by operators whose number is that of them.
+  # The same sums, one neighbor at a time: the operators do not depend on the size of the map.
   kernel = {kernel}
   dilation = {dilation}
   reach = kernel // 2 * dilation
@@ -77,7 +77,7 @@ def taps(v: Tensor, a: Tensor) -> Tensor:
   return torch.reshape(y, torch.size(v))
 
 def modulated(v: Tensor, a: Tensor, mul: Tensor) -> Tensor:
-  # Sums where each channel has factors of its own; three are multiplied at once, to hold none.
+  # Sums with a factor per channel; one product of three tensors needs no intermediate result.
   kernel = {kernel}
   dilation = {dilation}
   reach = kernel // 2 * dilation

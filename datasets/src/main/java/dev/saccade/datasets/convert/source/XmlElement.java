@@ -172,7 +172,7 @@ public final class XmlElement {
     /**
      * Returns the text as a number.
      *
-     * @throws SaccadeException if it is no finite number; names file and line
+     * @throws SaccadeException if it is not a finite number; names file and line
      */
     public double number() {
         try {
@@ -185,7 +185,7 @@ public final class XmlElement {
     /**
      * Returns a number in an attribute.
      *
-     * @throws SaccadeException if it is no finite number
+     * @throws SaccadeException if it is not a finite number
      */
     public double number(String key) {
         return number(key, attribute(key).orElse("nothing"));
