@@ -98,8 +98,8 @@ final class Browser implements AutoCloseable {
         Browser browser = new Browser(process, socket, answers, faults);
         browser.call("Runtime.enable", Map.of());
         browser.call("Log.enable", Map.of());
-        browser.call("ModelPage.enable", Map.of());
-        browser.call("ModelPage.navigate", Map.of("url", page.toString()));
+        browser.call("Page.enable", Map.of());
+        browser.call("Page.navigate", Map.of("url", page.toString()));
         browser.await("document.body && document.body.dataset.state === 'idle'");
         return browser;
     }
@@ -239,7 +239,7 @@ final class Browser implements AutoCloseable {
     /** Returns what is seen of the whole page, as a PNG. */
     byte[] picture() throws Exception {
         JsonNode picture =
-                call("ModelPage.captureScreenshot", Map.of("captureBeyondViewport", true));
+                call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
         return Base64.getDecoder().decode(picture.get("data").asText());
     }
 

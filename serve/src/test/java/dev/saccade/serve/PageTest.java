@@ -153,7 +153,7 @@ class PageTest {
     }
 
     @Test
-    void everyPixelIsOfTheClassThatTheSegmenterTells() throws Exception {
+    void everyPixelHasTheClassThatTheSegmenterPredicts() throws Exception {
         Segmenter segmenter = ServedModels.segmenter(folder);
         Path photo = photo("street.png", "png", 3);
         var map = segmenter.segment(photo);
