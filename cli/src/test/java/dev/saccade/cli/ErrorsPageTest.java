@@ -14,7 +14,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Holds the messages of {@code errors.md} and {@code gpu.md} to those of the sources. */
+/** Holds the messages of {@code troubleshooting.md} and {@code gpu.md} to those of the sources. */
 class ErrorsPageTest {
 
     /** The first cell of a row, with one message or more. */
@@ -37,7 +37,7 @@ class ErrorsPageTest {
     void everyMessageIsInTheSources() throws IOException {
         List<String> messages = messages();
         List<String> unknown = new ArrayList<>();
-        List<String> told = new ArrayList<>(told("errors.md", ""));
+        List<String> told = new ArrayList<>(told("troubleshooting.md", ""));
         told.addAll(told("gpu.md", "## What can go wrong"));
         for (String message : told) {
             Pattern pattern = pattern(message);

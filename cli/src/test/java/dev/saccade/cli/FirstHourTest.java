@@ -23,7 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Does what {@code first_hour.md} says, with a narrow model and small photographs. */
+/** Does what {@code train_on_your_data.md} says, with a narrow model and small photographs. */
 class FirstHourTest {
 
     private static final List<String> SMALL =
@@ -52,7 +52,7 @@ class FirstHourTest {
                 yolo.resolve("data.yaml"),
                 "train: images/train\nval: images/val\nnames: [button, coin, key, leaf]\n");
         Files.copy(coco.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
-        page = PageRun.in(folder, "first_hour.md");
+        page = PageRun.in(folder, "train_on_your_data.md");
     }
 
     @AfterEach

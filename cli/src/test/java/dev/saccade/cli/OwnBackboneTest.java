@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Does what {@code own_backbone.md} says, in a folder that has nothing but the configs. */
+/** Does what {@code extending.md} says, in a folder that has nothing but the configs. */
 class OwnBackboneTest {
 
     private static final List<String> QUICK =
@@ -43,7 +43,7 @@ class OwnBackboneTest {
 
     @Test
     void thePageLeadsToATrainedDetector() throws Exception {
-        PageRun page = PageRun.in(folder, "own_backbone.md");
+        PageRun page = PageRun.in(folder, "extending.md");
         SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
         SceneDataset.write(folder.resolve("runs/demo-scenes"), renderer, 8, 4, n -> {});
 

@@ -122,7 +122,7 @@ class ToolkitTermsPageTest {
 
     @Test
     void thePageHasTheTable() throws IOException {
-        String page = Files.readString(Path.of("..", "docs", "coming_from.md"));
+        String page = Files.readString(Path.of("..", "docs", "migrating.md"));
         for (List<Term> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys())) {
             String expected =
                     rows.stream()

@@ -23,7 +23,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The table of {@code own_backbone.md} has every kind of part, and leads to what it says. */
+/** The table of {@code extending.md} has every kind of part, and leads to what it says. */
 class OwnTableTest {
 
     private static final Path DOCS = Path.of("../docs");
@@ -62,7 +62,7 @@ class OwnTableTest {
     }
 
     private static List<Row> rows() throws IOException {
-        String page = Files.readString(DOCS.resolve("own_backbone.md"));
+        String page = Files.readString(DOCS.resolve("extending.md"));
         return ROW.matcher(page).results().map(Row::of).toList();
     }
 
