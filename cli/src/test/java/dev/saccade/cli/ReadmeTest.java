@@ -23,12 +23,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Holds {@code README.md} to the recipes, and the links of all pages to what is there. */
+/** Compares {@code docs/models.md} with the recipes, and checks the links of all pages. */
 class ReadmeTest {
 
     private static final Path HOME = Path.of("..");
 
-    /** What comes before the variant in the names of recipes, and the variants. */
+    /** Prefix of recipe names, and the variants that follow. */
     private static final Map<String, List<String>> BACKBONES =
             ImmutableMap.of(
                     "resnet", List.of("18", "50", "101"),
@@ -39,7 +39,7 @@ class ReadmeTest {
                     "focal_", List.of("tiny", "small", "base"),
                     "linglo_", List.of("b0", "b1", "b2"));
 
-    /** The heads in the order of the table, with what is told of each. */
+    /** The heads in the order of the table, with their metrics. */
     private static final Map<String, List<String>> HEADS =
             ImmutableMap.of(
                     "retinanet", List.of("box_ap"),
@@ -48,7 +48,7 @@ class ReadmeTest {
                     "semantic_fpn", List.of("miou"),
                     "upernet", List.of("miou_scales"));
 
-    /** The same of the table of the strongest detectors. */
+    /** Rows of the table of the strongest detectors. */
     private static final Map<String, List<String>> LARGE =
             ImmutableMap.of(
                     "resnet", List.of("50", "101"),
@@ -65,8 +65,8 @@ class ReadmeTest {
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
 
     @Test
-    void theTablesOfModelsAreThoseOfTheRecipes() throws IOException {
-        String page = Files.readString(HOME.resolve("README.md"));
+    void modelTablesMatchTheRecipes() throws IOException {
+        String page = Files.readString(HOME.resolve("docs/models.md"));
         List<Recipe> recipes = List.copyOf(Zoo.packaged().recipes());
         requireRows(page, recipes, BACKBONES, HEADS);
         requireRows(page, recipes, LARGE, STRONG);
@@ -91,19 +91,19 @@ class ReadmeTest {
                                                                     v ->
                                                                             head + "/" + backbone
                                                                                     + v + "_")
-                                                            .map(s -> figures(recipes, s, names))
+                                                            .map(s -> results(recipes, s, names))
                                                             .toList())));
                     String row = " | " + String.join(" | ", cells) + " |\n";
                     assertTrue(page.contains(row), () -> backbone + row);
                 });
     }
 
-    private static String cell(List<String> figures) {
-        return figures.stream().allMatch("–"::equals) ? "" : String.join(" · ", figures);
+    private static String cell(List<String> results) {
+        return results.stream().allMatch("–"::equals) ? "" : String.join(" · ", results);
     }
 
-    /** Returns the figures of the recipe with the longest schedule, which is the last. */
-    private static String figures(List<Recipe> recipes, String start, List<String> names) {
+    /** Returns the published results of the recipe with the longest schedule, which is the last. */
+    private static String results(List<Recipe> recipes, String start, List<String> names) {
         Optional<Map<String, BigDecimal>> published =
                 recipes.stream()
                         .filter(recipe -> recipe.name().startsWith(start))
@@ -111,17 +111,17 @@ class ReadmeTest {
                         .map(Recipe::published)
                         .reduce((first, last) -> last);
         return published
-                .filter(figures -> figures.keySet().containsAll(names))
+                .filter(results -> results.keySet().containsAll(names))
                 .map(
-                        figures ->
+                        results ->
                                 names.stream()
-                                        .map(name -> figures.get(name).toString())
+                                        .map(name -> results.get(name).toString())
                                         .collect(Collectors.joining("/")))
                 .orElse("–");
     }
 
     @Test
-    void everyLinkLeadsToAFile() throws IOException {
+    void everyLinkedFileExists() throws IOException {
         List<String> broken = new ArrayList<>();
         int links = 0;
         for (Path page : pages()) {

@@ -238,8 +238,7 @@ final class Browser implements AutoCloseable {
 
     /** Returns what is seen of the whole page, as a PNG. */
     byte[] picture() throws Exception {
-        JsonNode picture =
-                call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
+        JsonNode picture = call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
         return Base64.getDecoder().decode(picture.get("data").asText());
     }
 
