@@ -64,15 +64,15 @@ import java.util.stream.BaseStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A room imports only from floors below it, never sideways, and keeps the rules of the house. */
+/** Modules import only from the layers below them, and follow the rules of the project. */
 @AnalyzeClasses(
         packages = "dev.saccade",
-        locations = FloorsTest.RoomOfSpark.class,
+        locations = ModuleLayersTest.SparkClasses.class,
         importOptions = ImportOption.DoNotIncludeTests.class)
-class FloorsTest {
+class ModuleLayersTest {
 
-    /** The room that the command does not have on its class path, if it has been built. */
-    static final class RoomOfSpark implements LocationProvider {
+    /** The classes of {@code spark}, if it is built: it is not on the class path of the command. */
+    static final class SparkClasses implements LocationProvider {
 
         @Override
         public Set<Location> get(Class<?> test) {
@@ -83,8 +83,8 @@ class FloorsTest {
         }
     }
 
-    /** The rooms of each floor, from the ground up. */
-    private static final List<List<String>> FLOORS =
+    /** The modules of each layer, from the bottom up. */
+    private static final List<List<String>> LAYERS =
             List.of(
                     List.of("core"),
                     List.of("config"),
@@ -97,50 +97,55 @@ class FloorsTest {
                     List.of("mlflow"),
                     List.of("cli", "spark"));
 
-    @ArchTest static final ArchRule everyRoomImportsFromBelow = importsFromBelow();
+    @ArchTest static final ArchRule modulesImportFromLowerLayers = importsFromBelow();
 
     private static ArchRule importsFromBelow() {
-        LayeredArchitecture house = layeredArchitecture().consideringOnlyDependenciesInLayers();
-        for (String room : Iterables.concat(FLOORS)) {
-            String inside = "dev.saccade." + room + "..";
-            boolean mayLack = room.equals("spark");
-            house = (mayLack ? house.optionalLayer(room) : house.layer(room)).definedBy(inside);
+        LayeredArchitecture architecture =
+                layeredArchitecture().consideringOnlyDependenciesInLayers();
+        for (String module : Iterables.concat(LAYERS)) {
+            String inside = "dev.saccade." + module + "..";
+            boolean optional = module.equals("spark");
+            architecture =
+                    (optional ? architecture.optionalLayer(module) : architecture.layer(module))
+                            .definedBy(inside);
         }
-        for (int floor = 0; floor < FLOORS.size(); floor++) {
-            List<List<String>> above = FLOORS.subList(floor + 1, FLOORS.size());
+        for (int layer = 0; layer < LAYERS.size(); layer++) {
+            List<List<String>> above = LAYERS.subList(layer + 1, LAYERS.size());
             String[] allowed = Iterables.toArray(Iterables.concat(above), String.class);
-            for (String room : FLOORS.get(floor)) {
-                house =
+            for (String module : LAYERS.get(layer)) {
+                architecture =
                         allowed.length == 0
-                                ? house.whereLayer(room).mayNotBeAccessedByAnyLayer()
-                                : house.whereLayer(room).mayOnlyBeAccessedByLayers(allowed);
+                                ? architecture.whereLayer(module).mayNotBeAccessedByAnyLayer()
+                                : architecture
+                                        .whereLayer(module)
+                                        .mayOnlyBeAccessedByLayers(allowed);
             }
         }
-        return house;
+        return architecture;
     }
 
     @ArchTest
-    static final ArchRule noRoomIsEntangled =
+    static final ArchRule modulesHaveNoCycles =
             slices().matching("dev.saccade.(*)..").should().beFreeOfCycles();
 
     @ArchTest
-    static final ArchRule noFolderOfDatasetsIsEntangled =
-            slices().assignedFrom(new FoldersOf("dev.saccade.datasets")).should().beFreeOfCycles();
+    static final ArchRule packagesOfDatasetsHaveNoCycles =
+            slices().assignedFrom(new PackagesOf("dev.saccade.datasets")).should().beFreeOfCycles();
 
-    /** Takes every package of a room by itself; the list of its parts knows all of them. */
-    private record FoldersOf(String room) implements SliceAssignment {
+    /** Treats each package as a slice, except the list of components, which imports all of them. */
+    private record PackagesOf(String module) implements SliceAssignment {
 
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass type) {
             String folder = type.getPackageName();
-            return folder.startsWith(room) && !type.isAssignableTo(PartProvider.class)
+            return folder.startsWith(module) && !type.isAssignableTo(PartProvider.class)
                     ? SliceIdentifier.of(folder)
                     : SliceIdentifier.ignore();
         }
 
         @Override
         public String getDescription() {
-            return "folders of " + room;
+            return "packages of " + module;
         }
     }
 
@@ -154,7 +159,7 @@ class FloorsTest {
                     .callMethod(Math.class, "random");
 
     @ArchTest
-    static final ArchRule threadsAreOwned =
+    static final ArchRule librariesUseTheirOwnThreads =
             noClasses()
                     .should()
                     .callMethod(ForkJoinPool.class, "commonPool")
@@ -216,7 +221,7 @@ class FloorsTest {
                             "ch.qos.logback..", "java.util.logging..", "org.apache..log4j..");
 
     @ArchTest
-    static final ArchRule librariesLeaveTheProcessAlone =
+    static final ArchRule librariesDoNotEndTheProcess =
             noClasses()
                     .that()
                     .resideOutsideOfPackage("dev.saccade.cli..")
@@ -229,9 +234,11 @@ class FloorsTest {
                     .orShould()
                     .callMethod(Runtime.class, "addShutdownHook", Thread.class);
 
-    /** Else they would be on the device that DJL takes by default, beside others that are not. */
+    /**
+     * A manager without a device creates arrays on DJL's default device, not on the model's device.
+     */
     @ArchTest
-    static final ArchRule everyManagerIsForADevice =
+    static final ArchRule managersHaveADevice =
             noClasses()
                     .that()
                     .areNotAssignableTo(Libtorch.class)
@@ -241,14 +248,14 @@ class FloorsTest {
                                     .or(target(name("defaultDevice")))
                                     .or(target(name("newModel"))));
 
-    /** What is computed with values of Java's alone, or to be saved; all else follows the model. */
+    /** All other classes compute on the device of the model. */
     @ArchTest
-    static final ArchRule onlyTheseComputeOnTheCpuByThemselves =
+    static final ArchRule onlyTheseClassesChooseTheCpu =
             noClasses()
                     .that()
                     .doNotBelongToAnyOf(
                             Devices.class,
-                            // what libtorch can do here, and scripts, whose numbers are in the text
+                            // capabilities of libtorch, and scripts, which contain their constants
                             Autocast.class,
                             Roofline.class,
                             HostTransfers.class,
@@ -257,9 +264,9 @@ class FloorsTest {
                             ProcessGroup.class,
                             Script.class,
                             TensorMemory.class,
-                            // numbers on their way to a GPU
+                            // values on their way to a GPU
                             Tensors.class,
-                            // files of weights, and how large models are
+                            // checkpoints and model sizes
                             Naming.class,
                             Tensor.class,
                             Weights.class,
@@ -267,7 +274,7 @@ class FloorsTest {
                             Model.class,
                             ModelSummary.class,
                             OperatorBench.class,
-                            // learning rates and the like, which libtorch wants there
+                            // learning rates and other scalars, which libtorch expects on the CPU
                             ModelEma.class,
                             Optimizer.class)
                     .and()
@@ -281,7 +288,7 @@ class FloorsTest {
                     .should()
                     .callMethod(Device.class, "cpu");
 
-    /** There reads are counted: a step waits for one. */
+    /** {@code Tensors} counts reads, because each read makes a training step wait for the GPU. */
     @ArchTest
     static final ArchRule arraysAreReadThroughTensors =
             noClasses()
@@ -302,11 +309,11 @@ class FloorsTest {
                                                             "to[A-Z]\\w*(Array|Buffer)|get(Byte|Boolean|Uint8|Int|Long|Float|Double|String)"))));
 
     /**
-     * DJL makes a tensor of a number, and frees it before the backward pass reads it: gradients are
-     * then of whatever stands in its memory. A number in the text of a script is no tensor.
+     * DJL converts the number to a tensor and frees it before the backward pass reads it, so
+     * gradients are wrong. A constant in a script is not affected.
      */
     @ArchTest
-    static final ArchRule numbersOfProductsStandInScripts =
+    static final ArchRule productsWithConstantsAreScripts =
             noClasses()
                     .that()
                     .resideInAnyPackage(
@@ -322,6 +329,5 @@ class FloorsTest {
                                     .and(target(rawParameterTypes(Number.class))));
 
     @ArchTest
-    static final ArchRule nothingIsStaticThatChanges =
-            fields().that().areStatic().should().beFinal();
+    static final ArchRule staticFieldsAreFinal = fields().that().areStatic().should().beFinal();
 }
