@@ -61,7 +61,9 @@ public final class DwConvSwin extends SwinFamily {
         public Config {
             numHeads = numHeads.map(ImmutableList::copyOf);
             List<Integer> heads = numHeads.orElse(List.of(1, 1, 1, 1));
-            checks(embedDim, heads, mlpRatio).within("kernel_size", kernelSize, 1, 71).throwIfAny();
+            checks(embedDim, heads, mlpRatio)
+                    .inRange("kernel_size", kernelSize, 1, 71)
+                    .throwIfAny();
             checkHeads(heads, embedDim);
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
         }

@@ -80,10 +80,10 @@ public final class DwNet extends SwinFamily {
         /** Checks the values. */
         public Config {
             new Checks()
-                    .within("embed_dim", embedDim, 1, 8192)
-                    .within("window_size", windowSize, 1, 71)
-                    .within("mlp_ratio", mlpRatio, 0.1, 100)
-                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .inRange("embed_dim", embedDim, 1, 8192)
+                    .inRange("window_size", windowSize, 1, 71)
+                    .inRange("mlp_ratio", mlpRatio, 0.1, 100)
+                    .inRange("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
             Checks.require(windowSize % 2 == 1, "window_size", windowSize, "an odd number");
             Checks.require(
@@ -233,7 +233,7 @@ public final class DwNet extends SwinFamily {
         @Override
         protected NDArray forward(NDArray x) {
             NDArray hidden =
-                    Functional.reluInPlace(bn.apply(conv1.apply(Functional.channelMeans(x))));
+                    Functional.reluInPlace(bn.apply(conv1.apply(Functional.globalAvgPool2d(x))));
             ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
             NDArray filters = conv2.apply(hidden);
             return MultiplyAdds.run(

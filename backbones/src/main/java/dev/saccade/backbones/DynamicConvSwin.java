@@ -127,8 +127,8 @@ public final class DynamicConvSwin extends SwinFamily {
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
-                    .within("window_size", windowSize, 1, 128)
-                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .inRange("window_size", windowSize, 1, 128)
+                    .inRange("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
             checkHeads(numHeads, embedDim, windowSize);
         }
@@ -199,7 +199,7 @@ public final class DynamicConvSwin extends SwinFamily {
 
         final Optional<NDArray> bias() {
             int side = region.side();
-            return table.map(t -> RelativePositionBias.within(t.getArray(), side, side));
+            return table.map(t -> RelativePositionBias.ofWindow(t.getArray(), side, side));
         }
     }
 

@@ -68,12 +68,12 @@ public final class Elsa extends Layer {
         /** Checks the values. */
         public Config {
             new Checks()
-                    .within("elsa_kernel", elsaKernel, 1, 49)
-                    .within("dilation", dilation, 1, 100)
-                    .within("group_width", groupWidth, 1, 8192)
-                    .within("lam", lam, -10, 10)
-                    .within("gamma", gamma, -1000, 1000)
-                    .within("elsa_scale", elsaScale, 0, 1000)
+                    .inRange("elsa_kernel", elsaKernel, 1, 49)
+                    .inRange("dilation", dilation, 1, 100)
+                    .inRange("group_width", groupWidth, 1, 8192)
+                    .inRange("lam", lam, -10, 10)
+                    .inRange("gamma", gamma, -1000, 1000)
+                    .inRange("elsa_scale", elsaScale, 0, 1000)
                     .throwIfAny();
             Checks.require(elsaKernel % 2 == 1, "elsa_kernel", elsaKernel, "an odd number");
             Checks.require(

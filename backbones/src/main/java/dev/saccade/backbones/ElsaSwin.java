@@ -84,10 +84,10 @@ public final class ElsaSwin extends SwinFamily {
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
-                    .within("elsa_stages", elsaStages, 0, STAGES)
-                    .within("window_size", windowSize, 1, 128)
-                    .within("qk_scale", qkScale, 0, 1000)
-                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .inRange("elsa_stages", elsaStages, 0, STAGES)
+                    .inRange("window_size", windowSize, 1, 128)
+                    .inRange("qk_scale", qkScale, 0, 1000)
+                    .inRange("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
             checkHeads(numHeads, embedDim, windowSize);
         }

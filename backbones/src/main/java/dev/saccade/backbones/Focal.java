@@ -148,7 +148,7 @@ public final class Focal extends SwinFamily {
             checks(embedDim, numHeads, mlpRatio)
                     .size("image_size", imageSize, imageSize.isEmpty() ? 0 : 2, 2)
                     .each("image_size", imageSize, COARSEST, 16384)
-                    .within("layer_scale", layerScale, -1000, 1000)
+                    .inRange("layer_scale", layerScale, -1000, 1000)
                     .throwIfAny();
             checkHeads(numHeads, embedDim);
             Checks.require(!ape || !imageSize.isEmpty(), "ape", ape, "an image_size with it");

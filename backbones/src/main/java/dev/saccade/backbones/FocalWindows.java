@@ -34,7 +34,7 @@ public record FocalWindows(
         focalWindows = ImmutableList.copyOf(focalWindows);
         expandSizes = ImmutableList.copyOf(expandSizes);
         new Checks()
-                .within("window_size", windowSize, 1, 128)
+                .inRange("window_size", windowSize, 1, 128)
                 .each("focal_levels", focalLevels, StagedTransformer.STAGES, 1, 8)
                 .each("focal_windows", focalWindows, StagedTransformer.STAGES, 1, 151)
                 .each("expand_sizes", expandSizes, StagedTransformer.STAGES, 0, windowSize)

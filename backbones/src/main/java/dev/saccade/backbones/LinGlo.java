@@ -153,8 +153,8 @@ public final class LinGlo extends StagedTransformer {
                     .each("embed_dims", embedDims, STAGES, 1, 65536)
                     .each("num_heads", numHeads, STAGES, 1, 8192)
                     .each("mlp_ratios", mlpRatios, STAGES, 1, 100)
-                    .within("conv_stages", convStages, 0, STAGES)
-                    .within("branches", branches, 0, 100)
+                    .inRange("conv_stages", convStages, 0, STAGES)
+                    .inRange("branches", branches, 0, 100)
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDims);
             Checks.require(

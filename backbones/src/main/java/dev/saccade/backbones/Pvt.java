@@ -73,8 +73,8 @@ public final class Pvt extends StagedTransformer {
                     .each("num_heads", numHeads, STAGES, 1, 8192)
                     .each("mlp_ratios", mlpRatios, STAGES, 1, 100)
                     .each("sr_ratios", srRatios, STAGES, 1, 64)
-                    .within("norm_eps", normEps, 1e-12, 1)
-                    .within("pretrain_img_size", pretrainImgSize, COARSEST, 16384)
+                    .inRange("norm_eps", normEps, 1e-12, 1)
+                    .inRange("pretrain_img_size", pretrainImgSize, COARSEST, 16384)
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDims);
             Checks.require(

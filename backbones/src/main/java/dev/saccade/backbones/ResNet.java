@@ -93,15 +93,15 @@ public final class ResNet extends Backbone {
         public Config {
             outIndices = ImmutableList.copyOf(outIndices);
             new Checks()
-                    .within("stem_channels", stemChannels, 1, 8192)
-                    .within("base_channels", baseChannels, 1, 8192)
-                    .within("groups", groups, 1, 1024)
-                    .within("base_width", baseWidth, 1, 8192)
+                    .inRange("stem_channels", stemChannels, 1, 8192)
+                    .inRange("base_channels", baseChannels, 1, 8192)
+                    .inRange("groups", groups, 1, 1024)
+                    .inRange("base_width", baseWidth, 1, 8192)
                     .size("out_indices", outIndices, 1, 4)
                     .each("out_indices", outIndices, 0, 3)
                     .ascending("out_indices", outIndices)
-                    .within("norm_eps", normEps, 1e-12, 1)
-                    .within("frozen_stages", frozenStages, -1, 4)
+                    .inRange("norm_eps", normEps, 1e-12, 1)
+                    .inRange("frozen_stages", frozenStages, -1, 4)
                     .throwIfAny();
             Checks.require(
                     BLOCKS_OF_DEPTH.containsKey(depth),

@@ -35,7 +35,7 @@ public record StageSettings(
                 .size("out_indices", outIndices, 1, stages)
                 .each("out_indices", outIndices, 0, stages - 1)
                 .ascending("out_indices", outIndices)
-                .within("frozen_stages", frozenStages, -1, stages)
+                .inRange("frozen_stages", frozenStages, -1, stages)
                 .throwIfAny();
     }
 

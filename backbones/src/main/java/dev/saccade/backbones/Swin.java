@@ -87,8 +87,8 @@ public final class Swin extends SwinFamily {
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
-                    .within("window_size", windowSize, 1, 128)
-                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .inRange("window_size", windowSize, 1, 128)
+                    .inRange("pretrain_img_size", pretrainImgSize, 4, 16384)
                     .throwIfAny();
             checkHeads(numHeads, embedDim, windowSize);
         }

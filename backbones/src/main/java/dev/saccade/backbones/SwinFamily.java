@@ -61,9 +61,9 @@ abstract class SwinFamily extends StagedTransformer {
     /** Starts the checks of the common settings. */
     static Checks checks(int embedDim, List<Integer> numHeads, double mlpRatio) {
         return new Checks()
-                .within("embed_dim", embedDim, 1, 8192)
+                .inRange("embed_dim", embedDim, 1, 8192)
                 .each("num_heads", numHeads, STAGES, 1, 8192)
-                .within("mlp_ratio", mlpRatio, 0.1, 100);
+                .inRange("mlp_ratio", mlpRatio, 0.1, 100);
     }
 
     /** Refuses heads that do not divide the channels of their stage. */

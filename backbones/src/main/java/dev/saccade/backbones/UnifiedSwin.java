@@ -110,8 +110,8 @@ public final class UnifiedSwin extends SwinFamily {
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
-                    .within("window_size", windowSize, 1, 128)
-                    .within("kernel_size", kernelSize, 1, 71)
+                    .inRange("window_size", windowSize, 1, 128)
+                    .inRange("kernel_size", kernelSize, 1, 71)
                     .throwIfAny();
             checkHeads(numHeads, embedDim, windowSize);
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");

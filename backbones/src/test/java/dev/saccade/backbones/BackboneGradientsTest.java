@@ -154,7 +154,7 @@ class BackboneGradientsTest {
 
     /** Returns the gradients of all learned parameters, empty where the levels need none. */
     private static NDList gradients(Backbone backbone, NDArray images, int... levels) {
-        return SampleRandom.during(
+        return SampleRandom.call(
                 0,
                 0,
                 new long[] {0, 1},

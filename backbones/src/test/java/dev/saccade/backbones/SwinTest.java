@@ -70,7 +70,7 @@ class SwinTest {
         Swin swin = build(Order.PAD_THEN_SHIFT, 0.5, List.of(0, 1, 3), activationCheckpointing);
         List<NDArray> parameters =
                 swin.namedParameters().values().stream().map(Parameter::getArray).toList();
-        return SampleRandom.during(
+        return SampleRandom.call(
                         1,
                         1,
                         new long[] {3, 4},

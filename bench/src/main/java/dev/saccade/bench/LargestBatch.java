@@ -60,7 +60,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
      * @param most images that are tried
      */
     public static Optional<LargestBatch> find(RunConfig config, Size size, int classes, int most) {
-        Device device = Devices.here().choose(config.device());
+        Device device = Devices.local().choose(config.device());
         double share = device.isGpu() ? USABLE_OF_GPU : USABLE_OF_MACHINE;
         Optional<Long> usable =
                 DeviceMemory.of(device).map(memory -> (long) (share * memory.freeBytes()));

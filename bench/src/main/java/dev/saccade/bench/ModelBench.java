@@ -43,7 +43,7 @@ public final class ModelBench implements AutoCloseable {
         this.config = config;
         this.input = input;
         model = config.model().build(Collections.nCopies(input.classes, "class"));
-        manager = Libtorch.newManager(Devices.here().choose(config.device()));
+        manager = Libtorch.newManager(Devices.local().choose(config.device()));
         model.initialize(manager, 0);
     }
 
@@ -115,9 +115,9 @@ public final class ModelBench implements AutoCloseable {
             Optional<LargestBatch> largest) {
         Runnable once = () -> run(body);
         HostTransfers transfers =
-                HostTransfers.during(
+                HostTransfers.count(
                         () ->
-                                DynamicShapes.avoidedBy(
+                                DynamicShapes.callWithout(
                                         () -> {
                                             once.run();
                                             return once;
@@ -128,7 +128,7 @@ public final class ModelBench implements AutoCloseable {
                 pass,
                 input.images,
                 input.size.toString(),
-                Devices.here().describe(manager.getDevice()),
+                Devices.local().describe(manager.getDevice()),
                 config.precision(),
                 times,
                 sum(transfers.reads()),

@@ -80,7 +80,7 @@ final class BrowseCommand extends BaseCommand {
         Dataset.Config named = run.data().requireTrain();
         Dataset dataset = named.open(run.data().root());
         // Objects are shown, not the label maps beside them, whose classes have no names.
-        TargetKind targets = run.model().head().targets().measured();
+        TargetKind targets = run.model().head().targets().predicted();
         CheckOptions quick =
                 new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
         BrowseFindings faults =

@@ -100,7 +100,7 @@ final class CheckCommand extends BaseCommand {
         String command =
                 isWhole
                         ? "divide it with: " + ConvertibleFolder.divideCommand(folder.root())
-                        : "./saccade new " + Printable.word(folder.root());
+                        : "./saccade new " + Printable.shellWord(folder.root());
         return tell(
                 reports,
                 (isWhole ? "no part of it is set aside to measure on; " : "now try:  ") + command,

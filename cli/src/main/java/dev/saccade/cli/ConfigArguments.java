@@ -119,7 +119,7 @@ final class ConfigArguments {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || OF_DATA.contains(kind)
                 ? Text.format(
-                        "; ./saccade new %s writes one for its labels", Printable.word(folder))
+                        "; ./saccade new %s writes one for its labels", Printable.shellWord(folder))
                 : "";
     }
 

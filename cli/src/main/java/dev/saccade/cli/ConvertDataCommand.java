@@ -105,7 +105,7 @@ final class ConvertDataCommand extends BaseCommand {
                     linked
                             ? "linked, they take no room"
                             : "copied, the disk has no links between the folders");
-            err().println("next: ./saccade new " + Printable.word(out));
+            err().println("next: ./saccade new " + Printable.shellWord(out));
         }
         return 0;
     }

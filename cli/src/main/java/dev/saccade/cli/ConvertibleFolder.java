@@ -79,8 +79,8 @@ record ConvertibleFolder(Path path, SourceFormat format) {
                         : format == SourceFormat.COCO ? "-split" : "-coco";
         return Text.format(
                 "./saccade convert-data %s --out %s%s",
-                Printable.word(path),
-                Printable.word(freeFolder(ending)),
+                Printable.shellWord(path),
+                Printable.shellWord(freeFolder(ending)),
                 isChosen ? " --format " + format.key() : "");
     }
 

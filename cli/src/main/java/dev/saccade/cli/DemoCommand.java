@@ -85,7 +85,7 @@ final class DemoCommand extends BaseCommand {
             throw SaccadeException.user(
                     "interrupted before the detector was trained; go on with: ./saccade train %s"
                             + " --resume",
-                    Printable.word(out));
+                    Printable.shellWord(out));
         }
         Path report =
                 TrainCommand.report(
@@ -95,10 +95,10 @@ final class DemoCommand extends BaseCommand {
                                 scenes),
                         reports,
                         out());
-        predict(out, data.resolve("images"), Devices.here().choose(training.config().device()));
+        predict(out, data.resolve("images"), Devices.local().choose(training.config().device()));
         say(
                 "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
-                report, out.resolve("predictions"), Printable.word(out));
+                report, out.resolve("predictions"), Printable.shellWord(out));
         return 0;
     }
 

@@ -35,7 +35,7 @@ final class InputOptions {
                 Size parsed = new Size(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
                 if (parsed.height() > 0
                         && parsed.width() > 0
-                        && parsed.area() <= ImageInfo.MOST_PIXELS) {
+                        && parsed.area() <= ImageInfo.MAX_PIXELS) {
                     return parsed;
                 }
             }
@@ -44,7 +44,7 @@ final class InputOptions {
         }
         throw SaccadeException.user(
                 "--size %s: expected HEIGHTxWIDTH, such as 800x1344, at most %d million pixels",
-                text, ImageInfo.MOST_PIXELS / 1_000_000);
+                text, ImageInfo.MAX_PIXELS / 1_000_000);
     }
 
     int classes() {

@@ -85,7 +85,7 @@ final class NewCommand extends BaseCommand {
                             ? "its labels should have \"val\" in their name"
                             : "divide it with: " + ConvertibleFolder.divideCommand(folder));
         }
-        String word = Printable.word(file);
+        String word = Printable.shellWord(file);
         say("now try:  ./saccade browse %s%n          ./saccade train %s", word, word);
         return 0;
     }

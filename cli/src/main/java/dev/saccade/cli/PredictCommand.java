@@ -55,7 +55,7 @@ import java.util.function.Consumer;
         })
 final class PredictCommand extends BaseCommand {
 
-    private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MOST_PIXELS / 1_000_000);
+    private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MAX_PIXELS / 1_000_000);
 
     /** Three bytes each are as many as an array may have. */
     private static final int MOST_MILLIONS = Integer.MAX_VALUE / 3 / 1_000_000;
@@ -234,7 +234,7 @@ final class PredictCommand extends BaseCommand {
     }
 
     private long mostPixels() {
-        return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MOST_PIXELS : maxPixels * 1_000_000L;
+        return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MAX_PIXELS : maxPixels * 1_000_000L;
     }
 
     /** Predicts the images of each rank; keeps finished predictions if an error occurs. */

@@ -98,7 +98,7 @@ final class RankLauncher {
                 return 0;
             }
             RankFailure failure = ended.get();
-            if (restart > restarts || !failure.isWorthAnotherStart()) {
+            if (restart > restarts || !failure.isRetryable()) {
                 tell(failure);
                 return failure.isInterruption() ? INTERRUPTED : failure.exitCode();
             }
@@ -136,7 +136,7 @@ final class RankLauncher {
     }
 
     private void tell(RankFailure failure) {
-        if (!failure.isTold()) {
+        if (!failure.isReported()) {
             String rest = failure.log().map(log -> "; more is in " + log.file()).orElse("");
             err.println(Printable.format("saccade: %s%s", failure, rest));
         }

@@ -86,7 +86,7 @@ final class RankOptions {
     }
 
     private List<Map<String, String>> environments() {
-        return RankEnvironment.ofRanksHere(System.getenv(), count.orElseThrow());
+        return RankEnvironment.localRanks(System.getenv(), count.orElseThrow());
     }
 
     /**
@@ -179,7 +179,7 @@ final class RankOptions {
                         .map(ProcessGroup::join)
                         .orElseGet(ProcessGroup::alone)) {
             try {
-                return ProcessGroup.during(ranks, () -> work.apply(ranks));
+                return ProcessGroup.with(ranks, () -> work.apply(ranks));
             } catch (RuntimeException | Error e) {
                 ranks.fail(e instanceof SaccadeException ? e.getMessage() : e.toString());
                 throw e;

@@ -141,7 +141,7 @@ public final class Saccade extends BaseCommand {
     private static int report(
             Exception thrown, CommandLine command, CommandLine.ParseResult arguments) {
         Exception error =
-                OutOfMemory.ELSEWHERE
+                OutOfMemory.OTHER
                         .of(thrown)
                         .or(() -> PartFailure.of(thrown))
                         .map(Exception.class::cast)

@@ -41,7 +41,7 @@ final class ServeCommand extends BaseCommand {
     private static final int MEGABYTE = 1 << 20;
     private static final int MEGAPIXEL = 1_000_000;
     private static final int MOST_MEGABYTES = ServerLimits.MOST_UPLOAD_BYTES / MEGABYTE;
-    private static final int MOST_MEGAPIXELS = (int) (ImageInfo.MOST_PIXELS / MEGAPIXEL);
+    private static final int MOST_MEGAPIXELS = (int) (ImageInfo.MAX_PIXELS / MEGAPIXEL);
     private static final int MOST_TOGETHER = 1000;
 
     /** What a browser sends: never a path, nor a last slash. */
@@ -156,13 +156,13 @@ final class ServeCommand extends BaseCommand {
     private void requireSound() {
         Checks checks =
                 new Checks()
-                        .within("--port", port, 0, 0xFFFF)
-                        .within("--together", together, 1, MOST_TOGETHER)
-                        .within("--max-batch", maxBatch, 1, MOST_TOGETHER)
-                        .within("--max-queue", queue, 1, ServerLimits.MOST_QUEUE)
-                        .within("--max-upload", megabytes, 1, MOST_MEGABYTES)
-                        .within("--max-pixels", megapixels, 1, MOST_MEGAPIXELS)
-                        .within(
+                        .inRange("--port", port, 0, 0xFFFF)
+                        .inRange("--together", together, 1, MOST_TOGETHER)
+                        .inRange("--max-batch", maxBatch, 1, MOST_TOGETHER)
+                        .inRange("--max-queue", queue, 1, ServerLimits.MOST_QUEUE)
+                        .inRange("--max-upload", megabytes, 1, MOST_MEGABYTES)
+                        .inRange("--max-pixels", megapixels, 1, MOST_MEGAPIXELS)
+                        .inRange(
                                 "--timeout",
                                 seconds,
                                 1,

@@ -108,7 +108,7 @@ final class TrainCommand extends BaseCommand {
         if (trained.reports.isPresent()) {
             String subtitle = subtitle(training.config());
             Path report = report(folder, subtitle, trained.reports.get(), out());
-            String word = Printable.word(folder);
+            String word = Printable.shellWord(folder);
             say(
                     "report: %s%n"
                             + "now try:  ./saccade predict %s PHOTO%n"
@@ -166,7 +166,7 @@ final class TrainCommand extends BaseCommand {
                     RankLog.START + "rank %d of %d, computing on %s%n",
                     group.rank(),
                     group.worldSize(),
-                    Devices.here().describe(group.device(settings.device())));
+                    Devices.local().describe(group.device(settings.device())));
             Outcome outcome = train(training, folder, resume, () -> {});
             err.println(RankLog.START + Ascii.toLowerCase(outcome.name()));
             return new Trained(outcome, Optional.empty());
@@ -181,7 +181,7 @@ final class TrainCommand extends BaseCommand {
                 () ->
                         say(
                                 "interrupted; go on%s with: ./saccade train %s --resume%s",
-                                asBefore, Printable.word(folder), nproc);
+                                asBefore, Printable.shellWord(folder), nproc);
         Outcome outcome = train(training, folder, resume, goOn, new TrainProgress());
         return new Trained(outcome, Optional.of(reports));
     }
@@ -231,7 +231,7 @@ final class TrainCommand extends BaseCommand {
         EvalCommand.forReport(
                         config,
                         RunEvaluation.EXAMPLES,
-                        file -> TrainedModel.load(file, Devices.here().choose(config.device())),
+                        file -> TrainedModel.load(file, Devices.local().choose(config.device())),
                         metrics -> metrics.tables().forEach(out::println))
                 .keep(folder, config, subtitle, reports);
         out.flush();

@@ -140,7 +140,7 @@ final class ViewOptions {
         Optional<Tiles> wanted = Optional.empty();
         try {
             wanted = size.map(edges -> new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
-        } catch (Checks.Refusal e) {
+        } catch (Checks.InvalidSettings e) {
             problems.addAll(e.problems());
         }
         problems.throwIfAny("--tiles");

@@ -88,7 +88,7 @@ class RankLauncherTest {
     private static RankLauncher launcher(Path folder, PrintWriter err) {
         return new RankLauncher(
                 new RankProcesses(folder.resolve("ranks"), Duration.ofMillis(500)),
-                () -> RankEnvironment.ofRanksHere(Map.of(), 2),
+                () -> RankEnvironment.localRanks(Map.of(), 2),
                 err);
     }
 

@@ -271,9 +271,9 @@ final class Binding {
         try {
             Object made = Records.make(type, values);
             return failed.isEmpty() ? Optional.of(made) : Optional.empty();
-        } catch (Checks.Refusal e) {
+        } catch (Checks.InvalidSettings e) {
             e.problems().stream()
-                    .filter(each -> failed.isEmpty() || each.isOfOneSetting())
+                    .filter(each -> failed.isEmpty() || each.isSingleSetting())
                     .filter(each -> !failed.contains(ConfigNode.steps(each.key()).get(0)))
                     .forEach(each -> problem(site.of(each), each.message()));
         } catch (IllegalArgumentException e) {

@@ -40,7 +40,7 @@ record Recipe(
 
         Section {
             new Checks()
-                    .within("depth", depth, 1, 1000)
+                    .inRange("depth", depth, 1, 1000)
                     .each("out_indices", outIndices, 0, 3)
                     .throwIfAny();
         }

@@ -221,7 +221,7 @@ public final class ConfigGenerator {
                       # val: there is no validation set, so the model is not evaluated;
                       # ./saccade convert-data %s --out DIR splits the images.
                     """,
-                    Printable.word(folder.root()));
+                    Printable.shellWord(folder.root()));
         }
         double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
         double small = contents.smallObject() * factor;

@@ -17,7 +17,7 @@ public record Machine(boolean gpu, int cores, long bytes) {
 
     /** Returns the machine at hand. */
     public static Machine here() {
-        Device device = Devices.here().choose(Devices.AUTO);
+        Device device = Devices.local().choose(Devices.AUTO);
         return new Machine(
                 device.isGpu(),
                 Runtime.getRuntime().availableProcessors(),

@@ -26,12 +26,12 @@ public final class Checks {
      *
      * @param key the setting, or an item or setting below it: {@code depths[1]}
      * @param message without the key: {@code got 700, expected at most 500}
-     * @param isOfOneSetting whether no other setting is involved
+     * @param isSingleSetting whether no other setting is involved
      */
-    public record Problem(String key, String message, boolean isOfOneSetting) {
+    public record Problem(String key, String message, boolean isSingleSetting) {
 
         private Problem below(String section) {
-            return new Problem(section + "." + key, message, isOfOneSetting);
+            return new Problem(section + "." + key, message, isSingleSetting);
         }
 
         @Override
@@ -41,13 +41,13 @@ public final class Checks {
     }
 
     /** Thrown when a record rejects settings; the message has one line for each problem. */
-    public static final class Refusal extends IllegalArgumentException {
+    public static final class InvalidSettings extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1L;
 
         private final transient ImmutableList<Problem> problems;
 
-        private Refusal(List<Problem> problems) {
+        private InvalidSettings(List<Problem> problems) {
             super(problems.stream().map(Problem::toString).collect(joining(lineSeparator())));
             this.problems = ImmutableList.copyOf(problems);
         }
@@ -58,23 +58,23 @@ public final class Checks {
         }
 
         /** Returns the same problems with keys below a section such as {@code necks[0]}. */
-        public Refusal below(String section) {
-            return new Refusal(problems.stream().map(each -> each.below(section)).toList());
+        public InvalidSettings below(String section) {
+            return new InvalidSettings(problems.stream().map(each -> each.below(section)).toList());
         }
     }
 
-    private static final int MOST_SHOWN = 10;
+    private static final int MAX_SHOWN = 10;
 
     private final List<Problem> problems = new ArrayList<>();
 
     /** Requires a number within bounds, both included. */
-    public Checks within(String key, Number value, double least, double most) {
+    public Checks inRange(String key, Number value, double least, double most) {
         return number(key, value, value.doubleValue() < least, "at least", least, most);
     }
 
     /** Requires a number, if present, within bounds, both included. */
-    public Checks within(String key, Optional<? extends Number> value, double least, double most) {
-        value.ifPresent(number -> within(key, number, least, most));
+    public Checks inRange(String key, Optional<? extends Number> value, double least, double most) {
+        value.ifPresent(number -> inRange(key, number, least, most));
         return this;
     }
 
@@ -88,14 +88,14 @@ public final class Checks {
         boolean tooLarge = !(value.doubleValue() < bound);
         return tooLarge
                 ? add(key, value, "less than " + plain(bound))
-                : within(key, value, least, bound);
+                : inRange(key, value, least, bound);
     }
 
     /** Requires numbers within bounds, both included; reports the first violation. */
     public Checks each(String key, List<? extends Number> values, double least, double most) {
         int before = problems.size();
         for (int i = 0; i < values.size() && problems.size() == before; i++) {
-            within(key + "[" + i + "]", values.get(i), least, most);
+            inRange(key + "[" + i + "]", values.get(i), least, most);
         }
         return this;
     }
@@ -130,7 +130,7 @@ public final class Checks {
         String bound = least == most ? "" : size < least ? "at least " : "at most ";
         return add(
                 key,
-                size > MOST_SHOWN ? size + " values" : values,
+                size > MAX_SHOWN ? size + " values" : values,
                 "a list of " + bound + (size < least ? least : most));
     }
 
@@ -163,11 +163,11 @@ public final class Checks {
     /**
      * Throws the collected problems.
      *
-     * @throws Refusal if there are any
+     * @throws InvalidSettings if there are any
      */
     public void throwIfAny() {
         if (!problems.isEmpty()) {
-            throw new Refusal(problems);
+            throw new InvalidSettings(problems);
         }
     }
 
@@ -176,13 +176,14 @@ public final class Checks {
      *
      * @param key the setting to report
      * @param expected its expected value
-     * @throws Refusal if they do not fit
+     * @throws InvalidSettings if they do not fit
      */
     @FormatMethod
     public static void require(
             boolean fits, String key, Object value, @FormatString String expected, Object... args) {
         if (!fits) {
-            throw new Refusal(List.of(problem(key, value, Text.format(expected, args), false)));
+            throw new InvalidSettings(
+                    List.of(problem(key, value, Text.format(expected, args), false)));
         }
     }
 }

@@ -18,7 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * NVIDIA's driver, as it tells of itself and of its GPUs; no libtorch is needed to ask it.
+ * NVIDIA's driver, as it tells of itself and of its GPUs; no libtorch is needed to query it.
  *
  * @param installed whether its library is there
  * @param fault why it cannot be used, if it is there and cannot
@@ -61,24 +61,24 @@ public record CudaDriver(
     private static final int NO_DEVICE = 100;
     private static final int LONGEST_NAME = 256;
 
-    private static final Supplier<CudaDriver> HERE = Suppliers.memoize(CudaDriver::ask);
+    private static final Supplier<CudaDriver> LOCAL = Suppliers.memoize(CudaDriver::query);
 
     /** What the driver answers instead of what it was asked. */
-    private static final class Refusal extends RuntimeException {
+    private static final class DriverError extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
 
         private final int error;
 
-        Refusal(int error, String message) {
+        DriverError(int error, String message) {
             super(message);
             this.error = error;
         }
     }
 
     /** Returns the driver of this machine. */
-    public static CudaDriver here() {
-        return HERE.get();
+    public static CudaDriver local() {
+        return LOCAL.get();
     }
 
     private static NativeLibrary library() {
@@ -86,7 +86,7 @@ public record CudaDriver(
         return NativeLibrary.getInstance(isWindows ? "nvcuda" : "libcuda.so.1");
     }
 
-    private static CudaDriver ask() {
+    private static CudaDriver query() {
         NativeLibrary library;
         try {
             library = library();
@@ -105,7 +105,7 @@ public record CudaDriver(
                 gpus.add(gpu(library, number(library, "cuDeviceGet", i)));
             }
             return new CudaDriver(true, Optional.empty(), version, cuda, gpus.build());
-        } catch (Refusal e) {
+        } catch (DriverError e) {
             Optional<String> fault =
                     Optional.of(e.getMessage()).filter(message -> e.error != NO_DEVICE);
             return new CudaDriver(true, fault, version, cuda, List.of());
@@ -151,7 +151,7 @@ public record CudaDriver(
                 call(library, "cuCtxPopCurrent_v2", new PointerByReference());
                 call(library, "cuDevicePrimaryCtxRelease_v2", device);
             }
-        } catch (Refusal | UnsatisfiedLinkError e) {
+        } catch (DriverError | UnsatisfiedLinkError e) {
             return Optional.empty();
         }
     }
@@ -172,7 +172,7 @@ public record CudaDriver(
             PointerByReference name = new PointerByReference();
             int unknown =
                     library.getFunction("cuGetErrorName").invokeInt(new Object[] {error, name});
-            throw new Refusal(
+            throw new DriverError(
                     error,
                     Text.format(
                             "%s: %s",

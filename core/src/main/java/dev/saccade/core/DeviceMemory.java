@@ -25,7 +25,7 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
     /** Returns that of a device at this moment; nothing where its driver does not tell. */
     public static Optional<DeviceMemory> of(Device device) {
         return device.isGpu()
-                ? CudaDriver.here().memory(device.getDeviceId())
+                ? CudaDriver.local().memory(device.getDeviceId())
                 : Optional.of(ofMachine());
     }
 

@@ -33,9 +33,9 @@ public final class Devices {
 
     private static final Pattern NAME = Pattern.compile("auto|cpu|cuda(?::(\\d{1,3}))?");
 
-    private static final Supplier<Devices> HERE =
+    private static final Supplier<Devices> LOCAL =
             Suppliers.memoize(
-                    () -> new Devices(Libtorch.build(), CudaDriver.here(), Devices::compute));
+                    () -> new Devices(Libtorch.build(), CudaDriver.local(), Devices::compute));
 
     private final LibtorchBuild libtorch;
     private final CudaDriver driver;
@@ -54,8 +54,8 @@ public final class Devices {
     }
 
     /** Returns those of this machine. */
-    public static Devices here() {
-        return HERE.get();
+    public static Devices local() {
+        return LOCAL.get();
     }
 
     private static void compute(Device device) {

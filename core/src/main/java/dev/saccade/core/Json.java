@@ -57,9 +57,9 @@ public final class Json {
     }
 
     /** Returns where a text is no JSON; what breaks a limit is where the parser has stopped. */
-    public static JsonLocation place(JsonProcessingException fault, JsonParser parser) {
-        JsonLocation told = fault.getLocation();
-        return told == null ? parser.currentLocation() : told;
+    public static JsonLocation location(JsonProcessingException fault, JsonParser parser) {
+        JsonLocation found = fault.getLocation();
+        return found == null ? parser.currentLocation() : found;
     }
 
     /**

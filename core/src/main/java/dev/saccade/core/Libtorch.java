@@ -56,7 +56,7 @@ public final class Libtorch {
         NativePlatform.requireGlibc("libtorch");
         try {
             OpenMp.limitSpinning();
-            Optional<LibtorchSource> named = LibtorchSource.named(CudaDriver.here());
+            Optional<LibtorchSource> named = LibtorchSource.fromEnvironment(CudaDriver.local());
             if (named.isPresent()) {
                 return load(named.get());
             }
@@ -72,7 +72,7 @@ public final class Libtorch {
 
     private static Engine load(LibtorchSource named) throws IOException {
         String classifier = Platform.fromSystem("pytorch").getClassifier();
-        Path ofDjl = named.announce(cache(), classifier);
+        Path ofDjl = named.configureDjl(cache(), classifier);
         if (Files.isDirectory(ofDjl)) {
             NativeLibrary.requirePrivate(ofDjl);
         }

@@ -51,7 +51,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
      *
      * @throws SaccadeException of kind user, if it does not fit
      */
-    static Optional<LibtorchSource> named(CudaDriver driver) {
+    static Optional<LibtorchSource> fromEnvironment(CudaDriver driver) {
         String value = Utils.getEnvOrSystemProperty(VARIABLE, "").strip();
         if (value.isEmpty()) {
             return Optional.empty();
@@ -177,7 +177,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
     }
 
     /** Tells DJL, and returns where it will keep its own library. */
-    Path announce(Path cache, String classifier) {
+    Path configureDjl(Path cache, String classifier) {
         settings.forEach(System::setProperty);
         return cache.resolve(settings.get(VERSION) + "-" + settings.get(FLAVOR) + "-" + classifier);
     }

@@ -15,26 +15,26 @@ import java.util.regex.Pattern;
  */
 public enum OutOfMemory {
     /** While a model is made and given its weights. */
-    IN_LOADING("free some, or take a smaller model"),
+    LOADING("free some, or take a smaller model"),
 
     /** While a model is trained. */
-    IN_TRAINING(
+    TRAINING(
             "lower data.batch_size, for which accumulation makes up, set"
                     + " model.backbone.activation_checkpointing=true if the backbone has it, or"
                     + " train at smaller scales, those of resize in data.train_transforms"),
 
     /** While photographs are read and looked at. */
-    IN_PREDICTION(
+    PREDICTION(
             "use smaller images (resize in data.val_transforms, scales of test-time augmentation),"
                     + " or fewer at a time"),
 
     /** While an image is read. */
-    IN_READING("make the image smaller, or read fewer at a time"),
+    READING("make the image smaller, or read fewer at a time"),
 
     /** Anywhere else. */
-    ELSEWHERE("free some, or ask for less at a time");
+    OTHER("free some, or ask for less at a time");
 
-    private static final Pattern IN_WORDS =
+    private static final Pattern MESSAGE =
             Pattern.compile(
                     "[^\\n]*(can't allocate memory|out of memory|bad_alloc|_ALLOC_FAILED"
                             + "|Insufficient memory|Storage size calculation overflowed)[^\\n]*");
@@ -50,8 +50,8 @@ public enum OutOfMemory {
      *
      * @throws SaccadeException of kind user that says what to do, if memory runs out
      */
-    public <T> T told(Supplier<T> work) {
-        return told(work, () -> "");
+    public <T> T call(Supplier<T> work) {
+        return call(work, () -> "");
     }
 
     /**
@@ -60,13 +60,13 @@ public enum OutOfMemory {
      * @param facts what is known of what it needed
      * @throws SaccadeException of kind user that says what to do, if memory runs out
      */
-    public <T> T told(Supplier<T> work, Supplier<String> facts) {
+    public <T> T call(Supplier<T> work, Supplier<String> facts) {
         try {
             return work.get();
         } catch (RuntimeException | OutOfMemoryError e) {
-            Optional<SaccadeException> told = of(e, facts);
-            if (told.isPresent()) {
-                throw told.get();
+            Optional<SaccadeException> reported = of(e, facts);
+            if (reported.isPresent()) {
+                throw reported.get();
             }
             throw e;
         }
@@ -98,7 +98,7 @@ public enum OutOfMemory {
     /**
      * Returns whether what was missing is memory of Java's heap, of which {@code -Xmx} has more.
      */
-    public static boolean isOfHeap(Throwable error) {
+    public static boolean isJavaHeap(Throwable error) {
         return Throwables.getCausalChain(error).stream()
                 .anyMatch(OutOfMemoryError.class::isInstance);
     }
@@ -114,7 +114,7 @@ public enum OutOfMemory {
         if (error instanceof OutOfMemoryError) {
             return Optional.of(error.getMessage() + "; -Xmx gives Java more");
         }
-        Matcher words = IN_WORDS.matcher(String.valueOf(error.getMessage()));
+        Matcher words = MESSAGE.matcher(String.valueOf(error.getMessage()));
         return words.find() ? Optional.of(words.group().strip()) : Optional.empty();
     }
 }

@@ -95,7 +95,7 @@ public final class Printable {
     }
 
     /** Returns a path as a shell takes it for one word, for commands to be pasted. */
-    public static String word(Path path) {
+    public static String shellWord(Path path) {
         String text = path.toString();
         return text.matches("[A-Za-z0-9_./:@%+,=-]+")
                 ? text

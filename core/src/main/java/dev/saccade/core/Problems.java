@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 public final class Problems implements Printable.Lines {
 
     /** Who has mended so many looks again anyway. */
-    private static final int MOST_SHOWN = 50;
+    private static final int MAX_SHOWN = 50;
 
     private final List<String> messages = new ArrayList<>();
 
@@ -62,10 +62,10 @@ public final class Problems implements Printable.Lines {
         String start = messages.size() == 1 ? " " : System.lineSeparator() + "  - ";
         String shown =
                 messages.stream()
-                        .limit(MOST_SHOWN)
+                        .limit(MAX_SHOWN)
                         .map(message -> start + message)
                         .collect(Collectors.joining());
-        int more = messages.size() - MOST_SHOWN;
+        int more = messages.size() - MAX_SHOWN;
         return more > 0 ? Text.format("%s%sand %d more", shown, start, more) : shown;
     }
 }

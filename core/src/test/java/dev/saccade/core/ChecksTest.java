@@ -16,10 +16,10 @@ class ChecksTest {
     void tellsAllMistakesByTheirKeys() {
         Checks checks =
                 new Checks()
-                        .within("stacked_convs", 2_000_000_000, 0, 100)
-                        .within("num_outs", -1L, 1, 16)
-                        .within("patience", Optional.of(0), 1, 1e6)
-                        .within("ratio", Double.NaN, 0, 1)
+                        .inRange("stacked_convs", 2_000_000_000, 0, 100)
+                        .inRange("num_outs", -1L, 1, 16)
+                        .inRange("patience", Optional.of(0), 1, 1e6)
+                        .inRange("ratio", Double.NaN, 0, 1)
                         .above("epsilon", 0.0, 0, 0.5)
                         .above("power", Double.POSITIVE_INFINITY, 0, 100)
                         .below("momentum", 1.0, 0, 1)
@@ -29,7 +29,8 @@ class ChecksTest {
                         .size("scales", List.of(), 1, 9)
                         .size("classes", Collections.nCopies(20, "a"), 1, 9)
                         .ascending("milestones", List.of(8, 8));
-        Checks.Refusal refusal = assertThrows(Checks.Refusal.class, checks::throwIfAny);
+        Checks.InvalidSettings refusal =
+                assertThrows(Checks.InvalidSettings.class, checks::throwIfAny);
         assertEquals(
                 List.of(
                         "stacked_convs: got 2000000000, expected at most 100",
@@ -53,9 +54,9 @@ class ChecksTest {
     void boundsAreIncludedWhereItSaysSo() {
         Checks checks =
                 new Checks()
-                        .within("a", 0, 0, 100)
-                        .within("b", 100, 0, 100)
-                        .within("c", Optional.<Long>empty(), 1, 2)
+                        .inRange("a", 0, 0, 100)
+                        .inRange("b", 100, 0, 100)
+                        .inRange("c", Optional.<Long>empty(), 1, 2)
                         .above("d", 100.0, 0, 100)
                         .below("e", 0.0, 0, 1)
                         .each("f", List.of(), 1, 2)

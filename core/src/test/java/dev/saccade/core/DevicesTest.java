@@ -179,8 +179,8 @@ class DevicesTest {
 
     @Test
     void theMachineAtHandHasACpu() {
-        assertSame(Device.cpu(), Devices.here().choose("cpu"));
-        Device auto = Devices.here().choose("auto");
-        assertEquals(auto, Devices.here().require(auto));
+        assertSame(Device.cpu(), Devices.local().choose("cpu"));
+        Device auto = Devices.local().choose("auto");
+        assertEquals(auto, Devices.local().require(auto));
     }
 }

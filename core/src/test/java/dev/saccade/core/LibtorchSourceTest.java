@@ -69,7 +69,7 @@ class LibtorchSourceTest {
 
     private static Optional<LibtorchSource> named(Object value, CudaDriver driver) {
         System.setProperty(LibtorchSource.VARIABLE, value.toString());
-        return LibtorchSource.named(driver);
+        return LibtorchSource.fromEnvironment(driver);
     }
 
     private static void assertRefused(String message, Object value, CudaDriver driver) {
@@ -84,7 +84,7 @@ class LibtorchSourceTest {
 
     @Test
     void nothingIsNamedByDefault() {
-        assertEquals(Optional.empty(), LibtorchSource.named(DRIVER));
+        assertEquals(Optional.empty(), LibtorchSource.fromEnvironment(DRIVER));
         assertEquals(Optional.empty(), named(" ", DRIVER));
     }
 

@@ -26,7 +26,7 @@ class OutOfMemoryTest {
 
     private static void assertTold(String reason, Supplier<?> work) {
         SaccadeException e =
-                assertThrows(SaccadeException.class, () -> OutOfMemory.IN_TRAINING.told(work));
+                assertThrows(SaccadeException.class, () -> OutOfMemory.TRAINING.call(work));
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(e.getMessage().contains("out of memory: lower data.batch_size"), e.getMessage());
         assertTrue(e.getMessage().contains(reason), e.getMessage());
@@ -96,9 +96,9 @@ class OutOfMemoryTest {
                 assertThrows(
                         SaccadeException.class,
                         () ->
-                                OutOfMemory.IN_TRAINING.told(
+                                OutOfMemory.TRAINING.call(
                                         () ->
-                                                OutOfMemory.IN_LOADING.told(
+                                                OutOfMemory.LOADING.call(
                                                         () -> new long[Integer.MAX_VALUE])));
         assertTrue(e.getMessage().contains("take a smaller model"), e.getMessage());
     }
@@ -110,7 +110,7 @@ class OutOfMemoryTest {
                 assertThrows(
                         RuntimeException.class,
                         () ->
-                                OutOfMemory.IN_TRAINING.told(
+                                OutOfMemory.TRAINING.call(
                                         () -> {
                                             throw bug;
                                         }));

@@ -43,7 +43,7 @@ public record CheckOptions(
 
     /** Creates options for any number of semantic classes. */
     public CheckOptions(Depth depth, TargetKind targets, int threads, Runnable onImage) {
-        this(depth, targets, LabelMap.MOST_CLASSES, List.of(), CheckedFiles.NONE, threads, onImage);
+        this(depth, targets, LabelMap.MAX_CLASSES, List.of(), CheckedFiles.NONE, threads, onImage);
     }
 
     /** Creates options that read pixels or headers. */
@@ -66,7 +66,7 @@ public record CheckOptions(
     /** Returns the options for a data set that is evaluated, not trained on. */
     public CheckOptions measured() {
         return new CheckOptions(
-                depth, targets.measured(), semanticClasses, transforms, files, threads, onImage);
+                depth, targets.predicted(), semanticClasses, transforms, files, threads, onImage);
     }
 
     /** Returns the options for images that go through other transforms. */

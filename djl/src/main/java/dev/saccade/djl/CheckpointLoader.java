@@ -84,7 +84,7 @@ final class CheckpointLoader extends BaseModelLoader {
                         .optArguments(arguments)
                         .optOptions(options);
         if (criteria.getDevice() == null) {
-            builder.optDevice(Devices.here().choose(Devices.AUTO));
+            builder.optDevice(Devices.local().choose(Devices.AUTO));
         }
         if (criteria.getTranslatorFactory() == null) {
             builder.optTranslatorFactory(new SaccadeTranslatorFactory());

@@ -133,7 +133,7 @@ final class DetectionResponse implements ResponseFormat<Instances> {
         int bottom = Math.max((int) Math.ceil(boxes.y2(i)), top + 1);
         float[][] pixels = new float[bottom - top][right - left];
         mask.crop(top, left, new Size(bottom - top, right - left))
-                .forEachStretch(
+                .forEachColumnRun(
                         (x, first, end) -> {
                             for (int y = first; y < end; y++) {
                                 pixels[y][x] = 1;

@@ -57,7 +57,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     public NDList processInput(TranslatorContext context, I input) {
         NDManager manager = context.getNDManager();
         try {
-            return OutOfMemory.IN_PREDICTION.told(() -> views(photo.apply(input), manager));
+            return OutOfMemory.PREDICTION.call(() -> views(photo.apply(input), manager));
         } catch (SaccadeException e) {
             context.setAttachment(REFUSAL, e);
             return new NDList();

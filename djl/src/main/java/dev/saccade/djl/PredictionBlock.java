@@ -59,7 +59,7 @@ final class PredictionBlock<P> extends Module {
 
     @Override
     public NDList call(NDList inputs) {
-        return OutOfMemory.IN_PREDICTION.told(() -> predict(inputs));
+        return OutOfMemory.PREDICTION.call(() -> predict(inputs));
     }
 
     private NDList predict(NDList inputs) {
@@ -68,7 +68,7 @@ final class PredictionBlock<P> extends Module {
         Size original = views.get(0).images().get(0).original();
         return format.arrays(
                 Autocast.call(
-                        spec.precision(), manager.getDevice(), () -> model.predictViews(views)),
+                        spec.precision(), manager.getDevice(), () -> model.predictAugmented(views)),
                 original,
                 manager);
     }

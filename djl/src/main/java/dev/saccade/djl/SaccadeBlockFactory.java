@@ -53,7 +53,7 @@ public final class SaccadeBlockFactory implements BlockFactory {
         Path file = file(model, folder, arguments);
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = spec(checkpoint, file, argument(arguments, RECIPE));
-        Devices.here().require(model.getNDManager().getDevice());
+        Devices.local().require(model.getNDManager().getDevice());
         return PredictionBlock.of(
                 spec,
                 spec.restore(checkpoint, file.toString(), model.getNDManager()),

@@ -55,7 +55,7 @@ final class ViewArrays {
                 ImageInfo.of(size(facts, 0))
                         .resized(size(facts, 2), (float) facts[6], (float) facts[7])
                         .padded(size(facts, 4));
-        return facts[8] == 0 ? info : info.mirrored();
+        return facts[8] == 0 ? info : info.flipHorizontal();
     }
 
     private static Size size(double[] facts, int first) {

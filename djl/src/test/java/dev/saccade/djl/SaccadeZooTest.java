@@ -213,7 +213,7 @@ class SaccadeZooTest {
                         .setTypes(Path.class, DetectedObjects.class)
                         .optModelZoo(SaccadeZoo.open(checkpoint));
         try (ZooModel<Path, DetectedObjects> auto = criteria.build().loadModel()) {
-            assertEquals(Devices.here().choose("auto"), auto.getNDManager().getDevice());
+            assertEquals(Devices.local().choose("auto"), auto.getNDManager().getDevice());
         }
         try (ZooModel<Path, DetectedObjects> cpu =
                 criteria.optDevice(Device.cpu()).build().loadModel()) {

@@ -34,7 +34,7 @@ public final class CountingError implements Evaluator<Instances> {
 
         /** Checks the score. */
         public Config {
-            new Checks().within("min_score", minScore, 0, 1).throwIfAny();
+            new Checks().inRange("min_score", minScore, 0, 1).throwIfAny();
         }
 
         @Override

@@ -85,7 +85,8 @@ final class ModelRecorder {
             Supplier<Tracer.Recording> record =
                     () -> Tracer.record(inputs, () -> outputs(images, sizes));
             Tracer.Recording recording =
-                    Autocast.call(precision, Device.cpu(), () -> OperatorLibrary.portably(record));
+                    Autocast.call(
+                            precision, Device.cpu(), () -> OperatorLibrary.callPortable(record));
             Graph graph = Recordings.graph(recording, parameters);
             recording.constants().close();
             return graph;

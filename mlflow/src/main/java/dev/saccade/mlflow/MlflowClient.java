@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.google.common.annotations.VisibleForTesting;
 import com.google.common.base.Ascii;
 
-import dev.saccade.core.ServerFault;
+import dev.saccade.core.ServerException;
 import dev.saccade.core.Text;
 
 import java.io.ByteArrayOutputStream;
@@ -104,10 +104,10 @@ final class MlflowClient {
         return text(post("runs/create", run), "/run/info/run_id");
     }
 
-    private static String text(JsonNode response, String path) throws ServerFault {
+    private static String text(JsonNode response, String path) throws ServerException {
         String found = response.at(path).asText();
         if (found.isEmpty()) {
-            throw new ServerFault("answers without " + path.substring(1) + "; is it MLflow?");
+            throw new ServerException("answers without " + path.substring(1) + "; is it MLflow?");
         }
         return found;
     }
@@ -167,16 +167,16 @@ final class MlflowClient {
         try {
             return JSON.readTree(response);
         } catch (JsonProcessingException e) {
-            throw new ServerFault("answers with what is no JSON; is it MLflow?");
+            throw new ServerException("answers with what is no JSON; is it MLflow?");
         }
     }
 
-    private HttpRequest.Builder request(String call) throws ServerFault {
+    private HttpRequest.Builder request(String call) throws ServerException {
         HttpRequest.Builder request;
         try {
             request = HttpRequest.newBuilder(URI.create(root + call));
         } catch (IllegalArgumentException e) {
-            throw new ServerFault("names a run or a file in a way that no address can have");
+            throw new ServerException("names a run or a file in a way that no address can have");
         }
         request.header("Content-Type", "application/json");
         return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
@@ -189,7 +189,7 @@ final class MlflowClient {
                     Text.format(
                             "answers %d: %s",
                             status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
-            throw status == 400 ? new Refusal(message) : new ServerFault(message);
+            throw status == 400 ? new Refusal(message) : new ServerException(message);
         }
         return response.body();
     }
@@ -200,10 +200,10 @@ final class MlflowClient {
         try {
             return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            throw ServerFault.of(e);
+            throw ServerException.of(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new ServerFault("the run is being ended");
+            throw new ServerException("the run is being ended");
         } finally {
             response.cancel(true);
         }
@@ -218,7 +218,7 @@ final class MlflowClient {
                                         bytes -> {
                                             if (body.size() + bytes.length > MOST_BYTES) {
                                                 throw new UncheckedIOException(
-                                                        new ServerFault("answers without end"));
+                                                        new ServerException("answers without end"));
                                             }
                                             body.writeBytes(bytes);
                                         })),

@@ -9,7 +9,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 
-import dev.saccade.core.ServerFault;
+import dev.saccade.core.ServerException;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,7 +50,8 @@ class MlflowClientTest {
         server.createContext("/", answer);
         String uri = "http://localhost:" + server.getAddress().getPort() + "/";
         MlflowClient client = new MlflowClient(uri, "", patience);
-        ServerFault fault = assertThrows(ServerFault.class, () -> client.createRun("7", "run"));
+        ServerException fault =
+                assertThrows(ServerException.class, () -> client.createRun("7", "run"));
         assertEquals(expected, fault.getMessage());
     }
 

@@ -109,7 +109,7 @@ public final class DetectionModel extends Model<Instances> {
         if (views.size() == 1) {
             return inference(views.get(0)).get(0);
         }
-        return head.predictViews(
+        return head.predictAugmented(
                 views.stream().map(view -> features(view.pixels())).toList(),
                 views.stream().map(view -> view.images().get(0)).toList());
     }

@@ -62,7 +62,7 @@ public final class Detector extends TrainedModel<Instances> {
      * @throws SaccadeException if the file cannot be read or holds no detector
      */
     public static Detector load(Path file) {
-        return load(file, Devices.here().choose(Devices.AUTO));
+        return load(file, Devices.local().choose(Devices.AUTO));
     }
 
     /**

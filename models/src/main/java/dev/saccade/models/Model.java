@@ -80,7 +80,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         M module;
         try {
             module = build.get();
-        } catch (Checks.Refusal e) {
+        } catch (Checks.InvalidSettings e) {
             throw SaccadeException.user("%s", e.below("model." + part).getMessage());
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("model.%s: %s", part, e.getMessage());
@@ -174,7 +174,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
      *
      * @param views batches of one, such as scales and horizontal flips
      */
-    public final P predictViews(List<ImageBatch> views) {
+    public final P predictAugmented(List<ImageBatch> views) {
         return withoutGradients(() -> inferenceOfViews(views));
     }
 
@@ -186,7 +186,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     /** Computes the prediction for each image; see {@link #predict}. */
     abstract List<P> inference(ImageBatch batch);
 
-    /** Merges views; see {@link #predictViews}. */
+    /** Merges views; see {@link #predictAugmented}. */
     abstract P inferenceOfViews(List<ImageBatch> views);
 
     /**

@@ -149,7 +149,7 @@ public record ModelSpec(
      */
     public Model<?> restore(Checkpoint checkpoint, String source, NDManager manager) {
         try {
-            return OutOfMemory.IN_LOADING.told(
+            return OutOfMemory.LOADING.call(
                     () -> {
                         Model<?> restored = model.build(classes);
                         Weights.restore(checkpoint, restored, manager);

@@ -38,7 +38,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
     public ScoreThresholds {
         perClass = ImmutableMap.copyOf(perClass);
         new Checks()
-                .within("overall", overall, 0, 1)
+                .inRange("overall", overall, 0, 1)
                 .each("per_class", List.copyOf(perClass.values()), 0, 1)
                 .throwIfAny();
     }

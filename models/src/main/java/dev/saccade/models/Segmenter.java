@@ -56,7 +56,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
      * @throws SaccadeException if the file cannot be read or holds no segmenter
      */
     public static Segmenter load(Path file) {
-        return load(file, Devices.here().choose(Devices.AUTO));
+        return load(file, Devices.local().choose(Devices.AUTO));
     }
 
     /**

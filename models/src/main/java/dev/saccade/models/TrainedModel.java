@@ -92,14 +92,14 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
      * @throws SaccadeException if the file cannot be read or holds no model
      */
     public static TrainedModel<?> load(Path file) {
-        return load(file, Devices.here().choose(Devices.AUTO));
+        return load(file, Devices.local().choose(Devices.AUTO));
     }
 
     /**
      * Loads a model from a checkpoint of a run onto a device.
      *
      * @param device such as {@code Device.cpu()}, {@code Device.gpu(1)} or {@code
-     *     Devices.here().choose("cuda:1")}
+     *     Devices.local().choose("cuda:1")}
      * @throws SaccadeException if the file cannot be read or holds no model, or the device cannot
      *     be used
      */
@@ -110,7 +110,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         ScoreThresholds scores =
                 ScoreThresholds.find(checkpoint.metadata(), file.toString())
                         .orElse(ScoreThresholds.DEFAULT);
-        NDManager manager = Libtorch.newManager(Devices.here().require(device));
+        NDManager manager = Libtorch.newManager(Devices.local().require(device));
         ReadWriteLock use = new ReentrantReadWriteLock();
         try {
             return spec.restore(checkpoint, file.toString(), manager)
@@ -221,7 +221,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Returns the prediction for an image, or a tile, that the network processes at once. */
     final P predictWhole(ImageViews image) {
-        return compute(scratch -> shared.model.predictViews(image.on(scratch)), () -> sizes(image));
+        return compute(
+                scratch -> shared.model.predictAugmented(image.on(scratch)), () -> sizes(image));
     }
 
     /**
@@ -272,7 +273,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
         shared.use.readLock().lock();
         try (NDManager scratch = newScratch()) {
-            return OutOfMemory.IN_PREDICTION.told(
+            return OutOfMemory.PREDICTION.call(
                     () ->
                             Autocast.call(
                                     spec.precision(),

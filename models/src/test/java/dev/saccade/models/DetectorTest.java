@@ -180,11 +180,13 @@ class DetectorTest {
                     ImageBatch upright = view.on(manager).get(0);
                     ImageInfo info = upright.images().get(0);
                     batches.add(new ImageBatch(upright.pixels().duplicate(), List.of(info)));
-                    batches.add(new ImageBatch(upright.pixels().flip(3), List.of(info.mirrored())));
+                    batches.add(
+                            new ImageBatch(
+                                    upright.pixels().flip(3), List.of(info.flipHorizontal())));
                 }
             }
             List<DetectedObject> expected =
-                    DetectedObject.of(bare.predictViews(batches), detector.classes());
+                    DetectedObject.of(bare.predictAugmented(batches), detector.classes());
             Detector viewing =
                     detector.withViews(
                             new TestTimeAugmentation(List.of(OWN, LARGER), /* flip= */ true));

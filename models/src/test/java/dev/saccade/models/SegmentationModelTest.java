@@ -135,7 +135,7 @@ class SegmentationModelTest {
     void anImageIsSeenAloneAndWithoutItsPadding() {
         NDArray pixels = pixels(2, 64, 96);
         ImageInfo small = image(new Size(70, 80), new Size(50, 61));
-        ImageInfo large = image(new Size(64, 96), new Size(64, 96)).mirrored();
+        ImageInfo large = image(new Size(64, 96), new Size(64, 96)).flipHorizontal();
         for (Optional<SlidingWindow> window :
                 List.of(
                         Optional.<SlidingWindow>empty(),
@@ -161,7 +161,8 @@ class SegmentationModelTest {
                 new ImageBatch(
                         pixels(1, 64, 80), List.of(image(new Size(90, 111), new Size(64, 80))));
         assertEquals(
-                segmenter.predict(view).get(0), segmenter.predictViews(List.of(view, view, view)));
+                segmenter.predict(view).get(0),
+                segmenter.predictAugmented(List.of(view, view, view)));
     }
 
     @Test

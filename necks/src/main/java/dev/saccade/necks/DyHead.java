@@ -57,8 +57,8 @@ public final class DyHead extends Neck {
         /** Checks the values. */
         public Config {
             new Checks()
-                    .within("out_channels", outChannels, GROUPS, 8192)
-                    .within("num_blocks", numBlocks, 1, 100)
+                    .inRange("out_channels", outChannels, GROUPS, 8192)
+                    .inRange("num_blocks", numBlocks, 1, 100)
                     .throwIfAny();
             Checks.require(
                     outChannels % GROUPS == 0,
@@ -130,7 +130,7 @@ public final class DyHead extends Neck {
                     add(
                             "scale_attn_module",
                             new Sequential()
-                                    .then(Functional::channelMeans)
+                                    .then(Functional::globalAvgPool2d)
                                     .append(new Conv2d(new Geometry(out, 1, 1), init))
                                     .then(Functional::relu)
                                     .then(x -> Functional.div(Functional.add(x, 3), 6))
@@ -163,7 +163,7 @@ public final class DyHead extends Neck {
             if (level < levels.size() - 1) {
                 NDArray next = levels.get(level + 1);
                 NDArray y = high.apply(next, first(moves, next), first(mask, next));
-                sum = sum.add(gated(Interpolation.toSizeOf(x, y, true)));
+                sum = sum.add(gated(Interpolation.resizeTo(x, y, true)));
                 count++;
             }
             return taskAttention.apply(Functional.div(sum, count));

@@ -47,6 +47,6 @@ final class DyRelu extends Layer {
 
     @Override
     protected NDArray forward(NDArray x) {
-        return LINES.run(x, conv2.apply(conv1.apply(Functional.channelMeans(x))));
+        return LINES.run(x, conv2.apply(conv1.apply(Functional.globalAvgPool2d(x))));
     }
 }

@@ -59,9 +59,9 @@ public final class Fpn extends Neck {
 
         public Config {
             new Checks()
-                    .within("out_channels", outChannels, 1, 8192)
-                    .within("start_level", startLevel, 0, 15)
-                    .within("num_outs", numOuts, 1, 16)
+                    .inRange("out_channels", outChannels, 1, 8192)
+                    .inRange("start_level", startLevel, 0, 15)
+                    .inRange("num_outs", numOuts, 1, 16)
                     .throwIfAny();
         }
 

@@ -58,7 +58,7 @@ public final class SequentialNeck extends Neck {
     private static Neck build(Neck.Config part, List<FeatureInfo> features, int position) {
         try {
             return part.build(features);
-        } catch (Checks.Refusal e) {
+        } catch (Checks.InvalidSettings e) {
             throw e.below("necks[" + position + "]");
         }
     }

@@ -110,7 +110,7 @@ final class RecordedDetector {
                                 scale.get(0).floatValue(),
                                 scale.get(1).floatValue())
                         .padded(size(meta.integers("pad_shape")));
-        return meta.flag("flip", false) ? info.mirrored() : info;
+        return meta.flag("flip", false) ? info.flipHorizontal() : info;
     }
 
     private static Size size(List<Integer> shape) {

@@ -131,7 +131,7 @@ final class SyncBnKind implements Kind {
             try (ProcessGroup group = ProcessGroup.join(at)) {
                 for (int step = 1; step <= batches.size(); step++) {
                     int number = step;
-                    ProcessGroup.during(group, () -> train(number));
+                    ProcessGroup.with(group, () -> train(number));
                 }
             }
         }

@@ -43,11 +43,12 @@ class UnknownSettingsTest {
                 .map(
                         folder -> {
                             String name = Fixtures.name(root, folder);
-                            return dynamicTest(name, () -> isTold(folder, changed.resolve(name)));
+                            return dynamicTest(
+                                    name, () -> isReported(folder, changed.resolve(name)));
                         });
     }
 
-    private static void isTold(Path folder, Path copy) throws IOException {
+    private static void isReported(Path folder, Path copy) throws IOException {
         Files.createDirectories(copy);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {

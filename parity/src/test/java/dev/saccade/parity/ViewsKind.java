@@ -35,7 +35,7 @@ final class ViewsKind implements Kind {
             views.add(new FeaturePyramid(levels));
             images.add(RecordedDetector.image(view));
         }
-        Instances found = NoGrad.call(() -> head.predictViews(views, images));
+        Instances found = NoGrad.call(() -> head.predictAugmented(views, images));
         recorded.compare("labels", NumpyArray.of(found.labels()), Tolerance.EXACT);
         NumpyArray expected = recorded.array("dets");
         NumpyArray rows = MulticlassNmsKind.rows(found);

@@ -164,9 +164,7 @@ final class PredictionQueue implements AutoCloseable {
                     ImageSource.of(photo.name(), photo.content()).warnings(warnings::add);
             ready =
                     metrics.decoding(
-                            () ->
-                                    OutOfMemory.IN_PREDICTION.told(
-                                            () -> views.read(List.of(source))));
+                            () -> OutOfMemory.PREDICTION.call(() -> views.read(List.of(source))));
         } finally {
             decoding.release(permits);
         }

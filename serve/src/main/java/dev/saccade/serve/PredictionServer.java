@@ -207,10 +207,10 @@ public final class PredictionServer implements AutoCloseable {
             Problems problems = new Problems();
             problems.addAll(
                     new Checks()
-                            .within("score", score, 0, 1)
-                            .within("port", port, 0, 0xFFFF)
-                            .within("together", together, 1, MOST_TOGETHER)
-                            .within("max batch", maxBatch, 1, MOST_TOGETHER)
+                            .inRange("score", score, 0, 1)
+                            .inRange("port", port, 0, 0xFFFF)
+                            .inRange("together", together, 1, MOST_TOGETHER)
+                            .inRange("max batch", maxBatch, 1, MOST_TOGETHER)
                             .problems());
             problems.throwIfAny("server");
             PredictionServer started = new PredictionServer(this);

@@ -28,11 +28,11 @@ public record ServerLimits(
     /** Checks the ranges. */
     public ServerLimits {
         new Checks()
-                .within("upload bytes", uploadBytes, 1, MOST_UPLOAD_BYTES)
-                .within("pixels", pixels, 1, ImageInfo.MOST_PIXELS)
-                .within("queue", queue, 1, MOST_QUEUE)
-                .within("connections", connections, 1, 100_000)
-                .within(
+                .inRange("upload bytes", uploadBytes, 1, MOST_UPLOAD_BYTES)
+                .inRange("pixels", pixels, 1, ImageInfo.MAX_PIXELS)
+                .inRange("queue", queue, 1, MOST_QUEUE)
+                .inRange("connections", connections, 1, 100_000)
+                .inRange(
                         "timeout in seconds",
                         timeout.toMillis() / 1000.0,
                         0.1,

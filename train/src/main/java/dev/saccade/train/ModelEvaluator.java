@@ -94,7 +94,7 @@ final class ModelEvaluator<P> implements Validation {
             return Autocast.call(
                     config.precision(),
                     manager.getDevice(),
-                    () -> model.predictViews(image.on(scratch)));
+                    () -> model.predictAugmented(image.on(scratch)));
         }
     }
 }

@@ -30,7 +30,7 @@ record RunNotes(RunConfig config, Device device, Dataset dataset, int worldSize)
                 Text.format(
                         "computing on %s%s in %s%s",
                         ranks,
-                        Devices.here().describe(device),
+                        Devices.local().describe(device),
                         Ascii.toLowerCase(config.precision().name()),
                         averages));
         int images = config.imagesPerStep(worldSize);

@@ -118,7 +118,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
     Optional<SaccadeException> explain(
             RuntimeException error, RunConfig config, Consumer<String> note) {
         boolean isOfDevice =
-                !OutOfMemory.isOfHeap(error) && OutOfMemory.IN_TRAINING.of(error).isPresent();
+                !OutOfMemory.isJavaHeap(error) && OutOfMemory.TRAINING.of(error).isPresent();
         Optional<String> reason = OutOfMemory.reason(error).filter(words -> isOfDevice);
         if (reason.isEmpty()) {
             return Optional.empty();

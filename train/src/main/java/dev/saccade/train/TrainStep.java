@@ -172,7 +172,7 @@ final class TrainStep {
 
     /** Runs the model, each layer of which samples by seed, epoch and image. */
     private Losses forward(Batch input, int epoch, NDManager scratch) {
-        return SampleRandom.during(
+        return SampleRandom.call(
                 config.seed(),
                 epoch,
                 distinct(input.images()),

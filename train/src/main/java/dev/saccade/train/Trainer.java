@@ -106,7 +106,7 @@ public final class Trainer implements Run {
         try {
             learningRate = scheduledLearningRate();
             model().train(true);
-            TensorMemory.restart(manager().getDevice());
+            TensorMemory.resetPeak(manager().getDevice());
             notes.forEach(this::note);
             stopIfStale();
             hooks.each("beforeTrain", hook -> hook.beforeTrain(this));

@@ -242,8 +242,8 @@ public final class Training {
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();
             Supplier<Outcome> run =
-                    () -> OutOfMemory.IN_TRAINING.told(() -> run(folder, given, resume));
-            Outcome outcome = ProcessGroup.during(ranks, run);
+                    () -> OutOfMemory.TRAINING.call(() -> run(folder, given, resume));
+            Outcome outcome = ProcessGroup.with(ranks, run);
             // The last write of rank 0 may fail.
             ranks.barrier();
             return outcome;

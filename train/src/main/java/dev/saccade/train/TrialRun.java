@@ -79,7 +79,7 @@ public final class TrialRun implements AutoCloseable {
      */
     public void step(int images, Size size) {
         Iterator<Batch> one = List.of(batches.of(images, size)).iterator();
-        TrainStep.Result taken = ProcessGroup.during(ranks, () -> step.run(one, state, 0, NO_STEP));
+        TrainStep.Result taken = ProcessGroup.with(ranks, () -> step.run(one, state, 0, NO_STEP));
         state = state.afterStep(taken.scaler());
     }
 
@@ -88,7 +88,7 @@ public final class TrialRun implements AutoCloseable {
      * without earlier tensors; 0 if it is not counted.
      */
     public long peakBytes(int images, Size size) {
-        TensorMemory.restart(device);
+        TensorMemory.resetPeak(device);
         step(images, size);
         return TensorMemory.of(device).map(use -> use.peakBytes() - bytesBefore).orElse(0L);
     }

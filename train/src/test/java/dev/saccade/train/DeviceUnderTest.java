@@ -28,7 +28,7 @@ final class DeviceUnderTest {
             return Device.cpu();
         }
         Device gpu = NAME.equals("cuda") ? Device.gpu() : Device.fromName(NAME);
-        Devices.here().fault(gpu).ifPresent(why -> abort("tests of GPUs are skipped: " + why));
+        Devices.local().fault(gpu).ifPresent(why -> abort("tests of GPUs are skipped: " + why));
         return gpu;
     }
 }

@@ -274,7 +274,7 @@ class GpuTest {
     void whatTheDeviceRefusesIsTold() {
         Device device = DeviceUnderTest.device();
         long petabyte = 1L << 50;
-        TensorMemory.restart(device);
+        TensorMemory.resetPeak(device);
         try (NDManager manager = Libtorch.newManager(device);
                 NDArray some = manager.zeros(new Shape(1 << 20))) {
             RuntimeException error =
@@ -284,7 +284,7 @@ class GpuTest {
             assertTrue(use.bytes() >= 4 * some.size(), use.toString());
             assertTrue(use.peakBytes() >= use.bytes(), use.toString());
             if (device.isGpu()) {
-                assertEquals(petabyte, use.refusedBytes());
+                assertEquals(petabyte, use.failedBytes());
                 assertTrue(use.reservedBytes() >= use.bytes(), use.toString());
             }
             assertTrue(DeviceMemory.of(device).orElseThrow().freeBytes() > 0);

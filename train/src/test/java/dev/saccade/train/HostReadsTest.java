@@ -66,9 +66,9 @@ class HostReadsTest {
 
     /** Returns what is read where shapes are those of a GPU. */
     private static Map<String, Integer> reads(Runnable body) {
-        return HostTransfers.during(
+        return HostTransfers.count(
                         () ->
-                                DynamicShapes.avoidedBy(
+                                DynamicShapes.callWithout(
                                         () -> {
                                             body.run();
                                             return body;

@@ -83,6 +83,6 @@ record NoiseScene(ImageBatch batch, Size size) {
     }
 
     private <T> T sampled(Supplier<T> body) {
-        return SampleRandom.during(0, 0, LongStream.range(0, batch.size()).toArray(), body);
+        return SampleRandom.call(0, 0, LongStream.range(0, batch.size()).toArray(), body);
     }
 }

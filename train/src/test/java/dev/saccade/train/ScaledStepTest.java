@@ -195,7 +195,7 @@ class ScaledStepTest {
                                 "max_gradient_norm=1");
                 Iterator<Batch> batches = batches(accumulation);
                 HostTransfers transfers =
-                        HostTransfers.during(() -> step.run(batches, RunState.START, 0, 0.01));
+                        HostTransfers.count(() -> step.run(batches, RunState.START, 0, 0.01));
                 assertEquals(List.of(1), List.copyOf(transfers.reads().values()));
             }
         }

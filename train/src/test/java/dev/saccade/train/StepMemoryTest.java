@@ -129,7 +129,7 @@ class StepMemoryTest {
         assertEquals(Optional.empty(), SHORTAGE.explain(bug, config, Assertions::fail));
         RuntimeException heap = new IllegalStateException(new OutOfMemoryError("Java heap space"));
         assertEquals(Optional.empty(), SHORTAGE.explain(heap, config, Assertions::fail));
-        RuntimeException known = OutOfMemory.IN_LOADING.of(refusal()).orElseThrow();
+        RuntimeException known = OutOfMemory.LOADING.of(refusal()).orElseThrow();
         assertEquals(Optional.empty(), SHORTAGE.explain(known, config, Assertions::fail));
     }
 }

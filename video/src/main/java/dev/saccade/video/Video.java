@@ -132,7 +132,7 @@ public final class Video implements AutoCloseable {
         codec = avcodec_alloc_context3(decoder);
         try {
             require(avcodec_parameters_to_context(codec, found.codecpar()));
-            codec.max_pixels(ImageInfo.MOST_PIXELS);
+            codec.max_pixels(ImageInfo.MAX_PIXELS);
             codec.thread_count(THREADS);
             require(avcodec_open2(codec, decoder, (AVDictionary) null));
         } catch (SaccadeException e) {

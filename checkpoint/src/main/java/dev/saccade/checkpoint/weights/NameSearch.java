@@ -159,7 +159,7 @@ final class NameSearch {
             Shape shape = known.get(mapping.added + ours);
             if (shape != null && seen.add(ours)) {
                 found++;
-                boolean isPart = renamed.isPresent() && renamed.get().part().isPresent();
+                boolean isPart = renamed.isPresent() && renamed.get().slice().isPresent();
                 Shape theirs = tensors.get(mapping.removed + name).shape();
                 sameShapes += isPart || theirs.equals(shape) ? 1 : 0;
             }

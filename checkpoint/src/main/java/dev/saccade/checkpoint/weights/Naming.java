@@ -95,8 +95,8 @@ public final class Naming {
         for (Map.Entry<String, Tensor> entry : checkpoint.tensors().entrySet()) {
             NameTable.Renamed ours = theirs.toOurs(entry.getKey());
             Tensor reordered = reordered(entry.getKey(), entry.getValue(), ours);
-            if (ours.part().isPresent()) {
-                Piece piece = new Piece(entry.getKey(), reordered, ours.part().get());
+            if (ours.slice().isPresent()) {
+                Piece piece = new Piece(entry.getKey(), reordered, ours.slice().get());
                 pieces.put(ours.name(), piece);
             } else {
                 Checkpoint.putNew(tensors, ours.name(), reordered);
@@ -109,7 +109,7 @@ public final class Naming {
     }
 
     /** A tensor that is a part of another one along the first axis, such as a query alone. */
-    private record Piece(String name, Tensor tensor, NameTable.Part part) {}
+    private record Piece(String name, Tensor tensor, NameTable.Slice part) {}
 
     private static Tensor joined(String name, List<Piece> pieces) {
         List<Tensor> tensors =
@@ -178,7 +178,7 @@ public final class Naming {
 
     private static void addBeside(
             String name, Map<String, Shape> shapes, IndexTable table, Map<String, Tensor> tensors) {
-        Optional<Map<String, String>> places = table.beside().read(name);
+        Optional<Map<String, String>> places = table.parameter().read(name);
         if (places.isPresent()) {
             table.values()
                     .apply(new Parameter(shapes.get(name), places.get(), shapes))

@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  *
  * @param pass {@code forward}, or {@code training} with the gradients of all inputs
  * @param times fused and portable
- * @param shares fraction of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY} rates;
+ * @param peakRatios fraction of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY} rates;
  *     empty for training, and where the peaks are unknown
  */
 public record OperatorBench(
@@ -34,7 +34,7 @@ public record OperatorBench(
         String size,
         String pass,
         Map<String, Timing> times,
-        Map<String, Double> shares) {
+        Map<String, Double> peakRatios) {
 
     private static final String ARITHMETIC = "arithmetic";
     private static final String MEMORY = "memory";
@@ -90,7 +90,7 @@ public record OperatorBench(
     }
 
     private String percent(String rate) {
-        Double share = shares.get(rate);
+        Double share = peakRatios.get(rate);
         return share == null ? "-" : Text.format("%.0f %%", 100 * share);
     }
 
@@ -101,17 +101,18 @@ public record OperatorBench(
             Supplier<NDArray> operator = () -> NoGrad.call(() -> c.operator().apply(inputs));
             Map<String, Timing> times = Timing.measure(() -> operator.get().close(), plan);
             double seconds = times.values().iterator().next().median();
-            ImmutableMap.Builder<String, Double> shares = ImmutableMap.builder();
+            ImmutableMap.Builder<String, Double> peakRatios = ImmutableMap.builder();
             if (peak.isPresent()) {
                 long multiplyAdds = MultiplyAdds.count(() -> operator.get().close());
                 long numbers =
                         inputs.stream().mapToLong(NDArray::size).sum() + operator.get().size();
                 if (multiplyAdds > 0) {
-                    shares.put(ARITHMETIC, 2 * multiplyAdds / seconds / peak.get().operations());
-                    shares.put(MEMORY, numbers * Float.BYTES / seconds / peak.get().bytes());
+                    peakRatios.put(
+                            ARITHMETIC, 2 * multiplyAdds / seconds / peak.get().operations());
+                    peakRatios.put(MEMORY, numbers * Float.BYTES / seconds / peak.get().bytes());
                 }
             }
-            return new OperatorBench(c.name(), c.size(), "forward", times, shares.build());
+            return new OperatorBench(c.name(), c.size(), "forward", times, peakRatios.build());
         }
     }
 

@@ -154,7 +154,7 @@ record OperatorCase(
                         "layer_norm",
                         List.of(map, map, vector, vector),
                         in ->
-                                Functional.layerNormOfSum(
+                                Functional.addLayerNorm(
                                                 in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
                                         .get(0)),
                 new OperatorCase(

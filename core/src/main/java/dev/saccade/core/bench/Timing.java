@@ -33,9 +33,9 @@ public record Timing(double median, double least) {
      * The runs to time.
      *
      * @param runs number of timed runs of each variant
-     * @param portably whether to time portable operators as well where fused ones are available
+     * @param portable whether to time portable operators as well where fused ones are available
      */
-    public record Plan(int runs, boolean portably) {}
+    public record Plan(int runs, boolean portable) {}
 
     /** Times a computation with fused operators, if available, and with portable ones. */
     public static Map<String, Timing> measure(Runnable body, Plan plan) {
@@ -43,11 +43,11 @@ public record Timing(double median, double least) {
         if (Kernels.status().loaded()) {
             variants.put(FUSED, body);
         }
-        if (variants.isEmpty() || plan.portably) {
+        if (variants.isEmpty() || plan.portable) {
             variants.put(
                     PORTABLE,
                     () ->
-                            OperatorLibrary.portably(
+                            OperatorLibrary.callPortable(
                                     () -> {
                                         body.run();
                                         return true;

@@ -14,30 +14,33 @@ import java.util.function.Function;
  * A table of indices that a Python class stores beside its weights, and misses when it loads
  * strictly; here it is computed where it is needed.
  *
- * @param beside the names of the parameters that such a table stands beside
- * @param name its own name, with the values of the places of {@code beside}
+ * @param parameter the names of the parameters that such a table stands beside
+ * @param name its own name, with the values of the placeholders of {@code parameter}
  * @param values makes it; nothing, if there is none beside this parameter
  */
 public record IndexTable(
-        NamePattern beside, NamePattern name, Function<Parameter, Optional<Values>> values) {
+        NamePattern parameter, NamePattern name, Function<Parameter, Optional<Values>> values) {
 
     /**
-     * A parameter that a table may stand beside.
+     * A parameter that a table may stand parameter.
      *
      * @param shape its shape
-     * @param places what its name has at each place
+     * @param placeholders what its name has at each place
      * @param shapes the shapes of all tensors of the checkpoint by their names
      */
-    public record Parameter(Shape shape, Map<String, String> places, Map<String, Shape> shapes) {
+    public record Parameter(
+            Shape shape, Map<String, String> placeholders, Map<String, Shape> shapes) {
 
         /** Returns the number at a place of the name, such as that of <code>{i}</code>. */
-        public int number(String place) {
-            return Integer.parseInt(places.get(place));
+        public int number(String placeholder) {
+            return Integer.parseInt(placeholders.get(placeholder));
         }
 
-        /** Returns the shape of another parameter, with the values of the places of this one. */
+        /**
+         * Returns the shape of another parameter, with the values of the placeholders of this one.
+         */
         public Optional<Shape> other(String name) {
-            return Optional.ofNullable(shapes.get(new NamePattern(name).write(places)));
+            return Optional.ofNullable(shapes.get(new NamePattern(name).write(placeholders)));
         }
     }
 
@@ -55,17 +58,17 @@ public record IndexTable(
         }
     }
 
-    /** Refuses a name with places that the other does not have. */
+    /** Refuses a name with placeholders that the other does not have. */
     public IndexTable {
         checkArgument(
-                beside.places().containsAll(name.places()),
-                "%s: expected no other places than those of %s",
+                parameter.placeholders().containsAll(name.placeholders()),
+                "%s: expected no other placeholders than those of %s",
                 name,
-                beside);
+                parameter);
     }
 
     /** A table beside each parameter of a name. */
-    public IndexTable(String beside, String name, Function<Parameter, Optional<Values>> values) {
-        this(new NamePattern(beside), new NamePattern(name), values);
+    public IndexTable(String parameter, String name, Function<Parameter, Optional<Values>> values) {
+        this(new NamePattern(parameter), new NamePattern(name), values);
     }
 }

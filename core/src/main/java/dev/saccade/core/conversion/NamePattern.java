@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A form of names, such as <code>{b}layers.{i}.{*}</code>, with places at which names differ.
+ * A form of names, such as <code>{b}layers.{i}.{*}</code>, with placeholders at which names differ.
  *
  * <p><code>{b}</code> is {@code backbone.} or nothing, <code>{i}</code>, <code>{j}</code> and
  * <code>{k}</code> are numbers, <code>{2i+1}</code> the number that follows from another, and
@@ -24,45 +24,45 @@ import java.util.regex.Pattern;
 @Immutable
 public final class NamePattern {
 
-    private static final Pattern PLACE =
+    private static final Pattern PLACEHOLDER =
             Pattern.compile("\\{(?:([b*])|([1-9]?)([ijk])(?:\\+(\\d))?)}");
 
     private final String text;
     private final Pattern pattern;
-    private final ImmutableList<Place> places;
+    private final ImmutableList<Placeholder> placeholders;
 
     /** A place: of numbers {@code times * value + plus}, or of text, where {@code times} is 0. */
     @Immutable
-    private record Place(String key, int times, int plus) {}
+    private record Placeholder(String key, int times, int plus) {}
 
     /**
      * Makes a form.
      *
-     * @throws IllegalArgumentException if it has other places than these
+     * @throws IllegalArgumentException if it has other placeholders than these
      */
     public NamePattern(String text) {
         checkArgument(
-                !PLACE.matcher(text).replaceAll("").matches(".*[{}].*"),
-                "%s: expected names with the places {b}, {i}, {j}, {k}, {2i+1} and {*} alone",
+                !PLACEHOLDER.matcher(text).replaceAll("").matches(".*[{}].*"),
+                "%s: expected names with the placeholders {b}, {i}, {j}, {k}, {2i+1} and {*} alone",
                 text);
         this.text = text;
         StringBuilder regex = new StringBuilder();
-        ImmutableList.Builder<Place> found = ImmutableList.builder();
+        ImmutableList.Builder<Placeholder> found = ImmutableList.builder();
         int end = 0;
-        for (Matcher place = PLACE.matcher(text); place.find(); end = place.end()) {
+        for (Matcher place = PLACEHOLDER.matcher(text); place.find(); end = place.end()) {
             regex.append(Pattern.quote(text.substring(end, place.start())));
             String kind = place.group(1);
             if (kind == null) {
                 regex.append("(\\d{1,4})");
                 int times = number(place.group(2), 1);
-                found.add(new Place(place.group(3), times, number(place.group(4), 0)));
+                found.add(new Placeholder(place.group(3), times, number(place.group(4), 0)));
             } else {
                 regex.append(kind.equals("b") ? "((?:backbone\\.)?)" : "(.+)");
-                found.add(new Place(kind, 0, 0));
+                found.add(new Placeholder(kind, 0, 0));
             }
         }
         this.pattern = Pattern.compile(regex + Pattern.quote(text.substring(end)));
-        this.places = found.build();
+        this.placeholders = found.build();
     }
 
     private static int number(String digit, int otherwise) {
@@ -74,9 +74,9 @@ public final class NamePattern {
         return read(name).isPresent();
     }
 
-    /** Returns the places at which names differ, by the keys of {@link #read}. */
-    Set<String> places() {
-        return places.stream().map(Place::key).collect(toImmutableSet());
+    /** Returns the placeholders at which names differ, by the keys of {@link #read}. */
+    Set<String> placeholders() {
+        return placeholders.stream().map(Placeholder::key).collect(toImmutableSet());
     }
 
     /**
@@ -90,7 +90,7 @@ public final class NamePattern {
         }
         Map<String, String> values = new LinkedHashMap<>();
         int group = 1;
-        for (Place place : places) {
+        for (Placeholder place : placeholders) {
             String value = found.group(group++);
             if (place.times > 0) {
                 int product = Integer.parseInt(value) - place.plus;
@@ -104,14 +104,15 @@ public final class NamePattern {
         return Optional.of(values);
     }
 
-    /** Returns the name of this form that has these values at its places. */
+    /** Returns the name of this form that has these values at its placeholders. */
     public String write(Map<String, String> values) {
-        Iterator<Place> next = places.iterator();
-        return PLACE.matcher(text)
+        Iterator<Placeholder> next = placeholders.iterator();
+        return PLACEHOLDER
+                .matcher(text)
                 .replaceAll(found -> Matcher.quoteReplacement(written(next.next(), values)));
     }
 
-    private static String written(Place place, Map<String, String> values) {
+    private static String written(Placeholder place, Map<String, String> values) {
         String value = values.get(place.key);
         return place.times == 0
                 ? value

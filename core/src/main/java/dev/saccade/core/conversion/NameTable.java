@@ -42,41 +42,41 @@ public record NameTable(
             NamePattern theirs,
             NamePattern ours,
             Optional<Reordering> reordering,
-            Optional<Part> part) {
+            Optional<Slice> slice) {
 
         static Row parse(String line, Map<String, Reordering> reorderings) {
             List<String> words = Splitter.on(' ').omitEmptyStrings().splitToList(line);
             String last = words.size() == 3 ? words.get(2) : "";
-            boolean isPart = last.matches("[1-9]/[1-9]");
+            boolean isSlice = last.matches("[1-9]/[1-9]");
             checkArgument(
-                    words.size() == 2 || isPart || reorderings.containsKey(last),
+                    words.size() == 2 || isSlice || reorderings.containsKey(last),
                     "row of names \"%s\": expected theirs, ours and perhaps a part or one of %s",
                     line,
                     reorderings.keySet());
             NamePattern theirs = new NamePattern(words.get(0));
             NamePattern ours = new NamePattern(words.get(1));
             checkArgument(
-                    theirs.equals(NOTHING) || theirs.places().equals(ours.places()),
+                    theirs.equals(NOTHING) || theirs.placeholders().equals(ours.placeholders()),
                     "row of names \"%s\": expected the same places on both sides",
                     line);
             return new Row(
                     theirs,
                     ours,
                     Optional.ofNullable(reorderings.get(last)),
-                    isPart
-                            ? Optional.of(new Part(last.charAt(0) - '1', last.charAt(2) - '0'))
+                    isSlice
+                            ? Optional.of(new Slice(last.charAt(0) - '1', last.charAt(2) - '0'))
                             : Optional.empty());
         }
 
         Renamed toOurs(Map<String, String> places) {
-            return new Renamed(ours.write(places), reordering.map(Reordering::toOurs), part);
+            return new Renamed(ours.write(places), reordering.map(Reordering::toOurs), slice);
         }
 
         Renamed toTheirs(Map<String, String> places) {
-            Optional<UnaryOperator<NDArray>> slice = part.map(each -> each::of);
+            Optional<UnaryOperator<NDArray>> sliced = slice.map(each -> each::of);
             return new Renamed(
                     theirs.write(places),
-                    slice.or(() -> reordering.map(Reordering::toTheirs)),
+                    sliced.or(() -> reordering.map(Reordering::toTheirs)),
                     Optional.empty());
         }
     }
@@ -87,7 +87,7 @@ public record NameTable(
      * @param index from 0
      * @param count number of parts, all of the same size
      */
-    public record Part(int index, int count) {
+    public record Slice(int index, int count) {
 
         private NDArray of(NDArray whole) {
             return whole.split(count).get(index);
@@ -99,10 +99,10 @@ public record NameTable(
      *
      * @param name its new name
      * @param reorder moves its elements, if they are in another order
-     * @param part which part of the renamed tensor it is, if that joins several
+     * @param slice which part of the renamed tensor it is, if that joins several
      */
     public record Renamed(
-            String name, Optional<UnaryOperator<NDArray>> reorder, Optional<Part> part) {
+            String name, Optional<UnaryOperator<NDArray>> reorder, Optional<Slice> slice) {
 
         /** A new name and nothing else. */
         Renamed(String name) {
@@ -195,14 +195,14 @@ public record NameTable(
         List<Renamed> parts = new ArrayList<>();
         for (Row row : rows) {
             Optional<Map<String, String>> places = row.ours.read(name);
-            if (places.isEmpty() || (row.part.isEmpty() && !parts.isEmpty())) {
+            if (places.isEmpty() || (row.slice.isEmpty() && !parts.isEmpty())) {
                 continue;
             }
             if (row.theirs.equals(NOTHING)) {
                 return List.of();
             }
             parts.add(row.toTheirs(places.get()));
-            if (row.part.isEmpty()) {
+            if (row.slice.isEmpty()) {
                 return parts;
             }
         }

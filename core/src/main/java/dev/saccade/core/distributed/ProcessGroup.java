@@ -40,7 +40,7 @@ public final class ProcessGroup implements AutoCloseable {
     private static final ThreadLocal<ProcessGroup> CURRENT =
             ThreadLocal.withInitial(ProcessGroup::alone);
 
-    private static final Pattern TOLD = Pattern.compile("ranks: ([^\\n]*)");
+    private static final Pattern FAULT = Pattern.compile("ranks: ([^\\n]*)");
 
     /** What would end a text within the text of a script. */
     private static final Pattern SPECIAL = Pattern.compile("[\"\\\\\\p{Cntrl}]");
@@ -87,7 +87,7 @@ public final class ProcessGroup implements AutoCloseable {
                 quoted(plain(at.masterAddress())),
                 at.masterPort(),
                 at.timeout().toMillis() / 1000.0,
-                quoted(at.ownAddress()),
+                quoted(at.localAddress()),
                 at.rank(),
                 at.worldSize());
         // A rank that leaves at once would break connections that other ranks are still opening.
@@ -95,7 +95,7 @@ public final class ProcessGroup implements AutoCloseable {
         return group;
     }
 
-    /** Returns the ranks that this thread computes together with: none but {@link #during}. */
+    /** Returns the ranks that this thread computes together with: none but {@link #with}. */
     public static ProcessGroup current() {
         return CURRENT.get();
     }
@@ -106,7 +106,7 @@ public final class ProcessGroup implements AutoCloseable {
      *
      * @param ranks those that all run the same
      */
-    public static <T> T during(ProcessGroup ranks, Supplier<T> body) {
+    public static <T> T with(ProcessGroup ranks, Supplier<T> body) {
         return ThreadLocals.call(CURRENT, ranks, body);
     }
 
@@ -131,8 +131,8 @@ public final class ProcessGroup implements AutoCloseable {
      */
     public Device device(String called) {
         return at.worldSize() == 1 && at.localRank() == 0
-                ? Devices.here().choose(called)
-                : Devices.here().chooseForRank(called, at.localRank());
+                ? Devices.local().choose(called)
+                : Devices.local().chooseForRank(called, at.localRank());
     }
 
     /**
@@ -195,7 +195,7 @@ public final class ProcessGroup implements AutoCloseable {
                 script(
                         "(x: List[Tensor], like: List[Tensor]) -> List[Tensor]",
                         "return ops.saccade.all_reduce(x, like, " + quoted(name) + ")");
-        return NoGrad.call(() -> told(() -> script.runLists(List.of(gradients, like))));
+        return NoGrad.call(() -> runCollective(() -> script.runLists(List.of(gradients, like))));
     }
 
     /**
@@ -219,7 +219,7 @@ public final class ProcessGroup implements AutoCloseable {
         if (at.worldSize() == 1) {
             return x.expandDims(0);
         }
-        return told(() -> Script.call("ops.saccade.all_gather", x, quoted(name)));
+        return runCollective(() -> Script.call("ops.saccade.all_gather", x, quoted(name)));
     }
 
     /**
@@ -307,7 +307,7 @@ public final class ProcessGroup implements AutoCloseable {
     private void inPlace(List<NDArray> arrays, String call) {
         String text = "ops.saccade." + call + "\nreturn x[0]";
         Script script = script("(x: List[Tensor]) -> Tensor", text);
-        NoGrad.run(() -> told(() -> script.runLists(List.of(arrays))).close());
+        NoGrad.run(() -> runCollective(() -> script.runLists(List.of(arrays))).close());
     }
 
     /** Runs an operator of this group. */
@@ -315,7 +315,7 @@ public final class ProcessGroup implements AutoCloseable {
         Object[] all =
                 ObjectArrays.concat(
                         new Object[] {Kernels.TOKEN, quoted(name)}, arguments, Object.class);
-        told(() -> Kernels.numbers(operator, all));
+        runCollective(() -> Kernels.numbers(operator, all));
     }
 
     private static String quoted(String text) {
@@ -327,11 +327,11 @@ public final class ProcessGroup implements AutoCloseable {
      *
      * @throws SaccadeException of kind io that names the ranks that are the reason, if they fail
      */
-    public <T> T told(Supplier<T> collective) {
+    public <T> T runCollective(Supplier<T> collective) {
         try {
             return collective.get();
         } catch (EngineException e) {
-            Matcher message = TOLD.matcher(String.valueOf(e.getMessage()));
+            Matcher message = FAULT.matcher(String.valueOf(e.getMessage()));
             if (message.find()) {
                 othersFailed = true;
                 throw SaccadeException.io(e, "rank %d: %s", rank(), message.group(1));

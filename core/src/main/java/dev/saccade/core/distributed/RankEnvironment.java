@@ -38,7 +38,7 @@ public final class RankEnvironment {
     private static final int DEFAULT_PORT = 29_500;
 
     private static final int LAST_PORT = (1 << 16) - 1;
-    private static final int MOST_RANKS = 100_000;
+    private static final int MAX_RANKS = 100_000;
 
     /** The first of hosts that are parted by commas, which ranges in brackets have inside. */
     private static final Pattern FIRST_HOST =
@@ -47,18 +47,18 @@ public final class RankEnvironment {
     private static final Pattern RANGES = Pattern.compile("\\[(\\d+)[\\d,-]*\\]");
 
     /** A launcher and the names of its variables. */
-    private record Starter(String command, String rank, String worldSize, String localRank) {}
+    private record Launcher(String command, String rank, String worldSize, String localRank) {}
 
-    private static final Starter TORCHRUN = new Starter("torchrun", RANK, WORLD_SIZE, LOCAL_RANK);
+    private static final Launcher TORCHRUN = new Launcher("torchrun", RANK, WORLD_SIZE, LOCAL_RANK);
 
-    private static final Starter SLURM =
-            new Starter("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");
+    private static final Launcher SLURM =
+            new Launcher("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");
 
     /** Open MPI lets srun start one process a machine, which starts the ranks. */
-    private static final List<Starter> STARTERS =
+    private static final List<Launcher> LAUNCHERS =
             List.of(
                     TORCHRUN,
-                    new Starter(
+                    new Launcher(
                             "mpirun",
                             "OMPI_COMM_WORLD_RANK",
                             "OMPI_COMM_WORLD_SIZE",
@@ -98,15 +98,14 @@ public final class RankEnvironment {
      * @throws SaccadeException of kind user, if the variables are wrong, or if this process is one
      *     of several ranks of its machine already
      */
-    public static List<Map<String, String>> ofRanksHere(
-            Map<String, String> environment, int count) {
+    public static List<Map<String, String>> localRanks(Map<String, String> environment, int count) {
         RankEnvironment here = new RankEnvironment(environment);
         if (here.has(LOCAL_RANK)) {
             throw startedTwice(LOCAL_RANK);
         }
         Optional<Rendezvous> machine = here.find(ANY);
         if (machine.isPresent() && machine.get().localRank() > 0) {
-            throw startedTwice(here.starter().orElseThrow().localRank);
+            throw startedTwice(here.launcher().orElseThrow().localRank);
         }
         Rendezvous at =
                 machine.orElseGet(
@@ -133,38 +132,38 @@ public final class RankEnvironment {
     }
 
     private Optional<Rendezvous> find(Duration timeout) {
-        Optional<Starter> found = starter();
+        Optional<Launcher> found = launcher();
         if (found.isEmpty()) {
             return Optional.empty();
         }
-        Starter starter = found.get();
-        String sizeName = sizeName(starter);
-        OptionalInt size = number(sizeName, "the number of ranks", 1, MOST_RANKS);
-        int worldSize = size.orElse(MOST_RANKS);
+        Launcher launcher = found.get();
+        String sizeName = sizeName(launcher);
+        OptionalInt size = number(sizeName, "the number of ranks", 1, MAX_RANKS);
+        int worldSize = size.orElse(MAX_RANKS);
         requireSame(WORLD_SIZE, sizeName);
-        boolean alone = worldSize == 1 && !has(starter.rank);
+        boolean alone = worldSize == 1 && !has(launcher.rank);
         OptionalInt rank =
                 alone
                         ? OptionalInt.of(0)
-                        : number(starter.rank, "which rank this is", 0, worldSize - 1);
-        int localRank = localRank(starter, rank.orElse(worldSize - 1));
+                        : number(launcher.rank, "which rank this is", 0, worldSize - 1);
+        int localRank = localRank(launcher, rank.orElse(worldSize - 1));
         int port =
                 worldSize > 1 && has(MASTER_PORT)
                         ? number(MASTER_PORT, "a port of rank 0", 1, LAST_PORT).orElse(1)
                         : DEFAULT_PORT;
-        Optional<String> host = worldSize == 1 ? Optional.empty() : host(starter);
-        problems.throwIfAny("the environment of a rank, as " + starter.command + " sets it");
+        Optional<String> host = worldSize == 1 ? Optional.empty() : host(launcher);
+        problems.throwIfAny("the environment of a rank, as " + launcher.command + " sets it");
         return host.map(
                 address ->
                         new Rendezvous(
                                 address, port, rank.getAsInt(), worldSize, localRank, timeout));
     }
 
-    private Optional<Starter> starter() {
+    private Optional<Launcher> launcher() {
         // The shell of a Slurm allocation is no rank.
-        return STARTERS.stream()
-                .filter(starter -> has(starter.rank))
-                .filter(starter -> !starter.equals(SLURM) || has("SLURM_STEP_ID"))
+        return LAUNCHERS.stream()
+                .filter(launcher -> has(launcher.rank))
+                .filter(launcher -> !launcher.equals(SLURM) || has("SLURM_STEP_ID"))
                 .findFirst()
                 .or(
                         () ->
@@ -173,25 +172,25 @@ public final class RankEnvironment {
                                         : Optional.empty());
     }
 
-    private String sizeName(Starter starter) {
+    private String sizeName(Launcher launcher) {
         // SLURM_NTASKS of the allocation may apply to all its steps.
         String ofStep = "SLURM_STEP_NUM_TASKS";
-        return starter.equals(SLURM) && has(ofStep) ? ofStep : starter.worldSize;
+        return launcher.equals(SLURM) && has(ofStep) ? ofStep : launcher.worldSize;
     }
 
-    private int localRank(Starter starter, int rank) {
+    private int localRank(Launcher launcher, int rank) {
         // Slurm shows such a task one GPU alone, which is then the first.
         boolean ownGpu =
-                starter.equals(SLURM)
+                launcher.equals(SLURM)
                         && variable("SLURM_GPUS_PER_TASK").filter("1"::equals).isPresent();
-        return has(starter.localRank) && !ownGpu
-                ? number(starter.localRank, "which rank of its machine this is", 0, rank).orElse(0)
+        return has(launcher.localRank) && !ownGpu
+                ? number(launcher.localRank, "which rank of its machine this is", 0, rank).orElse(0)
                 : 0;
     }
 
-    private Optional<String> host(Starter starter) {
+    private Optional<String> host(Launcher launcher) {
         Optional<String> address = variable(MASTER_ADDR);
-        if (address.isEmpty() && starter.equals(SLURM)) {
+        if (address.isEmpty() && launcher.equals(SLURM)) {
             return firstHost();
         }
         if (address.isEmpty()) {

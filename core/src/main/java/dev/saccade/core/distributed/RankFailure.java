@@ -45,7 +45,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
      *
      * @param failures in the order of time, one or more
      */
-    static RankFailure reason(List<RankFailure> failures) {
+    static RankFailure rootFailure(List<RankFailure> failures) {
         return failures.stream()
                 .min(
                         Comparator.comparingInt(RankFailure::order)
@@ -70,12 +70,12 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
     }
 
     /** Returns whether another start may go better. */
-    public boolean isWorthAnotherStart() {
+    public boolean isRetryable() {
         return exitCode != MISTAKE && !isInterruption();
     }
 
     /** Returns whether the terminal tells all of it. */
-    public boolean isTold() {
+    public boolean isReported() {
         return isInterruption() || (log.isEmpty() && exitCode < SIGNALS);
     }
 

@@ -47,7 +47,7 @@ public final class RankProcesses {
     private record Rank(int number, Process process, Optional<RankLog> log) {
 
         /** Adds itself when it has ended. */
-        void tell(BlockingQueue<Rank> ended) {
+        void addOnExit(BlockingQueue<Rank> ended) {
             var unused = process.onExit().thenRun(() -> ended.add(this));
         }
     }
@@ -63,7 +63,7 @@ public final class RankProcesses {
         BlockingQueue<Rank> ended = new LinkedBlockingQueue<>();
         try {
             for (Map<String, String> variables : environments) {
-                start(command, variables).ifPresent(rank -> rank.tell(ended));
+                start(command, variables).ifPresent(rank -> rank.addOnExit(ended));
             }
             return await(ended);
         } catch (InterruptedException e) {
@@ -107,23 +107,25 @@ public final class RankProcesses {
             left--;
         }
         if (left > 0) {
-            List<Rank> found = within(grace, ended, left);
+            List<Rank> found = await(grace, ended, left);
             found.forEach(rank -> failure(rank).ifPresent(failures::add));
             left -= found.size();
         }
         if (left > 0) {
             endAll(Process::destroy);
-            left -= within(grace, ended, left).size();
+            left -= await(grace, ended, left).size();
         }
         if (left > 0) {
             endAll(Process::destroyForcibly);
-            within(grace, ended, left);
+            await(grace, ended, left);
         }
-        return failures.isEmpty() ? Optional.empty() : Optional.of(RankFailure.reason(failures));
+        return failures.isEmpty()
+                ? Optional.empty()
+                : Optional.of(RankFailure.rootFailure(failures));
     }
 
     /** Returns the ranks that have ended when all have, or when the time is over. */
-    private static List<Rank> within(Duration time, BlockingQueue<Rank> ended, int all)
+    private static List<Rank> await(Duration time, BlockingQueue<Rank> ended, int all)
             throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();
         List<Rank> found = new ArrayList<>();

@@ -64,7 +64,7 @@ public record Rendezvous(
      *
      * @throws SaccadeException of kind user, if there is no way to rank 0
      */
-    String ownAddress() {
+    String localAddress() {
         InetSocketAddress master = new InetSocketAddress(masterAddress, masterPort);
         if (master.isUnresolved()) {
             throw SaccadeException.user("no machine is called %s", masterAddress);

@@ -91,6 +91,6 @@ public final class Autograd {
     static NDList product(NDArray y, NDArray dy, List<NDArray> by, boolean intact) {
         Script product = intact ? PRODUCT_OF_MANY : PRODUCT;
         return ProcessGroup.current()
-                .told(() -> product.runLists(List.of(List.of(y), by, List.of(dy))));
+                .runCollective(() -> product.runLists(List.of(List.of(y), by, List.of(dy))));
     }
 }

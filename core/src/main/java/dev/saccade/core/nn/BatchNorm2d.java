@@ -144,7 +144,7 @@ public final class BatchNorm2d extends Layer {
             (double) eps,
             '"' + ranks.name() + '"'
         };
-        return ranks.told(() -> Script.call("ops.saccade.sync_batch_norm", inputs));
+        return ranks.runCollective(() -> Script.call("ops.saccade.sync_batch_norm", inputs));
     }
 
     private static float momentum() {

@@ -19,7 +19,7 @@ public final class Conv2d extends Layer {
      * With fewer input channels, oneDNN (as of libtorch 2.7.1) writes past its buffers in the
      * backward pass of a strided 1x1 convolution whose channels lie innermost.
      */
-    private static final int LEAST_CHANNELS_TO_STRIDE = 16;
+    private static final int MIN_CHANNELS_TO_STRIDE = 16;
 
     /**
      * Channels and space of a convolution.
@@ -121,7 +121,7 @@ public final class Conv2d extends Layer {
         if (geometry.kernel == 1
                 && geometry.stride > 1
                 && geometry.padding == 0
-                && geometry.in < LEAST_CHANNELS_TO_STRIDE) {
+                && geometry.in < MIN_CHANNELS_TO_STRIDE) {
             String strided = "::" + geometry.stride;
             NDArray cells = x.get(":, :, " + strided + ", " + strided);
             return conv2d(cells, weight(), bias(), geometry.stride(1));

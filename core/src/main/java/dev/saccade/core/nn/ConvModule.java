@@ -83,7 +83,7 @@ public final class ConvModule extends Layer {
      * @param count number of maps
      * @param maps makes each of them, {@code [N, C_i, H, W]}; it is freed before the next is made
      */
-    public NDArray forwardJoined(int count, IntFunction<NDArray> maps) {
+    public NDArray forwardConcat(int count, IntFunction<NDArray> maps) {
         NDArray sum = null;
         long channels = 0;
         for (int i = 0; i < count; i++) {

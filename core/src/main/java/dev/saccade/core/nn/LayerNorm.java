@@ -45,6 +45,6 @@ public final class LayerNorm extends Layer {
      * @return the normalized sum, then the sum
      */
     public NDList forwardSum(NDArray x, NDArray y) {
-        return Functional.layerNormOfSum(x, y, weight.getArray(), bias.getArray(), eps);
+        return Functional.addLayerNorm(x, y, weight.getArray(), bias.getArray(), eps);
     }
 }

@@ -95,7 +95,7 @@ public final class Linear extends Layer implements Affine {
      * convolves small batches without oneDNN, and there would be two sets of numbers.
      */
     private static boolean infers(NDArray x) {
-        return NoGrad.holds()
+        return NoGrad.isActive()
                 && x.size() > 0
                 && JniUtils.getNumThreads() > 1
                 && x.getDataType() != DataType.FLOAT64

@@ -38,9 +38,9 @@ public final class SampleRandom {
      * @param epoch the epoch, so that a sample draws anew in each
      * @param samples what tells each sample of the batch from all others, such as its image id
      */
-    public static <T> T during(long seed, long epoch, long[] samples, Supplier<T> forward) {
+    public static <T> T call(long seed, long epoch, long[] samples, Supplier<T> forward) {
         long[] names = samples.clone();
-        return new SampleRandom(seed, epoch, n -> names[n]).during(forward);
+        return new SampleRandom(seed, epoch, n -> names[n]).call(forward);
     }
 
     /** Returns what this thread draws from, such that a forward pass can draw the same again. */
@@ -50,7 +50,7 @@ public final class SampleRandom {
     }
 
     /** Runs a forward pass that draws from here. */
-    <T> T during(Supplier<T> forward) {
+    <T> T call(Supplier<T> forward) {
         return ThreadLocals.call(CURRENT, this, forward);
     }
 

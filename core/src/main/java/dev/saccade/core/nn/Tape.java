@@ -129,12 +129,12 @@ public final class Tape implements AutoCloseable {
 
     /** Runs a block without recording and cuts the graph after it. */
     NDArray cut(Layer block, NDArray x) {
-        SampleRandom draws = SampleRandom.current();
+        SampleRandom random = SampleRandom.current();
         Device device = x.getDevice();
         Precision precision = Autocast.precision(device);
         UnaryOperator<NDArray> forward =
                 input ->
-                        draws.during(
+                        random.call(
                                 () -> Autocast.call(precision, device, () -> block.apply(input)));
         NDArray leaf = NoGrad.call(() -> Scope.array(() -> forward.apply(x).stopGradient()));
         leaf.setRequiresGradient(true);

@@ -45,7 +45,7 @@ public final class Autocast {
         private static final Mode OFF = new Mode(Precision.FLOAT32, Precision.FLOAT32, true);
 
         private Mode with(Precision precision, Device device) {
-            boolean records = !NoGrad.holds();
+            boolean records = !NoGrad.isActive();
             return device.isGpu()
                     ? new Mode(onCpus, precision, records)
                     : new Mode(precision, onGpus, records);

@@ -33,7 +33,7 @@ import java.util.Objects;
  */
 public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Integer> dilation) {
 
-    private static final int MOST = 1 << 16;
+    private static final int MAX = 1 << 16;
 
     private static final ScriptTemplate PORTABLE =
             ScriptTemplate.read(DeformConv2d.class, "portable");
@@ -45,11 +45,11 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
         dilation = ImmutableList.copyOf(dilation);
         new Checks()
                 .size("stride", stride, 2, 2)
-                .each("stride", stride, 1, MOST)
+                .each("stride", stride, 1, MAX)
                 .size("padding", padding, 2, 2)
-                .each("padding", padding, 0, MOST)
+                .each("padding", padding, 0, MAX)
                 .size("dilation", dilation, 2, 2)
-                .each("dilation", dilation, 1, MOST)
+                .each("dilation", dilation, 1, MAX)
                 .throwIfAny();
     }
 

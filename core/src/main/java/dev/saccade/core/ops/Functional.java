@@ -173,7 +173,7 @@ public final class Functional {
     }
 
     /** Returns {@code [N, C, 1, 1]}, the mean of each channel of {@code [N, C, H, W]}. */
-    public static NDArray channelMeans(NDArray maps) {
+    public static NDArray globalAvgPool2d(NDArray maps) {
         return mean(maps, List.of(2, 3), true);
     }
 
@@ -207,7 +207,7 @@ public final class Functional {
 
     /** Returns {@code x Phi(x)}, the exact form with the error function. */
     public static NDArray gelu(NDArray x) {
-        return call(Kernels.isFusedForFloatsOnCpu(x) ? "ops.saccade.gelu" : "torch.gelu", x);
+        return call(Kernels.isFusedForFloat32OnCpu(x) ? "ops.saccade.gelu" : "torch.gelu", x);
     }
 
     /**
@@ -221,7 +221,7 @@ public final class Functional {
      */
     public static NDArray linear(NDArray x, NDArray weight, NDArray bias) {
         String operator =
-                Kernels.isFusedForProductsOnCpu(x) ? "ops.saccade.linear" : "torch.linear";
+                Kernels.isFusedForFloat32ProductsOnCpu(x) ? "ops.saccade.linear" : "torch.linear";
         return countedLinear(x, weight, () -> call(operator, x, weight, bias));
     }
 
@@ -305,7 +305,7 @@ public final class Functional {
     }
 
     /** Returns the layer normalization of {@code x + y} over the last axis, then the sum. */
-    public static NDList layerNormOfSum(
+    public static NDList addLayerNorm(
             NDArray x, NDArray y, NDArray weight, NDArray bias, float eps) {
         if (Kernels.isFusedFor(x)) {
             return ADD_LAYER_NORM.with(Map.of("eps", eps)).runAll(x, y, weight, bias);

@@ -120,7 +120,7 @@ public abstract class DetectionHead extends Module {
      * @param views the pyramid of each view, a batch of one
      * @param images what happened to the image in each view
      */
-    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+    public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
         List<Instances> predicted = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
             predicted.addAll(predict(views.get(v), List.of(images.get(v))));

@@ -37,7 +37,7 @@ public final class PartFailure {
      * the error came from elsewhere or is already reported.
      */
     public static Optional<SaccadeException> of(Throwable error) {
-        if (isReported(error) || OutOfMemory.ELSEWHERE.of(error).isPresent()) {
+        if (isReported(error) || OutOfMemory.OTHER.of(error).isPresent()) {
             return Optional.empty();
         }
         List<Throwable> fromRoot = Lists.reverse(Throwables.getCausalChain(error));

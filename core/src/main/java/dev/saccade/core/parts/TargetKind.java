@@ -39,7 +39,7 @@ public enum TargetKind {
      * Returns what must be known of a photograph where predictions are measured: a head that learns
      * objects beside label maps predicts objects alone.
      */
-    public TargetKind measured() {
+    public TargetKind predicted() {
         return this == MASKS_AND_LABEL_MAPS ? MASKS : this;
     }
 

@@ -49,7 +49,7 @@ final class ColumnRuns {
         }
     }
 
-    void forEach(Rle.StretchVisitor visitor) {
+    void forEach(Rle.ColumnRunVisitor visitor) {
         for (int x = 0; x < size.width(); x++) {
             for (int i = first[x]; i < first[x + 1]; i++) {
                 visitor.visit(x, tops[i], bottoms[i]);

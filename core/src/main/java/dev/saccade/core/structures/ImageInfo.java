@@ -26,20 +26,20 @@ public record ImageInfo(
         boolean flipped) {
 
     /** The most pixels of an image: twice what Pillow warns of; its limit against bombs. */
-    public static final long MOST_PIXELS = 178_956_970;
+    public static final long MAX_PIXELS = 178_956_970;
 
     /**
      * Checks the size that there is to hold.
      *
-     * @throws SaccadeException of kind user, if it has more than {@link #MOST_PIXELS}, and more
-     *     than the original
+     * @throws SaccadeException of kind user, if it has more than {@link #MAX_PIXELS}, and more than
+     *     the original
      */
     public ImageInfo {
-        if (padded.area() > Math.max(MOST_PIXELS, original.area())) {
+        if (padded.area() > Math.max(MAX_PIXELS, original.area())) {
             throw SaccadeException.user(
                     "%s: the transforms make %s pixels of %s, at most %d million are prepared;"
                             + " resize or pad to less",
-                    file, padded, original, MOST_PIXELS / 1_000_000);
+                    file, padded, original, MAX_PIXELS / 1_000_000);
         }
     }
 
@@ -64,7 +64,7 @@ public record ImageInfo(
     }
 
     /** Returns the description after mirroring left to right. */
-    public ImageInfo mirrored() {
+    public ImageInfo flipHorizontal() {
         return new ImageInfo(id, file, original, size, padded, scaleX, scaleY, !flipped);
     }
 

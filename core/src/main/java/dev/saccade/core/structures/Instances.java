@@ -218,7 +218,7 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
      *
      * @throws IllegalArgumentException if there are objects without masks
      */
-    public Instances boxedByMasks() {
+    public Instances boxesFromMasks() {
         Boxes tight = Boxes.concat(masks.stream().map(Instances::bounds).toList());
         Instances boxed = new Instances(tight, labels, scores, masks, ignored);
         return boxed.select(positionsWithArea(tight));

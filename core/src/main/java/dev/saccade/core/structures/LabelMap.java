@@ -23,7 +23,7 @@ public final class LabelMap {
     public static final int IGNORE = -1;
 
     /** Classes are below this. */
-    public static final int MOST_CLASSES = 0xFFFF;
+    public static final int MAX_CLASSES = 0xFFFF;
 
     private final Size size;
     private final short[] labels;
@@ -161,7 +161,7 @@ public final class LabelMap {
      *
      * @param other of the same size
      */
-    public LabelMap ignoringWhere(LabelMap other) {
+    public LabelMap copyIgnored(LabelMap other) {
         checkArgument(size.equals(other.size), "a map of %s beside one of %s", other.size, size);
         short[] masked = labels.clone();
         for (int i = 0; i < masked.length; i++) {
@@ -178,10 +178,10 @@ public final class LabelMap {
      * @param region of the size of this map, and within the other
      * @param other with the same upper left corner; may be of another size
      */
-    public LabelMap replacedIn(Rle region, LabelMap other) {
+    public LabelMap paste(Rle region, LabelMap other) {
         checkArgument(size.equals(region.size()), "a map of %s, a mask of %s", size, region.size());
         short[] replaced = labels.clone();
-        region.forEachStretch(
+        region.forEachColumnRun(
                 (x, top, bottom) -> {
                     for (int y = top; y < bottom; y++) {
                         replaced[y * size.width() + x] = other.labels[y * other.size.width() + x];
@@ -225,10 +225,10 @@ public final class LabelMap {
      * Returns how many of the pixels that are not {@link #IGNORE} belong to the class that has most
      * of them: above 0 to 1; 1 if all are ignored.
      */
-    public double largestShare() {
-        long[] counts = histogram(MOST_CLASSES);
-        long counted = labels.length - counts[MOST_CLASSES];
-        long most = Arrays.stream(counts, 0, MOST_CLASSES).max().orElse(0);
+    public double maxClassRatio() {
+        long[] counts = histogram(MAX_CLASSES);
+        long counted = labels.length - counts[MAX_CLASSES];
+        long most = Arrays.stream(counts, 0, MAX_CLASSES).max().orElse(0);
         return counted == 0 ? 1 : (double) most / counted;
     }
 

@@ -45,7 +45,7 @@ public final class Rle {
 
     /** Receives the stretches of the foreground. */
     @FunctionalInterface
-    public interface StretchVisitor {
+    public interface ColumnRunVisitor {
 
         /** Takes the rows from {@code top} to before {@code bottom} of column {@code x}. */
         void visit(int x, int top, int bottom);
@@ -126,7 +126,7 @@ public final class Rle {
                     "a polygon needs an even number of coordinates and at least 6, got %d",
                     polygon.length);
         }
-        return new PolygonWalk(size).mask(polygon);
+        return new PolygonRasterizer(size).mask(polygon);
     }
 
     /** Returns a box as a mask: the polygon of its corners. */
@@ -336,7 +336,7 @@ public final class Rle {
     }
 
     private byte[] fill(byte[] bitmap, byte value) {
-        forEachStretch(
+        forEachColumnRun(
                 (x, top, bottom) -> {
                     for (int y = top; y < bottom; y++) {
                         bitmap[y * size.width() + x] = value;
@@ -354,7 +354,7 @@ public final class Rle {
     }
 
     /** Visits the foreground from left to right and top to bottom. */
-    public void forEachStretch(StretchVisitor visitor) {
+    public void forEachColumnRun(ColumnRunVisitor visitor) {
         columns().forEach(visitor);
     }
 

@@ -61,14 +61,14 @@ class OperatorCaseTest {
             NDList inputs = inputs(each, manager);
             Supplier<NDList> forward =
                     () -> new NDList(NoGrad.call(() -> each.operator().apply(inputs)));
-            assertClose(forward.get(), OperatorLibrary.portably(forward), TOLERANCE);
+            assertClose(forward.get(), OperatorLibrary.callPortable(forward), TOLERANCE);
             if (each.differentiable()) {
                 inputs.forEach(input -> input.setRequiresGradient(true));
                 Supplier<NDList> gradients =
                         () ->
                                 Autograd.gradients(
                                         () -> each.operator().apply(inputs).square().sum(), inputs);
-                assertClose(gradients.get(), OperatorLibrary.portably(gradients), TOLERANCE);
+                assertClose(gradients.get(), OperatorLibrary.callPortable(gradients), TOLERANCE);
             }
         }
     }
@@ -93,7 +93,7 @@ class OperatorCaseTest {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = inputs(each, manager);
             NDList expected =
-                    OperatorLibrary.portably(() -> resultAndGradients(each.operator(), inputs));
+                    OperatorLibrary.callPortable(() -> resultAndGradients(each.operator(), inputs));
             NDList found =
                     resultAndGradients(
                             in ->

@@ -66,7 +66,7 @@ class NameTableTest {
 
         NameTable.Renamed key = table.toOurs("body.4.key.bias");
         assertEquals("blocks.4.qkv.bias", key.name());
-        assertEquals(Optional.of(new NameTable.Part(1, 3)), key.part());
+        assertEquals(Optional.of(new NameTable.Slice(1, 3)), key.slice());
         assertEquals(
                 List.of("body.4.query.bias", "body.4.key.bias", "body.4.value.bias"),
                 table.toTheirs("blocks.4.qkv.bias").stream().map(NameTable.Renamed::name).toList());

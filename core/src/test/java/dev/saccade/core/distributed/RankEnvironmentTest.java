@@ -162,14 +162,14 @@ class RankEnvironmentTest {
 
     @Test
     void ranksOfThisMachineMeetHere() {
-        List<Map<String, String>> ranks = RankEnvironment.ofRanksHere(Map.of(), 3);
+        List<Map<String, String>> ranks = RankEnvironment.localRanks(Map.of(), 3);
         for (int rank = 0; rank < 3; rank++) {
             Rendezvous at = RankEnvironment.rendezvous(ranks.get(rank), TIMEOUT).orElseThrow();
             int port = Integer.parseInt(ranks.get(0).get("MASTER_PORT"));
             assertEquals(new Rendezvous("127.0.0.1", port, rank, 3, rank, TIMEOUT), at);
             assertEquals("3", ranks.get(rank).get("LOCAL_WORLD_SIZE"));
         }
-        List<Map<String, String>> more = RankEnvironment.ofRanksHere(Map.of(), 3);
+        List<Map<String, String>> more = RankEnvironment.localRanks(Map.of(), 3);
         assertTrue(!more.get(0).get("MASTER_PORT").equals(ranks.get(0).get("MASTER_PORT")));
     }
 
@@ -181,7 +181,7 @@ class RankEnvironmentTest {
                         + " MASTER_PORT=7"
             })
     void ranksOfTheEnvironmentCountMachinesWhereEachStartsSeveral(String text) {
-        List<Map<String, String>> ranks = RankEnvironment.ofRanksHere(environment(text), 2);
+        List<Map<String, String>> ranks = RankEnvironment.localRanks(environment(text), 2);
         for (int local = 0; local < 2; local++) {
             Map<String, String> all = environment(text);
             all.putAll(ranks.get(local));
@@ -201,7 +201,7 @@ class RankEnvironmentTest {
         SaccadeException told =
                 assertThrows(
                         SaccadeException.class,
-                        () -> RankEnvironment.ofRanksHere(environment(text), 2));
+                        () -> RankEnvironment.localRanks(environment(text), 2));
         assertEquals(
                 variable
                         + " is set: this process is already one of several on its machine; do not"

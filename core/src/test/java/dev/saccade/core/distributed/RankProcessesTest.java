@@ -43,7 +43,7 @@ class RankProcessesTest {
     private Optional<RankFailure> run(int ranks, String script) {
         return processes.run(
                 List.of("sh", "-c", "cd " + folder + "; " + script),
-                RankEnvironment.ofRanksHere(Map.of(), ranks));
+                RankEnvironment.localRanks(Map.of(), ranks));
     }
 
     private RankFailure failure(int ranks, String script) {
@@ -132,7 +132,7 @@ class RankProcessesTest {
     void theReasonIsTold(String ended, String expected) {
         List<RankFailure> failures =
                 Stream.of(ended.split(";")).map(RankProcessesTest::failure).toList();
-        assertEquals(failure(expected), RankFailure.reason(failures));
+        assertEquals(failure(expected), RankFailure.rootFailure(failures));
     }
 
     private static RankFailure failure(String text) {
@@ -192,7 +192,7 @@ class RankProcessesTest {
                         () ->
                                 processes.run(
                                         List.of(folder.resolve("nothing").toString()),
-                                        RankEnvironment.ofRanksHere(Map.of(), 2)));
+                                        RankEnvironment.localRanks(Map.of(), 2)));
         assertEquals(SaccadeException.Kind.IO, told.kind());
         assertTrue(told.getMessage().startsWith("rank 0 cannot be started: "), told.getMessage());
     }

@@ -27,7 +27,7 @@ public final class Ranks {
                         threads.submit(
                                 () -> {
                                     try (ProcessGroup group = ProcessGroup.join(at)) {
-                                        return ProcessGroup.during(group, () -> work.apply(group));
+                                        return ProcessGroup.with(group, () -> work.apply(group));
                                     }
                                 }));
             }

@@ -176,9 +176,7 @@ class ActivationCheckpointingTest {
     private Map<String, float[]> gradients(Net net, long epoch) {
         return gradients(
                 net,
-                () ->
-                        SampleRandom.during(
-                                3, epoch, SAMPLES, () -> Scope.array(() -> net.apply(x))));
+                () -> SampleRandom.call(3, epoch, SAMPLES, () -> Scope.array(() -> net.apply(x))));
     }
 
     private static void assertClose(
@@ -238,7 +236,7 @@ class ActivationCheckpointingTest {
         float[][] found = new float[2][];
         for (int i = 0; i < 2; i++) {
             Net net = initialized(new Net(i == 1, false));
-            Supplier<NDArray> loss = () -> SampleRandom.during(3, 0, SAMPLES, () -> net.apply(x));
+            Supplier<NDArray> loss = () -> SampleRandom.call(3, 0, SAMPLES, () -> net.apply(x));
             found[i] = Autograd.gradients(loss, List.of(x)).singletonOrThrow().toFloatArray();
         }
         assertArrayEquals(found[0], found[1]);
@@ -272,7 +270,7 @@ class ActivationCheckpointingTest {
                         NoGrad.call(() -> ActivationCheckpointing.run(block, maps))));
         Supplier<NDArray> loss =
                 () ->
-                        SampleRandom.during(
+                        SampleRandom.call(
                                 0,
                                 0,
                                 SAMPLES,

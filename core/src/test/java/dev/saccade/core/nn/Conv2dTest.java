@@ -125,15 +125,15 @@ class Conv2dTest {
         by.forEach(each -> each.setRequiresGradient(true));
         Supplier<NDArray> loss = () -> conv.apply(x).mul(cotangent).sum();
         NDList fused = Autograd.gradients(loss, by);
-        NDList portable = OperatorLibrary.portably(() -> Autograd.gradients(loss, by));
+        NDList portable = OperatorLibrary.callPortable(() -> Autograd.gradients(loss, by));
         for (int i = 0; i < by.size(); i++) {
             float[] expected = portable.get(i).toFloatArray();
             assertArrayEquals(expected, fused.get(i).toFloatArray(), 1e-3f, "gradient " + i);
         }
-        float[] expected = OperatorLibrary.portably(() -> conv.apply(x)).toFloatArray();
+        float[] expected = OperatorLibrary.callPortable(() -> conv.apply(x)).toFloatArray();
         assertArrayEquals(expected, conv.apply(x).toFloatArray(), 1e-4f);
         assertEquals(
-                MultiplyAdds.count(() -> OperatorLibrary.portably(() -> conv.apply(x))),
+                MultiplyAdds.count(() -> OperatorLibrary.callPortable(() -> conv.apply(x))),
                 MultiplyAdds.count(() -> conv.apply(x)));
     }
 }

@@ -37,7 +37,7 @@ class ConvModuleTest {
                 }
                 List<float[]> joined = run(module, () -> module.apply(Tensors.concat(maps, 1)));
                 List<float[]> apart =
-                        run(module, () -> module.forwardJoined(3, i -> maps.get(i).duplicate()));
+                        run(module, () -> module.forwardConcat(3, i -> maps.get(i).duplicate()));
                 assertArrayEquals(joined.get(0), apart.get(0), 1e-4f);
                 assertArrayEquals(joined.get(1), apart.get(1), 1e-4f);
             }

@@ -78,7 +78,7 @@ class DropPathTest {
 
     private float[] drop(DropPath layer, long epoch, long... samples) {
         NDArray x = manager.ones(new Shape(samples.length, 1));
-        return SampleRandom.during(5, epoch, samples, () -> layer.apply(x)).toFloatArray();
+        return SampleRandom.call(5, epoch, samples, () -> layer.apply(x)).toFloatArray();
     }
 
     private static void assertDiffers(float[] a, float[] b) {

@@ -77,6 +77,6 @@ class Dropout2dTest {
 
     private float[] drop(Dropout2d layer, long epoch, long... samples) {
         NDArray x = manager.ones(new Shape(samples.length, CHANNELS, 1, 2));
-        return SampleRandom.during(5, epoch, samples, () -> layer.apply(x)).toFloatArray();
+        return SampleRandom.call(5, epoch, samples, () -> layer.apply(x)).toFloatArray();
     }
 }

@@ -46,7 +46,7 @@ class LayerNormTest {
         for (int i = 0; i < 4; i++) {
             inputs.add(manager.randomNormal(new Shape(2, 3, 25, channels)));
         }
-        List<float[]> portable = OperatorLibrary.portably(() -> results(norm, inputs));
+        List<float[]> portable = OperatorLibrary.callPortable(() -> results(norm, inputs));
         List<float[]> chosen = results(norm, inputs);
         for (int i = 0; i < portable.size(); i++) {
             assertArrayEquals(portable.get(i), chosen.get(i), 1e-4f, "result " + i);

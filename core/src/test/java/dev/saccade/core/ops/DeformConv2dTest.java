@@ -244,7 +244,7 @@ class DeformConv2dTest {
     }
 
     private static <T> List<T> inEveryForm(Supplier<T> body) {
-        return List.of(body.get(), OperatorLibrary.portably(body));
+        return List.of(body.get(), OperatorLibrary.callPortable(body));
     }
 
     /** Returns input, weight, offset, and mask and bias where there are; no sample is on a cell. */

@@ -88,7 +88,7 @@ class FunctionalTest {
         expected.put(Functional.sigmoid(x), new float[] {0.268941f, 0.622459f, 0.880797f});
         expected.put(Functional.softmax(x, 1), new float[] {0.039114f, 0.175295f, 0.785591f});
         NDArray map = x.reshape(1, 1, 1, 3);
-        expected.put(Functional.channelMeans(map), new float[] {0.5f});
+        expected.put(Functional.globalAvgPool2d(map), new float[] {0.5f});
         expected.put(Functional.adaptiveAvgPool2d(map, 1), new float[] {0.5f});
         expected.put(Functional.pixelShuffle(map, 1), new float[] {-1, 0.5f, 2});
         expected.put(

@@ -60,7 +60,7 @@ class LinearProductTest {
         Optional<NDArray> bias =
                 biased ? Optional.of(manager.randomNormal(new Shape(out))) : Optional.empty();
         NDArray cotangent = manager.randomNormal(new Shape(rows).add(out));
-        assertTrue(Kernels.isFusedForProductsOnCpu(x));
+        assertTrue(Kernels.isFusedForFloat32ProductsOnCpu(x));
         List<NDArray> actual = results(x, weight, bias, cotangent);
 
         NDArray d = flat(cotangent);
@@ -139,7 +139,8 @@ class LinearProductTest {
     void leavesDoublesAlone() {
         assertEquals(
                 false,
-                Kernels.isFusedForProductsOnCpu(manager.zeros(new Shape(2), DataType.FLOAT64)));
+                Kernels.isFusedForFloat32ProductsOnCpu(
+                        manager.zeros(new Shape(2), DataType.FLOAT64)));
     }
 
     /** Returns the product and the gradients of inputs, weight and bias. */

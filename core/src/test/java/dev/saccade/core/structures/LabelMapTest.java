@@ -54,8 +54,8 @@ class LabelMapTest {
     @Test
     void measuresTheShareOfTheCommonestClass() {
         LabelMap map = LabelMap.of(new Size(1, 5), new short[] {7, 7, -1, (short) 40_000, -1});
-        assertEquals(2 / 3.0, map.largestShare());
-        assertEquals(1, LabelMap.filled(new Size(2, 2), LabelMap.IGNORE).largestShare());
+        assertEquals(2 / 3.0, map.maxClassRatio());
+        assertEquals(1, LabelMap.filled(new Size(2, 2), LabelMap.IGNORE).maxClassRatio());
     }
 
     @Test
@@ -71,7 +71,7 @@ class LabelMapTest {
 
     @Test
     void ignoresWhereAnotherMapDoes() {
-        LabelMap masked = LabelMap.filled(MAP.size(), 7).ignoringWhere(MAP);
+        LabelMap masked = LabelMap.filled(MAP.size(), 7).copyIgnored(MAP);
         assertArrayEquals(new long[] {0, 0, 0, 0, 0, 0, 0, 5, 1}, masked.histogram(8));
         assertEquals(LabelMap.IGNORE, masked.get(1, 1));
     }

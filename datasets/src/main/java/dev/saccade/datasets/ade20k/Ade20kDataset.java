@@ -91,7 +91,7 @@ public final class Ade20kDataset implements Dataset {
         /** Checks what can be checked without files. */
         public Config {
             classes = List.copyOf(classes);
-            new Checks().within("ignore_index", ignoreIndex, 0, 0xFFFF).throwIfAny();
+            new Checks().inRange("ignore_index", ignoreIndex, 0, 0xFFFF).throwIfAny();
             checkArgument(
                     classes.isEmpty() || classesFile.isEmpty(),
                     "classes_file: names the classes, and so does classes; give one of them");

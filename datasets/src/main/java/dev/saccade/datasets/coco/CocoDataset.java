@@ -96,7 +96,7 @@ public final class CocoDataset implements Dataset {
         /** Keeps a copy of the list. */
         public Config {
             classes = List.copyOf(classes);
-            new Checks().within("label_map_classes", labelMapClasses, 1, 255).throwIfAny();
+            new Checks().inRange("label_map_classes", labelMapClasses, 1, 255).throwIfAny();
         }
 
         /** Names a data set of objects alone. */

@@ -103,7 +103,7 @@ final class CocoReader {
         try {
             return new CocoReader(file, parser, findings).read();
         } catch (JsonProcessingException e) {
-            JsonLocation location = Json.place(e, parser);
+            JsonLocation location = Json.location(e, parser);
             throw SaccadeException.user(
                     "%s:%d:%d: no valid JSON: %s%s",
                     file,

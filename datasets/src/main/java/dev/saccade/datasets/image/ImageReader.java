@@ -83,7 +83,7 @@ public final class ImageReader {
      * @throws SaccadeException of kind user that names the file
      */
     public static void check(String file, ImageHeader header) {
-        check(file, header, ImageInfo.MOST_PIXELS);
+        check(file, header, ImageInfo.MAX_PIXELS);
     }
 
     private static void check(String file, ImageHeader header, long mostPixels) {
@@ -149,7 +149,7 @@ public final class ImageReader {
         return SaccadeException.user(
                 "%s: %s",
                 file,
-                OutOfMemory.IN_READING
+                OutOfMemory.READING
                         .of(failure)
                         .map(Throwable::getMessage)
                         .orElse(fault + ": " + failure.getMessage()));

@@ -49,7 +49,7 @@ public final class ImageSource {
         return new ImageSource(
                 name,
                 pixels,
-                ImageInfo.MOST_PIXELS,
+                ImageInfo.MAX_PIXELS,
                 warning -> LOG.warn("{}: {}", Printable.line(name), warning));
     }
 
@@ -59,7 +59,7 @@ public final class ImageSource {
 
     /**
      * Returns the same with another bound on what is decoded of files and bytes, in place of {@link
-     * ImageInfo#MOST_PIXELS}; three bytes a pixel are needed, and as many for each picture of it.
+     * ImageInfo#MAX_PIXELS}; three bytes a pixel are needed, and as many for each picture of it.
      */
     public ImageSource mostPixels(long most) {
         return new ImageSource(name, pixels, most, warnings);

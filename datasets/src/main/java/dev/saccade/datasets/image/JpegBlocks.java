@@ -50,7 +50,7 @@ final class JpegBlocks implements IIOReadWarningListener {
         ImageReader reader = ImageIO.getImageReadersByFormatName("jpeg").next();
         try (MemoryCacheImageInputStream jpeg =
                 new MemoryCacheImageInputStream(new ByteArrayInputStream(segments.clean(0)))) {
-            if (segments.size().area() > ImageInfo.MOST_PIXELS) {
+            if (segments.size().area() > ImageInfo.MAX_PIXELS) {
                 throw new IllegalArgumentException("too many pixels");
             }
             reader.setInput(jpeg, /* seekForwardOnly= */ true, /* ignoreMetadata= */ true);

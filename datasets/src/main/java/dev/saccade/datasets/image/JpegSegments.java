@@ -41,7 +41,7 @@ final class JpegSegments {
     private static final int MOST_SCANS = 100;
 
     /** Each scan of a progressive JPEG goes over all pixels, even if it has no data. */
-    private static final long MOST_SCANNED_PIXELS = 20 * ImageInfo.MOST_PIXELS;
+    private static final long MOST_SCANNED_PIXELS = 20 * ImageInfo.MAX_PIXELS;
 
     /** A disk sector, the least that is lost. */
     private static final int MANY_ZEROS = 512;

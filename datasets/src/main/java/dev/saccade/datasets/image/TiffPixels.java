@@ -91,13 +91,13 @@ final class TiffPixels {
         Optional<TiffDirectory.Values> counts =
                 directory.values(
                         isTiled ? TiffDirectory.TILE_LENGTHS : TiffDirectory.STRIP_LENGTHS);
-        boolean isTold =
+        boolean isReported =
                 offsets.isPresent()
                         && counts.isPresent()
                         && offsets.get().count() == counts.get().count()
                         && directory.value(TiffDirectory.COLORS, 0) != SUBSAMPLED
                         && directory.value(FILL_ORDER, 1) == 1;
-        long parts = isTold ? offsets.get().count() : 0;
+        long parts = isReported ? offsets.get().count() : 0;
         long height = directory.value(TiffDirectory.HEIGHT, 0);
         long ofPlane = isSeparate ? Math.max(1, parts / channels) : parts;
         for (long i = 0; i < parts; i++) {

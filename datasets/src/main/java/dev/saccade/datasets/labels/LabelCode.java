@@ -30,9 +30,9 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
     /** Checks that the number of ignored pixels is that of no class. */
     public LabelCode {
         checkArgument(
-                classes > 0 && classes < LabelMap.MOST_CLASSES,
+                classes > 0 && classes < LabelMap.MAX_CLASSES,
                 "1 to %s classes expected, got %s",
-                LabelMap.MOST_CLASSES - 1,
+                LabelMap.MAX_CLASSES - 1,
                 classes);
         int first = reduceZeroLabel ? 1 : 0;
         checkArgument(

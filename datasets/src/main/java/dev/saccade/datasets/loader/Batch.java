@@ -62,11 +62,11 @@ public final class Batch implements AutoCloseable {
         for (Sample sample : samples) {
             size = size.union(sample.info().padded());
         }
-        if (size.area() * samples.size() > ImageInfo.MOST_PIXELS) {
+        if (size.area() * samples.size() > ImageInfo.MAX_PIXELS) {
             throw SaccadeException.user(
                     "a batch of %d images of %s has more pixels than can be held, %d million;"
                             + " resize to less, or set a smaller data.batch_size",
-                    samples.size(), size, ImageInfo.MOST_PIXELS / 1_000_000);
+                    samples.size(), size, ImageInfo.MAX_PIXELS / 1_000_000);
         }
         Batch batch = new Batch(pool, size, samples);
         FloatBuffer pixels = batch.pixels.bytes().asFloatBuffer();

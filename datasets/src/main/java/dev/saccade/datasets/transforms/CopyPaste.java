@@ -62,9 +62,9 @@ public record CopyPaste(
     /** Checks the numbers. */
     public CopyPaste {
         new Checks()
-                .within("max_num_pasted", maxNumPasted, 1, 100_000)
-                .within("bbox_occluded_thr", bboxOccludedThr, 0, InputSize.MOST_EDGE)
-                .within("mask_occluded_thr", maskOccludedThr, 0, 1_000_000_000)
+                .inRange("max_num_pasted", maxNumPasted, 1, 100_000)
+                .inRange("bbox_occluded_thr", bboxOccludedThr, 0, InputSize.MOST_EDGE)
+                .inRange("mask_occluded_thr", maskOccludedThr, 0, 1_000_000_000)
                 .throwIfAny();
     }
 
@@ -135,7 +135,7 @@ public record CopyPaste(
         }
         Sample mixed = sample.with(copy(sample.image(), other.image(), region), sample.info(), all);
         return other.labels()
-                .map(labels -> mixed.mapLabels(map -> map.replacedIn(region, labels)))
+                .map(labels -> mixed.mapLabels(map -> map.paste(region, labels)))
                 .orElse(mixed);
     }
 
@@ -194,7 +194,7 @@ public record CopyPaste(
                 IntStream.range(0, objects.size())
                         .filter(i -> stays(objects.boxes().select(i), covered.mask(i)))
                         .toArray();
-        return covered.select(kept).boxedByMasks();
+        return covered.select(kept).boxesFromMasks();
     }
 
     private boolean stays(Boxes before, Rle rest) {

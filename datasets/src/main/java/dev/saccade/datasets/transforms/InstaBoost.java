@@ -63,12 +63,12 @@ public record InstaBoost(
         scale = List.copyOf(scale);
         theta = List.copyOf(theta);
         new Checks()
-                .within("aug_ratio", augRatio, 0, 1)
+                .inRange("aug_ratio", augRatio, 0, 1)
                 .range("scale", scale, 0.1, 10)
-                .within("dx", dx, 1, 100_000)
-                .within("dy", dy, 1, 100_000)
+                .inRange("dx", dx, 1, 100_000)
+                .inRange("dy", dy, 1, 100_000)
                 .range("theta", theta, -180, 180)
-                .within("color_prob", colorProb, 0, 1)
+                .inRange("color_prob", colorProb, 0, 1)
                 .throwIfAny();
     }
 
@@ -225,7 +225,7 @@ public record InstaBoost(
         return sample.with(
                 image,
                 sample.info(),
-                objects.size() == 0 ? objects : moved.withMasks(masks).boxedByMasks());
+                objects.size() == 0 ? objects : moved.withMasks(masks).boxesFromMasks());
     }
 
     /** Returns the object that each pixel shows, from 1 on, the last of several; 0 for none. */
@@ -234,7 +234,7 @@ public record InstaBoost(
         for (int i = 0; i < objects.size(); i++) {
             int number = i + 1;
             objects.mask(i)
-                    .forEachStretch(
+                    .forEachColumnRun(
                             (x, top, bottom) -> {
                                 for (int y = top; y < bottom; y++) {
                                     owners[y * size.width() + x] = number;

@@ -56,7 +56,7 @@ public record NamedViews(
                 (name, augmentation) -> {
                     try {
                         augmentation.views(transforms);
-                    } catch (Checks.Refusal e) {
+                    } catch (Checks.InvalidSettings e) {
                         throw e.below("views." + name);
                     }
                 });

@@ -30,7 +30,7 @@ public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
         new Checks()
                 .size("size", size, size.isEmpty() ? 0 : 2, 2)
                 .each("size", size, 1, InputSize.MOST_EDGE)
-                .within("divisor", divisor, 1, 4096)
+                .inRange("divisor", divisor, 1, 4096)
                 .throwIfAny();
     }
 

@@ -47,10 +47,10 @@ public record PhotometricDistortion(
         contrast = List.copyOf(contrast);
         saturation = List.copyOf(saturation);
         new Checks()
-                .within("brightness", brightness, 0, 1000)
+                .inRange("brightness", brightness, 0, 1000)
                 .range("contrast", contrast, 0, 100)
                 .range("saturation", saturation, 0, 100)
-                .within("hue", hue, 0, 90)
+                .inRange("hue", hue, 0, 90)
                 .throwIfAny();
     }
 

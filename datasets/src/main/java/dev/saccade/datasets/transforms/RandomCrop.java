@@ -144,7 +144,7 @@ public record RandomCrop(
     private boolean isVaried(Sample sample, int top, int left, Size part) {
         return catMaxRatio == 1
                 || sample.labels().isEmpty()
-                || sample.labels().get().crop(top, left, part).largestShare() < catMaxRatio;
+                || sample.labels().get().crop(top, left, part).maxClassRatio() < catMaxRatio;
     }
 
     private Size sample(Size image, SplittableRandom random) {
@@ -189,7 +189,7 @@ public record RandomCrop(
             return cropped.reject();
         }
         return recomputeBbox && cropped.targets().hasMasks()
-                ? cropped.withTargets(cropped.targets().boxedByMasks())
+                ? cropped.withTargets(cropped.targets().boxesFromMasks())
                 : cropped;
     }
 

@@ -41,7 +41,7 @@ public record RandomFlip(
 
     /** Checks the probability. */
     public RandomFlip {
-        new Checks().within("probability", probability, 0, 1).throwIfAny();
+        new Checks().inRange("probability", probability, 0, 1).throwIfAny();
     }
 
     @Override
@@ -57,7 +57,7 @@ public record RandomFlip(
         return direction == Direction.HORIZONTAL
                 ? sample.transform(
                         flipped,
-                        info.mirrored(),
+                        info.flipHorizontal(),
                         boxes -> boxes.flipHorizontal(info.size().width()),
                         Rle::flipHorizontal,
                         LabelMap::flipHorizontal)

@@ -60,7 +60,7 @@ public record Resize(
         Checks checks =
                 checks(scales)
                         .size("scales", scales, 0, MOST_SCALES)
-                        .within("divisor", divisor, 1, 4096);
+                        .inRange("divisor", divisor, 1, 4096);
         if (!ratioRange.isEmpty()) {
             checks.range("ratio_range", ratioRange, 0.001, 1000);
         }

@@ -36,7 +36,7 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
         new Checks()
                 .size("size", size, 2, 2)
                 .each("size", size, LEAST_EDGE, LONGEST_EDGE)
-                .within("overlap", overlap, 0, MOST_OVERLAP)
+                .inRange("overlap", overlap, 0, MOST_OVERLAP)
                 .throwIfAny();
     }
 

@@ -51,7 +51,7 @@ class PngPixelsTest {
                                 ImageReader.read(
                                         "x",
                                         png(header, length + SPARE + 1),
-                                        ImageInfo.MOST_PIXELS,
+                                        ImageInfo.MAX_PIXELS,
                                         warning -> {}));
         assertEquals(
                 Text.format(

@@ -262,7 +262,7 @@ class SamplePoolTest {
         Size size = new Size(4, 6);
         LabelMap ones = LabelMap.filled(size, 1);
         LabelMap mixed =
-                ones.replacedIn(Rle.fromBox(size, 1, 2, 2, 1), LabelMap.filled(new Size(3, 9), 7));
+                ones.paste(Rle.fromBox(size, 1, 2, 2, 1), LabelMap.filled(new Size(3, 9), 7));
         assertEquals(7, mixed.get(2, 1));
         assertEquals(7, mixed.get(2, 2));
         assertEquals(1, mixed.get(2, 3));

@@ -184,7 +184,7 @@ class LabelTransformsTest {
                                                     Sample.of(pixels, ImageInfo.of(image), labels),
                                                     new SplittableRandom(seed))) {
                                         LabelMap found = sample.labels().orElseThrow();
-                                        return found.largestShare() < 0.75;
+                                        return found.maxClassRatio() < 0.75;
                                     }
                                 })
                         .count();

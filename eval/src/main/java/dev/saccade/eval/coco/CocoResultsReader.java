@@ -99,7 +99,7 @@ final class CocoResultsReader {
             } catch (JsonProcessingException e) {
                 throw SaccadeException.user(
                         "%s: no valid JSON at %s: %s",
-                        file, place(Json.place(e, parser)), e.getOriginalMessage());
+                        file, place(Json.location(e, parser)), e.getOriginalMessage());
             }
         } catch (NoSuchFileException e) {
             throw SaccadeException.user("%s: no such result file", file);

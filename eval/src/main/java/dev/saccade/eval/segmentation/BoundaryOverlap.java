@@ -33,7 +33,7 @@ public final class BoundaryOverlap {
      */
     public void add(LabelMap truth, LabelMap predicted) {
         Map<Integer, Rle> regions = truth.masks();
-        Map<Integer, Rle> found = predicted.ignoringWhere(truth).masks();
+        Map<Integer, Rle> found = predicted.copyIgnored(truth).masks();
         Rle none = Rle.empty(truth.size());
         for (int label = 0; label < union.length; label++) {
             if (regions.containsKey(label) || found.containsKey(label)) {

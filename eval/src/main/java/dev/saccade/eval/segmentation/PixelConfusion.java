@@ -24,9 +24,9 @@ public final class PixelConfusion {
     /** Starts with no pixel. */
     public PixelConfusion(int classes) {
         checkArgument(
-                classes > 0 && classes <= LabelMap.MOST_CLASSES,
+                classes > 0 && classes <= LabelMap.MAX_CLASSES,
                 "1 to %s classes expected, got %s",
-                LabelMap.MOST_CLASSES,
+                LabelMap.MAX_CLASSES,
                 classes);
         this.classes = classes;
         this.counts = new long[(classes + 1) * (classes + 1)];

@@ -24,7 +24,7 @@ public final class ChannelMapper extends Neck {
 
         public Config {
             new Checks()
-                    .within("out_channels", outChannels, 1, 8192)
+                    .inRange("out_channels", outChannels, 1, 8192)
                     .above("beta", beta, 0, 100)
                     .throwIfAny();
         }

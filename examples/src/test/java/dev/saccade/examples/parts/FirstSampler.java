@@ -23,7 +23,7 @@ public record FirstSampler(@Default("8") int num) implements BaseSampler {
                     "return torch.logical_and(mask, torch.le(torch.cumsum(mask, 0), {most}))");
 
     public FirstSampler {
-        new Checks().within("num", num, 1, 1000).throwIfAny();
+        new Checks().inRange("num", num, 1, 1000).throwIfAny();
     }
 
     @Override

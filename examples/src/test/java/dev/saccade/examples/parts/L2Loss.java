@@ -19,7 +19,7 @@ public record L2Loss(@Default("1") double lossWeight) implements BoxLoss {
                     "return torch.sum(torch.mul(torch.pow(torch.sub(pred, target), 2), weight))");
 
     public L2Loss {
-        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+        new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     @Override

@@ -27,7 +27,7 @@ public final class Lion extends Optimizer {
                     .above("learning_rate", learningRate, 0, 1)
                     .below("beta1", beta1, 0, 1)
                     .below("beta2", beta2, 0, 1)
-                    .within("weight_decay", weightDecay, 0, 1000)
+                    .inRange("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
         }
 

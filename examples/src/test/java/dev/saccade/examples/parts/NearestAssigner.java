@@ -42,7 +42,7 @@ public record NearestAssigner(@Default("3") int topk) implements Assigner {
                     """);
 
     public NearestAssigner {
-        new Checks().within("topk", topk, 1, 1000).throwIfAny();
+        new Checks().inRange("topk", topk, 1, 1000).throwIfAny();
     }
 
     @Override

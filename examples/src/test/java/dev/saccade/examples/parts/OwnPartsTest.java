@@ -103,7 +103,7 @@ class OwnPartsTest {
 
     private Losses losses(DetectionHead head, Instances objects) {
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE));
-        return SampleRandom.during(
+        return SampleRandom.call(
                 1, 1, new long[] {1}, () -> head.losses(pyramid(), images, List.of(objects)));
     }
 
@@ -208,6 +208,6 @@ class OwnPartsTest {
         // An untrained head predicts 0.01 for each class, and 0.5 for the centerness.
         assertEquals(0.005f, found.score(0), 0.002f);
         assertFalse(found.boxes().isEmpty());
-        assertEquals(found.boxes(), head.predictViews(List.of(pyramid()), images).boxes());
+        assertEquals(found.boxes(), head.predictAugmented(List.of(pyramid()), images).boxes());
     }
 }

@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 public record RandomGrayscale(@Default("0.1") double probability) implements Transform {
 
     public RandomGrayscale {
-        new Checks().within("probability", probability, 0, 1).throwIfAny();
+        new Checks().inRange("probability", probability, 0, 1).throwIfAny();
     }
 
     @Override

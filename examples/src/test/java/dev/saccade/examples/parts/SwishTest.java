@@ -30,7 +30,7 @@ class SwishTest {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             assertEquals(Kernels.status().loaded(), Swish.LIBRARY.isOn());
             List<float[]> fused = results(manager);
-            List<float[]> portable = OperatorLibrary.portably(() -> results(manager));
+            List<float[]> portable = OperatorLibrary.callPortable(() -> results(manager));
             for (int i = 0; i < fused.size(); i++) {
                 assertArrayEquals(portable.get(i), fused.get(i), 1e-6f);
             }

@@ -90,11 +90,11 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         public Settings {
             ratios = ImmutableList.copyOf(ratios);
             new Checks()
-                    .within("feat_channels", featChannels, 1, 8192)
+                    .inRange("feat_channels", featChannels, 1, 8192)
                     .size("ratios", ratios, 1, 100)
                     .each("ratios", ratios, 0.001, 1000)
-                    .within("center_offset", centerOffset, 0, 1)
-                    .within("allowed_border", allowedBorder, -1, 1e6)
+                    .inRange("center_offset", centerOffset, 0, 1)
+                    .inRange("allowed_border", allowedBorder, -1, 1e6)
                     .throwIfAny();
             BoxRegression.check(lossBbox, regDecodedBbox);
         }
@@ -339,7 +339,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * <p>As in mmdetection, the boxes of all views compete with one another.
      */
     @Override
-    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+    public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
         return detect(views, ImageFrames.each(views.get(0).get(0).getManager(), images))
                 .toInstances()
                 .get(0);

@@ -68,7 +68,7 @@ public final class AtssHead extends DenseHead {
         public Config {
             new Checks()
                     .below("score_thr", scoreThr, 0, 1)
-                    .within("min_bbox_size", minBboxSize, -1, 1e6)
+                    .inRange("min_bbox_size", minBboxSize, -1, 1e6)
                     .throwIfAny();
         }
 

@@ -57,12 +57,12 @@ public abstract class DenseHead extends AnchorHead {
 
         public Settings {
             new Checks()
-                    .within("stacked_convs", stackedConvs, 0, 100)
-                    .within("norm_groups", normGroups, 0, 8192)
-                    .within("pred_kernel_size", predKernelSize, 1, 31)
-                    .within("octave_base_scale", octaveBaseScale, 0.001, 1000)
-                    .within("scales_per_octave", scalesPerOctave, 1, 100)
-                    .within("nms_pre", nmsPre, 1, 100_000_000)
+                    .inRange("stacked_convs", stackedConvs, 0, 100)
+                    .inRange("norm_groups", normGroups, 0, 8192)
+                    .inRange("pred_kernel_size", predKernelSize, 1, 31)
+                    .inRange("octave_base_scale", octaveBaseScale, 0.001, 1000)
+                    .inRange("scales_per_octave", scalesPerOctave, 1, 100)
+                    .inRange("nms_pre", nmsPre, 1, 100_000_000)
                     .throwIfAny();
             Checks.require(predKernelSize % 2 == 1, "pred_kernel_size", predKernelSize, "odd");
             Checks.require(

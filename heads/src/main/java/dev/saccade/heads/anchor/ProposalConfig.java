@@ -31,10 +31,10 @@ public record ProposalConfig(
 
     public ProposalConfig {
         new Checks()
-                .within("nms_pre", nmsPre, 1, 100_000_000)
-                .within("max_per_img", maxPerImg, 1, 100_000_000)
+                .inRange("nms_pre", nmsPre, 1, 100_000_000)
+                .inRange("max_per_img", maxPerImg, 1, 100_000_000)
                 .above("iou_thr", iouThr, 0, 1)
-                .within("min_bbox_size", minBboxSize, -1, 1e6)
+                .inRange("min_bbox_size", minBboxSize, -1, 1e6)
                 .throwIfAny();
     }
 

@@ -147,7 +147,7 @@ public final class RpnHead extends AnchorHead {
     }
 
     @Override
-    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+    public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
         return proposals(views, ImageFrames.each(views.get(0).get(0).getManager(), images))
                 .toInstances()
                 .get(0);

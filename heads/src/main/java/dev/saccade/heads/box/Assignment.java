@@ -33,7 +33,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         Shape each = new Shape(priors.size());
         requireShape(part, "gtInds", found.gtInds, DataType.INT64, each);
         requireShape(part, "maxOverlaps", found.maxOverlaps, DataType.FLOAT32, each);
-        if (priors.size() > 0 && DynamicShapes.areFreeFor(found.gtInds)) {
+        if (priors.size() > 0 && DynamicShapes.areAllowedFor(found.gtInds)) {
             long[] range =
                     Tensors.readLongs(
                             NDArrays.stack(new NDList(found.gtInds.min(), found.gtInds.max())));

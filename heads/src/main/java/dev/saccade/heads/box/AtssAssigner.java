@@ -107,8 +107,8 @@ public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreI
     /** Checks the values. */
     public AtssAssigner {
         new Checks()
-                .within("topk", topk, 1, 100_000)
-                .within("ignore_iof_thr", ignoreIofThr, -1, 1)
+                .inRange("topk", topk, 1, 100_000)
+                .inRange("ignore_iof_thr", ignoreIofThr, -1, 1)
                 .throwIfAny();
     }
 

@@ -29,7 +29,7 @@ public record HardNms(
         new Checks()
                 .below("score_thr", scoreThr, 0, 1)
                 .above("iou_thr", iouThr, 0, 1)
-                .within("max_per_img", maxPerImg, 1, 100_000_000)
+                .inRange("max_per_img", maxPerImg, 1, 100_000_000)
                 .throwIfAny();
     }
 

@@ -47,11 +47,11 @@ public record MaxIouAssigner(
     /** Checks the thresholds. */
     public MaxIouAssigner {
         new Checks()
-                .within("pos_iou_thr", posIouThr, 0, 1)
-                .within("neg_iou_thr", negIouThr.low(), 0, 1)
-                .within("neg_iou_thr", negIouThr.high(), 0, 1)
-                .within("min_pos_iou", minPosIou, 0, 1)
-                .within("ignore_iof_thr", ignoreIofThr, -1, 1)
+                .inRange("pos_iou_thr", posIouThr, 0, 1)
+                .inRange("neg_iou_thr", negIouThr.low(), 0, 1)
+                .inRange("neg_iou_thr", negIouThr.high(), 0, 1)
+                .inRange("min_pos_iou", minPosIou, 0, 1)
+                .inRange("ignore_iof_thr", ignoreIofThr, -1, 1)
                 .throwIfAny();
         Checks.require(
                 negIouThr.low() <= negIouThr.high() && negIouThr.high() <= posIouThr,

@@ -54,7 +54,7 @@ public record Positions(NDArray indices, NDArray weights) {
      * @param mask {@code [N]} boolean
      */
     public static Positions where(NDArray mask) {
-        return DynamicShapes.areFreeFor(mask) ? exactly(mask.nonzero()) : of(ALL.runAll(mask));
+        return DynamicShapes.areAllowedFor(mask) ? exactly(mask.nonzero()) : of(ALL.runAll(mask));
     }
 
     /**
@@ -66,7 +66,7 @@ public record Positions(NDArray indices, NDArray weights) {
      * @param most both together hold at most so often
      */
     public static Positions inTurn(NDArray first, NDArray then, long most) {
-        if (DynamicShapes.areFreeFor(first)) {
+        if (DynamicShapes.areAllowedFor(first)) {
             return exactly(first.nonzero().concat(then.nonzero(), 0));
         }
         Shape slots = new Shape(Math.min(most, first.size()), 0);

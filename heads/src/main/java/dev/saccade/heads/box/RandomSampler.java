@@ -75,9 +75,9 @@ public record RandomSampler(
     /** Checks the values. */
     public RandomSampler {
         new Checks()
-                .within("num", num, 1, 100_000_000)
-                .within("pos_fraction", posFraction, 0, 1)
-                .within("neg_pos_ub", negPosUb, -1, 100_000_000)
+                .inRange("num", num, 1, 100_000_000)
+                .inRange("pos_fraction", posFraction, 0, 1)
+                .inRange("neg_pos_ub", negPosUb, -1, 100_000_000)
                 .throwIfAny();
     }
 

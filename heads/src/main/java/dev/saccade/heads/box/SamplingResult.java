@@ -37,7 +37,7 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
         Shape each = gtInds.getShape();
         Assignment.requireShape(part, "posMask", chosen.posMask, DataType.BOOLEAN, each);
         Assignment.requireShape(part, "negMask", chosen.negMask, DataType.BOOLEAN, each);
-        if (DynamicShapes.areFreeFor(gtInds)) {
+        if (DynamicShapes.areAllowedFor(gtInds)) {
             NDArray unassigned = chosen.posMask.logicalAnd(Functional.lt(gtInds, 1));
             NDArray trained = chosen.posMask.logicalOr(chosen.negMask);
             long[] counts =

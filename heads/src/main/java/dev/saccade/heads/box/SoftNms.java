@@ -60,12 +60,12 @@ public record SoftNms(
     public SoftNms {
         new Checks()
                 .below("score_thr", scoreThr, 0, 1)
-                .within("iou_thr", iouThr, 0, 1)
-                .within("max_per_img", maxPerImg, 1, 100_000_000)
-                .within("sigma", sigma, 0.000001, 1000)
-                .within("min_score", minScore, 0, 1)
-                .within("offset", offset, 0, 1)
-                .within("split_thr", splitThr, 1, 100_000_000)
+                .inRange("iou_thr", iouThr, 0, 1)
+                .inRange("max_per_img", maxPerImg, 1, 100_000_000)
+                .inRange("sigma", sigma, 0.000001, 1000)
+                .inRange("min_score", minScore, 0, 1)
+                .inRange("offset", offset, 0, 1)
+                .inRange("split_thr", splitThr, 1, 100_000_000)
                 .throwIfAny();
     }
 

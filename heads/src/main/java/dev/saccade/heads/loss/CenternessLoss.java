@@ -33,7 +33,7 @@ public record CenternessLoss(@Default("1") double lossWeight) {
 
     /** Checks the weight. */
     public CenternessLoss {
-        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+        new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     /**

@@ -34,7 +34,7 @@ public record CrossEntropyLoss(
 
     /** Checks the weight. */
     public CrossEntropyLoss {
-        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+        new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     @Override

@@ -73,9 +73,9 @@ public record FocalLoss(
     /** Checks the values. */
     public FocalLoss {
         new Checks()
-                .within("gamma", gamma, 0, 100)
-                .within("alpha", alpha, 0, 1)
-                .within("loss_weight", lossWeight, 0, 1e6)
+                .inRange("gamma", gamma, 0, 100)
+                .inRange("alpha", alpha, 0, 1)
+                .inRange("loss_weight", lossWeight, 0, 1e6)
                 .throwIfAny();
     }
 

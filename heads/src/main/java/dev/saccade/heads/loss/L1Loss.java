@@ -16,7 +16,7 @@ import dev.saccade.core.parts.Part;
 public record L1Loss(@Default("1") double lossWeight) implements BoxLoss {
 
     public L1Loss {
-        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+        new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     @Override

@@ -60,7 +60,7 @@ public sealed interface OverlapLoss extends BoxLoss {
     }
 
     private static void check(double lossWeight) {
-        new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+        new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     @Override

@@ -20,7 +20,7 @@ public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossW
     public SmoothL1Loss {
         new Checks()
                 .above("beta", beta, 0, 1000)
-                .within("loss_weight", lossWeight, 0, 1e6)
+                .inRange("loss_weight", lossWeight, 0, 1e6)
                 .throwIfAny();
     }
 

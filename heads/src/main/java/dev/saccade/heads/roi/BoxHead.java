@@ -64,10 +64,10 @@ public final class BoxHead extends Module {
 
         public Config {
             new Checks()
-                    .within("num_shared_convs", numSharedConvs, 0, 100)
-                    .within("conv_out_channels", convOutChannels, 1, 8192)
-                    .within("num_shared_fcs", numSharedFcs, 0, 100)
-                    .within("fc_out_channels", fcOutChannels, 1, 65536)
+                    .inRange("num_shared_convs", numSharedConvs, 0, 100)
+                    .inRange("conv_out_channels", convOutChannels, 1, 8192)
+                    .inRange("num_shared_fcs", numSharedFcs, 0, 100)
+                    .inRange("fc_out_channels", fcOutChannels, 1, 65536)
                     .throwIfAny();
             Checks.require(
                     !lossCls.useSigmoid(),

@@ -50,9 +50,9 @@ public final class MaskHead extends Layer {
 
         public Config {
             new Checks()
-                    .within("num_convs", numConvs, 0, 100)
-                    .within("conv_out_channels", convOutChannels, 1, 8192)
-                    .within("loss_weight", lossWeight, 0, 1e6)
+                    .inRange("num_convs", numConvs, 0, 100)
+                    .inRange("conv_out_channels", convOutChannels, 1, 8192)
+                    .inRange("loss_weight", lossWeight, 0, 1e6)
                     .throwIfAny();
         }
     }

@@ -51,8 +51,8 @@ public record RoiExtractor(
     public RoiExtractor {
         featmapStrides = ImmutableList.copyOf(featmapStrides);
         new Checks()
-                .within("output_size", outputSize, 1, 64)
-                .within("sampling_ratio", samplingRatio, 0, 20)
+                .inRange("output_size", outputSize, 1, 64)
+                .inRange("sampling_ratio", samplingRatio, 0, 20)
                 .size("featmap_strides", featmapStrides, 1, 16)
                 .each("featmap_strides", featmapStrides, 1, 1 << 20)
                 .above("finest_scale", finestScale, 0, 1e6)

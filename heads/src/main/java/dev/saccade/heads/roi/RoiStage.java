@@ -39,7 +39,7 @@ public record RoiStage(
             @Default("1") double lossWeight) {
 
         public Config {
-            new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+            new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
         }
     }
 }

@@ -285,7 +285,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
                 targets.stream().flatMap(each -> each.withArea().masks().stream()).toList();
         Optional<MaskCrop> crop =
                 config.hasMasks()
-                        ? Optional.of(MaskCrop.beside(features.get(0), masks))
+                        ? Optional.of(MaskCrop.onDeviceOf(features.get(0), masks))
                         : Optional.empty();
         for (RoiStage stage : stages) {
             RoiSamples samples =
@@ -325,7 +325,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
 
     /** Returns the weights of regions, if there may be fillers among them. */
     private static Optional<NDArray> fillers(NDArray weights) {
-        return DynamicShapes.areFreeFor(weights) ? Optional.empty() : Optional.of(weights);
+        return DynamicShapes.areAllowedFor(weights) ? Optional.empty() : Optional.of(weights);
     }
 
     private static List<RoiSamples.Candidates> refined(
@@ -348,7 +348,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
      * over the views.
      */
     @Override
-    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+    public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
         return TwoStageInference.ofViews(this, views, images).predict().get(0);
     }
 

@@ -38,7 +38,7 @@ abstract class DecodeHead extends SegmentationHead {
     /** Starts the checks of a config with the settings of all segmentation heads. */
     static Checks checks(int channels, double dropoutRatio) {
         return new Checks()
-                .within("channels", channels, 1, 8192)
+                .inRange("channels", channels, 1, 8192)
                 .below("dropout_ratio", dropoutRatio, 0, 1);
     }
 

@@ -50,9 +50,9 @@ public final class FcnHead extends DecodeHead {
 
         public Config {
             checks(channels, dropoutRatio)
-                    .within("in_index", inIndex, 0, 15)
-                    .within("num_convs", numConvs, 0, 100)
-                    .within("kernel_size", kernelSize, 1, 71)
+                    .inRange("in_index", inIndex, 0, 15)
+                    .inRange("num_convs", numConvs, 0, 100)
+                    .inRange("kernel_size", kernelSize, 1, 71)
                     .throwIfAny();
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
         }

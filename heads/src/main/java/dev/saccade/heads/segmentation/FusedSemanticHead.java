@@ -53,10 +53,10 @@ public final class FusedSemanticHead extends Module
 
         public Config {
             new Checks()
-                    .within("fusion_level", fusionLevel, 0, 15)
-                    .within("num_convs", numConvs, 0, 100)
-                    .within("conv_out_channels", convOutChannels, 1, 8192)
-                    .within("num_classes", numClasses, 2, LabelMap.MOST_CLASSES - 1)
+                    .inRange("fusion_level", fusionLevel, 0, 15)
+                    .inRange("num_convs", numConvs, 0, 100)
+                    .inRange("conv_out_channels", convOutChannels, 1, 8192)
+                    .inRange("num_classes", numClasses, 2, LabelMap.MAX_CLASSES - 1)
                     .throwIfAny();
         }
     }
@@ -123,7 +123,7 @@ public final class FusedSemanticHead extends Module
         NDArray sum = laterals.get(fusionLevel).apply(target);
         for (int level = 0; level < laterals.size(); level++) {
             if (level != fusionLevel) {
-                NDArray resized = Interpolation.toSizeOf(target, features.get(level), true);
+                NDArray resized = Interpolation.resizeTo(target, features.get(level), true);
                 sum = sum.add(laterals.get(level).apply(resized));
             }
         }

@@ -87,7 +87,7 @@ public record PixelCrossEntropy(
     public PixelCrossEntropy {
         classWeight = ImmutableList.copyOf(classWeight);
         new Checks()
-                .within("loss_weight", lossWeight, 0, 1e6)
+                .inRange("loss_weight", lossWeight, 0, 1e6)
                 .each("class_weight", classWeight, 0, 1e6)
                 .throwIfAny();
     }
@@ -183,7 +183,7 @@ public record PixelCrossEntropy(
             Scope.run(
                     () -> {
                         NDArray at = manager.create(place);
-                        STEP.run(x, dx, sums, band.shares(x), at, label, weights, factor);
+                        STEP.run(x, dx, sums, band.weights(x), at, label, weights, factor);
                     });
         }
         return resize.columnsBackward(dx);

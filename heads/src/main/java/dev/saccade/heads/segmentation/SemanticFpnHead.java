@@ -92,7 +92,7 @@ public final class SemanticFpnHead extends DecodeHead {
             int in = k == 0 ? level.channels() : config.channels();
             head.append(config.norm().conv(in, config.channels()));
             if (level.stride() != finest) {
-                head.then(x -> Interpolation.doubled(x, config.alignCorners()));
+                head.then(x -> Interpolation.upsample2x(x, config.alignCorners()));
             }
         }
         return head;
@@ -102,7 +102,7 @@ public final class SemanticFpnHead extends DecodeHead {
     public NDArray logits(FeaturePyramid features) {
         NDArray sum = scaled(0, features);
         for (int i = 1; i < scaleHeads.size(); i++) {
-            sum = Interpolation.sum(sum, scaled(i, features), config.alignCorners());
+            sum = Interpolation.upsampleAdd(sum, scaled(i, features), config.alignCorners());
         }
         return classifier.apply(sum);
     }

@@ -108,9 +108,9 @@ public final class UperNetHead extends DecodeHead {
         List<NDArray> maps = laterals(features);
         for (int i = maps.size() - 1; i > 0; i--) {
             NDArray finer = maps.get(i - 1);
-            maps.set(i - 1, Interpolation.sum(finer, maps.get(i), config.alignCorners()));
+            maps.set(i - 1, Interpolation.upsampleAdd(finer, maps.get(i), config.alignCorners()));
         }
-        return classifier.apply(fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i)));
+        return classifier.apply(fpnBottleneck.forwardConcat(maps.size(), i -> output(maps, i)));
     }
 
     /** Returns the output of a level of the pyramid at the size of the finest. */
@@ -119,7 +119,7 @@ public final class UperNetHead extends DecodeHead {
         NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).apply(maps.get(i));
         return i == 0 && !coarsest
                 ? map
-                : Interpolation.toSizeOf(maps.get(0), map, config.alignCorners());
+                : Interpolation.resizeTo(maps.get(0), map, config.alignCorners());
     }
 
     private List<NDArray> laterals(FeaturePyramid features) {
@@ -139,7 +139,7 @@ public final class UperNetHead extends DecodeHead {
         NDList scales = new NDList(coarsest);
         for (Sequential module : pspModules) {
             NDArray y = module.apply(coarsest);
-            scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
+            scales.add(Interpolation.resizeTo(coarsest, y, config.alignCorners()));
         }
         return bottleneck.apply(Tensors.concat(scales, 1));
     }

@@ -106,7 +106,7 @@ class HostReadsTest {
         Map<String, float[]> exact = new LinkedHashMap<>();
         learn(head, pyramid, exact);
         Map<String, float[]> fixed = new LinkedHashMap<>();
-        HostTransfers transfers = DynamicShapes.avoidedBy(() -> learn(head, pyramid, fixed));
+        HostTransfers transfers = DynamicShapes.callWithout(() -> learn(head, pyramid, fixed));
         assertEquals(Map.of(), transfers.reads());
         assertEquals(exact.keySet(), fixed.keySet());
         exact.forEach((name, values) -> assertArrayEquals(values, fixed.get(name), 1e-6f, name));
@@ -118,13 +118,13 @@ class HostReadsTest {
         HostTransfers[] transfers = new HostTransfers[1];
         Losses[] losses = new Losses[1];
         Supplier<Losses> step = () -> head.losses(pyramid, images(), objects());
-        Runnable forward = () -> losses[0] = SampleRandom.during(1, 0, new long[] {5, 6, 7}, step);
+        Runnable forward = () -> losses[0] = SampleRandom.call(1, 0, new long[] {5, 6, 7}, step);
         NDList parameters = new NDList();
         head.namedParameters().values().forEach(each -> parameters.add(each.getArray()));
         NDList gradients =
                 Autograd.gradients(
                         () -> {
-                            transfers[0] = HostTransfers.during(forward);
+                            transfers[0] = HostTransfers.count(forward);
                             losses[0]
                                     .terms()
                                     .forEach((term, x) -> learned.put(term, x.toFloatArray()));
@@ -147,10 +147,10 @@ class HostReadsTest {
         FeaturePyramid pyramid = pyramid();
         List<Instances> exact = Inference.predict(() -> head.predict(pyramid, images()));
         HostTransfers transfers =
-                HostTransfers.during(
+                HostTransfers.count(
                         () -> {
                             List<Instances> fixed =
-                                    DynamicShapes.avoidedBy(
+                                    DynamicShapes.callWithout(
                                             () ->
                                                     Inference.predict(
                                                             () -> head.predict(pyramid, images())));
@@ -172,7 +172,7 @@ class HostReadsTest {
         return List.of(
                 whole,
                 ImageInfo.of(new Size(30, 40)),
-                whole.resized(whole.size(), 2, 1).mirrored());
+                whole.resized(whole.size(), 2, 1).flipHorizontal());
     }
 
     private static List<Instances> objects() {

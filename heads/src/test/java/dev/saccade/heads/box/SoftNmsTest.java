@@ -125,10 +125,10 @@ class SoftNmsTest {
                         Tensors.of(manager, new float[] {0.9f, 0.8f, 0.7f, 0}, new Shape(2, 2, 1)));
         Detections[] found = new Detections[1];
         HostTransfers transfers =
-                HostTransfers.during(
+                HostTransfers.count(
                         () ->
                                 found[0] =
-                                        DynamicShapes.avoidedBy(
+                                        DynamicShapes.callWithout(
                                                 () -> nms().apply(two).detections()));
         assertEquals(List.of(1), List.copyOf(transfers.reads().values()));
         assertArrayEquals(new int[] {2, 1}, Rows.ints(found[0].counts()));

@@ -177,7 +177,7 @@ class HtcHeadTest {
         List<Instances> targets = List.of(target, Instances.empty());
         Map<String, float[]> exact = trained(pyramid, targets, settings);
         Map<String, float[]> fixed =
-                DynamicShapes.avoidedBy(() -> trained(pyramid, targets, settings));
+                DynamicShapes.callWithout(() -> trained(pyramid, targets, settings));
         assertEquals(exact.keySet(), fixed.keySet());
         exact.forEach(
                 (name, numbers) -> {
@@ -233,7 +233,7 @@ class HtcHeadTest {
         Map<String, float[]> numbers = new TreeMap<>();
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             Losses losses =
-                    SampleRandom.during(
+                    SampleRandom.call(
                             7,
                             0,
                             new long[] {1, 2},
@@ -287,18 +287,18 @@ class HtcHeadTest {
         NDArray labels = labels();
         List<Instances> targets = List.of(object(Boxes.of(3, 3, 40, 44)), Instances.empty());
         HostTransfers training =
-                HostTransfers.during(
+                HostTransfers.count(
                         () ->
-                                DynamicShapes.avoidedBy(
+                                DynamicShapes.callWithout(
                                         () -> head.losses(pyramid, IMAGES, targets, labels)));
         assertEquals(Map.of(), training.reads());
         head.train(false);
         List<Instances> exact = Inference.predict(() -> head.predict(pyramid, IMAGES));
         List<Instances> fixed = new ArrayList<>();
         HostTransfers inference =
-                HostTransfers.during(
+                HostTransfers.count(
                         () ->
-                                DynamicShapes.avoidedBy(
+                                DynamicShapes.callWithout(
                                         () ->
                                                 fixed.addAll(
                                                         Inference.predict(
@@ -388,7 +388,7 @@ class HtcHeadTest {
         Inference.predict(() -> head.predict(pyramid, IMAGES));
         List<FeaturePyramid> views = List.of(first(pyramid), first(pyramid));
         int withViews = manager.getManagedArrays().size();
-        Inference.predict(() -> head.predictViews(views, IMAGES));
+        Inference.predict(() -> head.predictAugmented(views, IMAGES));
         assertEquals(withViews, manager.getManagedArrays().size());
     }
 

@@ -170,7 +170,7 @@ class RoiPartsTest {
         Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 22, 22, 30, 30);
         Boxes[] both = {Boxes.of(1, 1, 5, 5), proposals};
         RoiSamples samples =
-                DynamicShapes.avoidedBy(
+                DynamicShapes.callWithout(
                         () ->
                                 sample(
                                         Configs.with(ASSIGNER, "neg_iou_thr=0.4"),
@@ -196,7 +196,7 @@ class RoiPartsTest {
         for (boolean isFixed : new boolean[] {false, true}) {
             Supplier<RoiSamples> body =
                     () -> sample(ASSIGNER, new Boxes[] {Boxes.empty()}, Instances.empty());
-            RoiSamples samples = isFixed ? DynamicShapes.avoidedBy(body) : body.get();
+            RoiSamples samples = isFixed ? DynamicShapes.callWithout(body) : body.get();
             assertArrayEquals(new float[1], samples.weights().toFloatArray());
             assertEquals(Boxes.of(0, 0, 1, 1), Rows.boxes(samples.rois().boxes()));
             assertArrayEquals(new float[1], samples.positives().weights().toFloatArray());

@@ -65,10 +65,11 @@ class TestTimeAugmentationTest {
     void twoEqualViewsAreAsGoodAsOne(String type) {
         DetectionHead head = head(type);
         FeaturePyramid view = pyramid();
-        Instances one = Inference.predict(() -> head.predictViews(List.of(view), List.of(IMAGE)));
+        Instances one =
+                Inference.predict(() -> head.predictAugmented(List.of(view), List.of(IMAGE)));
         Instances two =
                 Inference.predict(
-                        () -> head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE)));
+                        () -> head.predictAugmented(List.of(view, view), List.of(IMAGE, IMAGE)));
         assertTrue(one.size() > 0);
         assertEquals(one.size(), two.size());
         assertArrayEquals(one.boxes().toArray(), two.boxes().toArray(), 1e-3f);
@@ -80,12 +81,12 @@ class TestTimeAugmentationTest {
     void theOrderOfViewsDoesNotMatter(String type) {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
-        List<ImageInfo> images = List.of(IMAGE, IMAGE.mirrored());
-        Instances found = Inference.predict(() -> head.predictViews(views, images));
+        List<ImageInfo> images = List.of(IMAGE, IMAGE.flipHorizontal());
+        Instances found = Inference.predict(() -> head.predictAugmented(views, images));
         Instances other =
                 Inference.predict(
                         () ->
-                                head.predictViews(
+                                head.predictAugmented(
                                         List.of(views.get(1), views.get(0)),
                                         List.of(images.get(1), images.get(0))));
         assertEquals(found.size(), other.size());
@@ -97,18 +98,18 @@ class TestTimeAugmentationTest {
     void fixedShapesFindTheSameAndAreReadTwice(String type) {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
-        List<ImageInfo> images = List.of(IMAGE, IMAGE.mirrored());
-        Instances exact = Inference.predict(() -> head.predictViews(views, images));
+        List<ImageInfo> images = List.of(IMAGE, IMAGE.flipHorizontal());
+        Instances exact = Inference.predict(() -> head.predictAugmented(views, images));
         Instances[] fixed = new Instances[1];
         HostTransfers transfers =
-                HostTransfers.during(
+                HostTransfers.count(
                         () ->
                                 fixed[0] =
-                                        DynamicShapes.avoidedBy(
+                                        DynamicShapes.callWithout(
                                                 () ->
                                                         Inference.predict(
                                                                 () ->
-                                                                        head.predictViews(
+                                                                        head.predictAugmented(
                                                                                 views, images))));
         assertEquals(2, transfers.reads().values().stream().mapToInt(Integer::intValue).sum());
         assertTrue(exact.size() > 0);
@@ -124,7 +125,7 @@ class TestTimeAugmentationTest {
         FeaturePyramid view = pyramid();
         Instances found = Inference.predict(() -> head.predict(view, List.of(IMAGE))).get(0);
         Instances mirrored =
-                Inference.predict(() -> head.predict(view, List.of(IMAGE.mirrored()))).get(0);
+                Inference.predict(() -> head.predict(view, List.of(IMAGE.flipHorizontal()))).get(0);
         assertTrue(found.size() > 0);
         Boxes flipped = mirrored.boxes().flipHorizontal(ORIGINAL.width());
         assertArrayEquals(found.boxes().toArray(), flipped.toArray(), 1e-3f);
@@ -147,12 +148,12 @@ class TestTimeAugmentationTest {
         assertTrue(one.size() > 0);
         Instances same =
                 Inference.predict(
-                        () -> head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE)));
+                        () -> head.predictAugmented(List.of(view, view), List.of(IMAGE, IMAGE)));
         assertEquals(one.boxes(), same.boxes());
         FeaturePyramid nothing = pyramid(Float.NaN);
         Instances either =
                 Inference.predict(
-                        () -> head.predictViews(List.of(nothing, view), List.of(IMAGE, IMAGE)));
+                        () -> head.predictAugmented(List.of(nothing, view), List.of(IMAGE, IMAGE)));
         assertEquals(one.boxes(), either.boxes());
     }
 

@@ -248,7 +248,7 @@ class TwoStageHeadTest {
         List<Instances> targets = List.of(target, Instances.empty());
         Map<String, float[]> exact = trained(isCascade, pyramid, targets);
         Map<String, float[]> fixed =
-                DynamicShapes.avoidedBy(() -> trained(isCascade, pyramid, targets));
+                DynamicShapes.callWithout(() -> trained(isCascade, pyramid, targets));
         assertEquals(exact.keySet(), fixed.keySet());
         exact.forEach((name, x) -> assertArrayEquals(x, fixed.get(name), closeTo(x), name));
     }
@@ -270,7 +270,7 @@ class TwoStageHeadTest {
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
             Losses losses =
-                    SampleRandom.during(
+                    SampleRandom.call(
                             7, 0, new long[] {1, 2}, () -> head.losses(pyramid, images, targets));
             losses.terms().forEach((name, loss) -> numbers.put(name, loss.toFloatArray()));
             losses.metrics().forEach((name, x) -> numbers.put(name, x.toFloatArray()));
@@ -307,7 +307,7 @@ class TwoStageHeadTest {
 
     @Test
     void objectsAndMasksAreEachReadOnce() {
-        List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE).mirrored());
+        List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE).flipHorizontal());
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
             FeaturePyramid pyramid = pyramid(3);
@@ -336,7 +336,7 @@ class TwoStageHeadTest {
     }
 
     private static HostTransfers readsInFixedShapes(Supplier<?> body) {
-        return HostTransfers.during(() -> DynamicShapes.avoidedBy(body));
+        return HostTransfers.count(() -> DynamicShapes.callWithout(body));
     }
 
     @Test
@@ -362,7 +362,7 @@ class TwoStageHeadTest {
         float[] losses = new float[3];
         for (int i = 0; i < 3; i++) {
             losses[i] =
-                    SampleRandom.during(
+                    SampleRandom.call(
                             7,
                             i / 2,
                             new long[] {11, 12},

@@ -212,7 +212,7 @@ class SegmentationHeadsTest {
     }
 
     private static NDArray draw(SegmentationHead head, FeaturePyramid pyramid, long image) {
-        return SampleRandom.during(0, 0, new long[] {image}, () -> head.logits(pyramid));
+        return SampleRandom.call(0, 0, new long[] {image}, () -> head.logits(pyramid));
     }
 
     @Test

@@ -137,7 +137,7 @@ public final class ObjectCanvas {
     }
 
     private void tint(byte[] pixels, Rle mask, Scalar color, double opacity) {
-        mask.forEachStretch(
+        mask.forEachColumnRun(
                 (x, top, bottom) -> {
                     for (int y = top; y < bottom; y++) {
                         for (int channel = 0; channel < CHANNELS; channel++) {

@@ -11,7 +11,7 @@ import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.common.util.concurrent.TimeLimiter;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ServerFault;
+import dev.saccade.core.ServerException;
 import dev.saccade.core.Text;
 import dev.saccade.core.Version;
 
@@ -150,7 +150,7 @@ final class Download {
                 if (isCompleted()) {
                     return;
                 }
-            } catch (ServerFault e) {
+            } catch (ServerException e) {
                 if (present() <= before || attempt == MAX_ATTEMPTS) {
                     throw failed(e, e.getMessage(), present() == 0 ? ELSEWHERE : RESUMABLE);
                 }
@@ -193,7 +193,7 @@ final class Download {
                 Matcher range = CONTENT_RANGE.matcher(header(response, "Content-Range").orElse(""));
                 start = range.matches() ? number(range.group(1)) : -1;
                 if (known.isEmpty() || start != present) {
-                    throw new ServerFault("it sent another rest than was asked for");
+                    throw new ServerException("it sent another rest than was asked for");
                 }
                 total = number(range.group(2));
             }
@@ -210,7 +210,7 @@ final class Download {
     }
 
     private HttpResponse<InputStream> send(long present, Optional<String> known)
-            throws ServerFault {
+            throws ServerException {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(address)
                         .timeout(timeout)
@@ -224,16 +224,16 @@ final class Download {
     }
 
     /** Returns what the server sends; every failure is a fault of the server. */
-    private <T> T answer(Callable<T> request) throws ServerFault {
+    private <T> T answer(Callable<T> request) throws ServerException {
         try {
             return request.call();
         } catch (TimeoutException e) {
-            throw new ServerFault("nothing has come for " + timeout.toSeconds() + " s");
+            throw new ServerException("nothing has come for " + timeout.toSeconds() + " s");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw SaccadeException.io(e, "%s: was interrupted", address);
         } catch (Exception e) {
-            throw ServerFault.of(e);
+            throw ServerException.of(e);
         }
     }
 
@@ -281,11 +281,11 @@ final class Download {
             file.force(true);
         }
         if (total >= 0 && position != total) {
-            throw new ServerFault(Text.format("%d bytes of %d have come", position, total));
+            throw new ServerException(Text.format("%d bytes of %d have come", position, total));
         }
     }
 
-    private int read(InputStream body, byte[] buffer) throws ServerFault {
+    private int read(InputStream body, byte[] buffer) throws ServerException {
         return answer(() -> LIMITER.callWithTimeout(() -> body.read(buffer), timeout));
     }
 

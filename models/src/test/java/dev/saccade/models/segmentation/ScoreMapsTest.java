@@ -61,7 +61,7 @@ class ScoreMapsTest {
 
     private NDArray resized(NDArray scores, Size size, boolean alignCorners) {
         NDArray like = manager.zeros(new Shape(1, 1, size.height(), size.width()));
-        return Interpolation.toSizeOf(like, scores, alignCorners);
+        return Interpolation.resizeTo(like, scores, alignCorners);
     }
 
     /** mmsegmentation's {@code whole_inference}, everything at once. */

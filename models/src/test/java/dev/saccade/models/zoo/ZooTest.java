@@ -84,7 +84,7 @@ class ZooTest {
             return;
         }
         ModelSpec spec = recipe.spec();
-        assertEquals(recipe.targets(), spec.model().head().targets().measured());
+        assertEquals(recipe.targets(), spec.model().head().targets().predicted());
         assertEquals(coco ? 80 : 150, spec.classes().size());
         assertEquals(coco ? "person" : "wall", spec.classes().get(0));
         assertEquals(coco ? "toothbrush" : "flag", spec.classes().get(spec.classes().size() - 1));

@@ -36,7 +36,7 @@ public final class Environment {
 
     /** Returns strings, numbers and lists of strings by name. */
     public static Map<String, Object> facts() {
-        Devices devices = Devices.here();
+        Devices devices = Devices.local();
         LibtorchBuild libtorch = devices.libtorch();
         Device auto = devices.choose(Devices.AUTO);
         return ImmutableMap.<String, Object>builder()

@@ -154,7 +154,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
         String predict =
                 Text.format(
                         "./saccade predict %s photo.jpg%s --out found",
-                        Printable.word(folder), score);
+                        Printable.shellWord(folder), score);
         return new Section(
                 "Model",
                 "The best checkpoint, and its median latency per image at batch size 1 on the"

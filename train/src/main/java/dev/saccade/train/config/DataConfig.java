@@ -49,8 +49,8 @@ public record DataConfig(
         new Checks()
                 .size("train_transforms", trainTransforms, 0, 100)
                 .size("val_transforms", valTransforms, 0, 100)
-                .within("batch_size", batchSize, 1, 10_000)
-                .within("workers", workers, 1, 1000)
+                .inRange("batch_size", batchSize, 1, 10_000)
+                .inRange("workers", workers, 1, 1000)
                 .throwIfAny();
         // Means over photographs that count several times are no published figure.
         Checks.require(

@@ -29,7 +29,7 @@ public record EvaluationConfig(
     public EvaluationConfig {
         evaluators = List.copyOf(evaluators);
         new Checks()
-                .within("patience", patience, 1, 1_000_000)
+                .inRange("patience", patience, 1, 1_000_000)
                 .size("evaluators", evaluators, 0, 100)
                 .throwIfAny();
     }

@@ -17,8 +17,8 @@ public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
     /** Checks the values. */
     public Interval {
         new Checks()
-                .within("epochs", epochs, 1, 1_000_000)
-                .within("iterations", iterations, 1, 1e9)
+                .inRange("epochs", epochs, 1, 1_000_000)
+                .inRange("iterations", iterations, 1, 1e9)
                 .throwIfAny();
     }
 

@@ -82,12 +82,12 @@ public record RunConfig(
     public RunConfig {
         hooks = List.copyOf(hooks);
         new Checks()
-                .within("epochs", epochs, 1, 1_000_000)
-                .within("iterations", iterations, 1, 1e9)
-                .within("accumulation", accumulation, 1, 10_000)
-                .within("max_gradient_norm", maxGradientNorm, 1e-9, 1e9)
-                .within("reference_batch", referenceBatch, 1, 1_000_000)
-                .within("log_interval", logInterval, 1, 1_000_000)
+                .inRange("epochs", epochs, 1, 1_000_000)
+                .inRange("iterations", iterations, 1, 1e9)
+                .inRange("accumulation", accumulation, 1, 10_000)
+                .inRange("max_gradient_norm", maxGradientNorm, 1e-9, 1e9)
+                .inRange("reference_batch", referenceBatch, 1, 1_000_000)
+                .inRange("log_interval", logInterval, 1, 1_000_000)
                 .size("hooks", hooks, 0, 100)
                 .throwIfAny();
         Checks.require(Devices.isName(device), "device", device, "%s", Devices.EXPECTED);

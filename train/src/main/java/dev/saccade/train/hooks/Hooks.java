@@ -166,7 +166,7 @@ public final class Hooks implements AutoCloseable {
         } catch (SaccadeException e) {
             throw e;
         } catch (RuntimeException | Error e) {
-            throw OutOfMemory.IN_TRAINING
+            throw OutOfMemory.TRAINING
                     .of(e)
                     .orElse(SaccadeException.user(e, "hook %s: failed in %s: %s", name, event, e));
         }

@@ -46,7 +46,7 @@ public final class AdamW extends Optimizer {
                     .below("beta1", beta1, 0, 1)
                     .below("beta2", beta2, 0, 1)
                     .above("epsilon", epsilon, 0, 1)
-                    .within("weight_decay", weightDecay, 0, 1000)
+                    .inRange("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
         }
 

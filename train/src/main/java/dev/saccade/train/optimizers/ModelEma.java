@@ -52,8 +52,8 @@ public final class ModelEma {
         public Config {
             new Checks()
                     .above("decay", decay, 0, 1)
-                    .within("warmup", warmup, 0, 1e9)
-                    .within("interval", interval, 1, 1_000_000)
+                    .inRange("warmup", warmup, 0, 1e9)
+                    .inRange("interval", interval, 1, 1_000_000)
                     .throwIfAny();
         }
 
@@ -119,7 +119,7 @@ public final class ModelEma {
                             torch._foreach_lerp_(averages, weights, float(share[0]))
                             return share[0]
                             """)
-                    .withNumbersOnCpu();
+                    .withoutReadCounts();
 
     private final Config config;
     private final Map<String, Parameter> parameters;

@@ -144,7 +144,7 @@ public abstract class Optimizer implements AutoCloseable {
                 Stream.concat(Stream.of("rates", "weights", "gradients"), kinds.stream())
                         .map(name -> name + ": List[Tensor]")
                         .collect(joining(", ", "(", ") -> Tensor"));
-        return Script.compile(signature, update + "return rates[0]").withNumbersOnCpu();
+        return Script.compile(signature, update + "return rates[0]").withoutReadCounts();
     }
 
     /** Returns the parameters that are learned, by dotted names. */

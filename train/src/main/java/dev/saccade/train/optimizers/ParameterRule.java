@@ -18,8 +18,8 @@ public record ParameterRule(
     /** Checks the values. */
     public ParameterRule {
         new Checks()
-                .within("learning_rate_factor", learningRateFactor, 0, 1e6)
-                .within("weight_decay_factor", weightDecayFactor, 0, 1e6)
+                .inRange("learning_rate_factor", learningRateFactor, 0, 1e6)
+                .inRange("weight_decay_factor", weightDecayFactor, 0, 1e6)
                 .throwIfAny();
     }
 }

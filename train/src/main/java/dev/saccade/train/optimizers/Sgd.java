@@ -37,7 +37,7 @@ public final class Sgd extends Optimizer {
             new Checks()
                     .above("learning_rate", learningRate, 0, 1000)
                     .below("momentum", momentum, 0, 1)
-                    .within("weight_decay", weightDecay, 0, 1000)
+                    .inRange("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
         }
 

@@ -17,7 +17,7 @@ public record CosineSchedule(
 
     /** Checks the values. */
     public CosineSchedule {
-        new Checks().within("min_learning_rate", minLearningRate, 0, 1000).throwIfAny();
+        new Checks().inRange("min_learning_rate", minLearningRate, 0, 1000).throwIfAny();
     }
 
     @Override

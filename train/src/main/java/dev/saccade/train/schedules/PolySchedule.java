@@ -22,7 +22,7 @@ public record PolySchedule(
     public PolySchedule {
         new Checks()
                 .above("power", power, 0, 100)
-                .within("min_learning_rate", minLearningRate, 0, 1000)
+                .inRange("min_learning_rate", minLearningRate, 0, 1000)
                 .throwIfAny();
     }
 

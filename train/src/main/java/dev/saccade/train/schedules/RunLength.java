@@ -15,8 +15,8 @@ public record RunLength(long iterations, long iterationsPerEpoch) {
     /** Checks the values. */
     public RunLength {
         new Checks()
-                .within("iterations", iterations, 1, MOST)
-                .within("iterations_per_epoch", iterationsPerEpoch, 1, MOST)
+                .inRange("iterations", iterations, 1, MOST)
+                .inRange("iterations_per_epoch", iterationsPerEpoch, 1, MOST)
                 .throwIfAny();
     }
 

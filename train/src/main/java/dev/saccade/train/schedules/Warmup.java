@@ -14,8 +14,8 @@ public record Warmup(@Default("0") long iterations, @Default("0.001") double rat
     /** Checks the values. */
     public Warmup {
         new Checks()
-                .within("iterations", iterations, 0, 1e9)
-                .within("ratio", ratio, 0, 1)
+                .inRange("iterations", iterations, 0, 1e9)
+                .inRange("ratio", ratio, 0, 1)
                 .throwIfAny();
     }
 

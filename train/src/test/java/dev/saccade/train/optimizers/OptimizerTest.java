@@ -218,7 +218,7 @@ class OptimizerTest {
     @Test
     void fusedStepsDifferFromPortableOnesByRoundingOnly() {
         Map<String, float[]> fused = afterSteps();
-        OperatorLibrary.portably(this::afterSteps)
+        OperatorLibrary.callPortable(this::afterSteps)
                 .forEach((name, values) -> assertArrayEquals(values, fused.get(name), 2e-7f, name));
     }
 

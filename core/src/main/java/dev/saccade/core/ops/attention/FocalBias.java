@@ -39,18 +39,18 @@ public final class FocalBias {
      * Looks up the bias.
      *
      * @param region the keys
-     * @param own {@code [(2 M - 1)^2, heads]}, as of {@link RelativePositionBias#within}
+     * @param own {@code [(2 M - 1)^2, heads]}, as of {@link RelativePositionBias#ofWindow}
      * @param neighbors {@code [1, heads, M^2, neighbors]} where there is a ring: what the copies of
      *     the map, shifted to the top left, top right, bottom left and bottom right, bring from
      *     outside of the window, each row-major
      * @param windows {@code [heads, (M + cells - 1)^2]} for each level, as of {@link
-     *     RelativePositionBias#between}
+     *     RelativePositionBias#ofCells}
      * @return {@code [heads, M^2, keys]}: the window and its ring row-major, then the cells of
      *     every level row-major
      */
     public static NDArray lookUp(
             FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
-        return Kernels.isFusedForFloatsOnCpu(own)
+        return Kernels.isFusedForFloat32OnCpu(own)
                 ? fused(region, own, neighbors, windows)
                 : portable(region, own, neighbors, windows);
     }
@@ -68,11 +68,11 @@ public final class FocalBias {
     static NDArray portable(
             FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
         int m = region.window();
-        NDArray within = RelativePositionBias.within(own, m, m);
+        NDArray within = RelativePositionBias.ofWindow(own, m, m);
         NDList parts = new NDList(1 + windows.size());
         Script ring = RING.with(Map.of("window", m, "expand", region.expand(), "absent", ABSENT));
         parts.add(neighbors.map(n -> ring.run(within, n)).orElse(within));
-        windows.forEach(table -> parts.add(RelativePositionBias.between(table, m)));
+        windows.forEach(table -> parts.add(RelativePositionBias.ofCells(table, m)));
         return Tensors.concat(parts, 2);
     }
 }

@@ -31,7 +31,7 @@ public final class RelativePositionBias {
      * @param width columns of the window, at most M
      * @return {@code [heads, height * width, height * width]}, query by key
      */
-    public static NDArray within(NDArray table, int height, int width) {
+    public static NDArray ofWindow(NDArray table, int height, int width) {
         int side = (int) LongMath.sqrt(table.getShape().get(0), RoundingMode.UNNECESSARY);
         return WITHIN.with(
                         Map.of(
@@ -50,7 +50,7 @@ public final class RelativePositionBias {
      * @param window M, the tokens along a side of the window
      * @return {@code [heads, M^2, F^2]}
      */
-    public static NDArray between(NDArray table, int window) {
+    public static NDArray ofCells(NDArray table, int window) {
         return pairs(table, window, List.of(3, 4));
     }
 

@@ -62,7 +62,7 @@ public final class WindowAttention {
      * @param qkv makes of it {@code 3 C} channels: queries, keys and values, each of {@code heads}
      *     slices
      * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
-     *     RelativePositionBias#within}
+     *     RelativePositionBias#ofWindow}
      * @return {@code [N, H, W, C]}
      */
     public static NDArray attend(Windows windows, NDArray map, Affine qkv, NDArray table) {
@@ -77,7 +77,7 @@ public final class WindowAttention {
      * @param projection makes of it {@code 3 C} channels; each third is of {@code heads} slices
      * @param packing what the thirds are
      * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
-     *     RelativePositionBias#within}
+     *     RelativePositionBias#ofWindow}
      * @return {@code [N, H, W, C]}
      */
     public static NDArray attend(
@@ -98,7 +98,7 @@ public final class WindowAttention {
         NDArray q = parts.get(packing.queries);
         NDArray k = parts.get(packing.keys);
         NDArray v = parts.get(packing.values);
-        NDArray bias = RelativePositionBias.within(table, windows.height(), windows.width());
+        NDArray bias = RelativePositionBias.ofWindow(table, windows.height(), windows.width());
         if (windows.isShifted()) {
             bias = bias.add(windows.mask(packed, UNSEEN));
         }

@@ -28,7 +28,7 @@ public final class WindowPooling {
      * @return {@code [N, H / part, W / part, C]}
      */
     public static NDArray pool(NDArray x, NDArray weight, NDArray bias, int part) {
-        if (Kernels.isFusedForProductsOnCpu(x)) {
+        if (Kernels.isFusedForFloat32ProductsOnCpu(x)) {
             MultiplyAdds.add(x.size());
             return Script.call("ops.saccade.window_pooling", x, weight, bias, part);
         }

@@ -52,7 +52,7 @@ public final class HostTransfers {
     private HostTransfers() {}
 
     /** Counts what this thread reads and writes while it runs something. */
-    public static HostTransfers during(Runnable body) {
+    public static HostTransfers count(Runnable body) {
         HostTransfers outer = COUNTING.get();
         HostTransfers counted = new HostTransfers();
         countInLibtorch(true);

@@ -18,7 +18,7 @@ public final class NoGrad {
     private NoGrad() {}
 
     /** Returns whether gradients are off in this thread. */
-    public static boolean holds() {
+    public static boolean isActive() {
         return !JniUtils.isGradMode();
     }
 

@@ -14,9 +14,9 @@ import java.util.Optional;
  * @param peakBytes the most of them at a time since the count began
  * @param reservedBytes what libtorch has of the GPU, what it keeps for tensors to come included; on
  *     the CPU what tensors hold
- * @param refusedBytes the last request that the GPU could not serve, 0 for none
+ * @param failedBytes the last request that the GPU could not serve, 0 for none
  */
-public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long refusedBytes) {
+public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long failedBytes) {
 
     private static final ThreadLocal<Boolean> FOLLOWED =
             ThreadLocal.withInitial(TensorMemory::follow);
@@ -36,7 +36,7 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
      * Begins the count of the peak anew. On GPUs it counts what the threads that have called this
      * make, and the gradients that they ask for.
      */
-    public static void restart(Device device) {
+    public static void resetPeak(Device device) {
         ask(device, true);
     }
 

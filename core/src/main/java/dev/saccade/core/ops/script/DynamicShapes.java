@@ -21,12 +21,12 @@ public final class DynamicShapes {
     private DynamicShapes() {}
 
     /** Returns whether they are free where an array lies. */
-    public static boolean areFreeFor(NDArray array) {
+    public static boolean areAllowedFor(NDArray array) {
         return !AVOIDED.get() && !Tracer.isRecording() && !array.getDevice().isGpu();
     }
 
     /** Returns what {@code body} returns, run in this thread as on a GPU; for tests on a CPU. */
-    public static <T> T avoidedBy(Supplier<T> body) {
+    public static <T> T callWithout(Supplier<T> body) {
         return ThreadLocals.call(AVOIDED, true, body);
     }
 }

@@ -85,7 +85,7 @@ public final class Kernels {
     }
 
     /** Returns whether an array may be given to what is there for float32 on CPUs alone. */
-    public static boolean isFusedForFloatsOnCpu(NDArray array) {
+    public static boolean isFusedForFloat32OnCpu(NDArray array) {
         return array.getDataType() == DataType.FLOAT32
                 && !array.getDevice().isGpu()
                 && isFusedFor(array);
@@ -94,8 +94,8 @@ public final class Kernels {
     /**
      * Returns whether an array may be given to products that are there for float32 on CPUs alone.
      */
-    public static boolean isFusedForProductsOnCpu(NDArray array) {
-        return isFusedForFloatsOnCpu(array)
+    public static boolean isFusedForFloat32ProductsOnCpu(NDArray array) {
+        return isFusedForFloat32OnCpu(array)
                 && Autocast.precision(array.getDevice()) == Precision.FLOAT32;
     }
 

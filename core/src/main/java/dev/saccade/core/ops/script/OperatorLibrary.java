@@ -109,7 +109,7 @@ public final class OperatorLibrary {
     }
 
     /** Runs something without fused operators in this thread, to hold the one against the other. */
-    public static <T> T portably(Supplier<T> body) {
+    public static <T> T callPortable(Supplier<T> body) {
         return ThreadLocals.call(PORTABLY, true, body);
     }
 }

@@ -101,7 +101,7 @@ public final class Script {
      * Returns the same operator, said to read such arrays alone that lie on the CPU whatever the
      * device is: no {@link HostTransfers} are counted.
      */
-    public Script withNumbersOnCpu() {
+    public Script withoutReadCounts() {
         return new Script(block, true);
     }
 

@@ -16,8 +16,8 @@ import java.util.function.Supplier;
  * Saccade as a graph is what it computes itself, scripts and parts of others included.
  *
  * <p>Numbers that Java or a script computes, such as sizes, are constants of a recording. Operators
- * of {@code ops.saccade} are recorded as they are; {@link OperatorLibrary#portably} avoids most.
- * The recorder itself is one, so there must be {@link Kernels}.
+ * of {@code ops.saccade} are recorded as they are; {@link OperatorLibrary#callPortable} avoids
+ * most. The recorder itself is one, so there must be {@link Kernels}.
  */
 public final class Tracer {
 

@@ -30,16 +30,16 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
      *
      * @param first the first row of the map that takes part
      * @param last the row behind the last one
-     * @param shares {@code [rows of the result, last - first]} how much of each row of the map
+     * @param weights {@code [rows of the result, last - first]} how much of each row of the map
      */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
-    public record Band(int first, int last, float[] shares) {
+    public record Band(int first, int last, float[] weights) {
 
         /** Returns the shares as an array beside another. */
-        public NDArray shares(NDArray beside) {
+        public NDArray weights(NDArray like) {
             int rows = last - first;
-            Shape shape = new Shape(shares.length / rows, rows);
-            return Tensors.of(beside.getManager(), shares, shape);
+            Shape shape = new Shape(weights.length / rows, rows);
+            return Tensors.of(like.getManager(), weights, shape);
         }
     }
 
@@ -133,8 +133,8 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
      * @return {@code [rows of the part, columns of the part, K]}
      */
     public static NDArray part(NDArray x, Band rows, Band columns) {
-        try (NDArray rowShares = rows.shares(x);
-                NDArray columnShares = columns.shares(x)) {
+        try (NDArray rowShares = rows.weights(x);
+                NDArray columnShares = columns.weights(x)) {
             return Autocast.off(() -> PART.run(x, rowShares, columnShares));
         }
     }
@@ -148,19 +148,19 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                 pixels);
         int first = (int) position(cells, pixels, start);
         int last = Math.min((int) position(cells, pixels, end - 1) + 2, cells);
-        float[] shares = new float[(end - start) * (last - first)];
+        float[] weights = new float[(end - start) * (last - first)];
         for (int i = start; i < end; i++) {
             float position = position(cells, pixels, i);
             int low = (int) position;
             int at = (i - start) * (last - first) + low - first;
             if (low == cells - 1) {
-                shares[at] = 1;
+                weights[at] = 1;
             } else {
-                shares[at + 1] = position - low;
-                shares[at] = 1 - shares[at + 1];
+                weights[at + 1] = position - low;
+                weights[at] = 1 - weights[at + 1];
             }
         }
-        return new Band(first, last, shares);
+        return new Band(first, last, weights);
     }
 
     /** Returns where the center of a pixel of the result lies between those of the map's cells. */

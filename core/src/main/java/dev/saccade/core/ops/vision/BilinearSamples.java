@@ -76,24 +76,24 @@ record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] 
         if (last < 0) {
             return Cells.NONE;
         }
-        float[] shares = new float[last - first + 1];
+        float[] weights = new float[last - first + 1];
         for (int i = bin * perBin; i < (bin + 1) * perBin; i++) {
             if (near[i] + far[i] > 0) {
-                shares[low[i] - first] += near[i];
-                shares[high[i] - first] += far[i];
+                weights[low[i] - first] += near[i];
+                weights[high[i] - first] += far[i];
             }
         }
-        return new Cells(first, shares);
+        return new Cells(first, weights);
     }
 
     /**
      * Neighboring cells and their shares.
      *
      * @param first the first cell
-     * @param shares of it and of those behind it
+     * @param weights of it and of those behind it
      */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
-    record Cells(int first, float[] shares) {
+    record Cells(int first, float[] weights) {
 
         private static final Cells NONE = new Cells(0, new float[0]);
     }

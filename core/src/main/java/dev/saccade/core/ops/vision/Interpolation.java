@@ -29,18 +29,18 @@ public final class Interpolation {
      * @param like {@code [N, D, H, W]}
      * @return {@code [N, C, H, W]}
      */
-    public static NDArray toSizeOf(NDArray like, NDArray x, boolean alignCorners) {
+    public static NDArray resizeTo(NDArray like, NDArray x, boolean alignCorners) {
         return resize(x, like, 2, 1, "bilinear", alignCorners);
     }
 
     /** Returns {@code [N, C, h, w]} at twice its height and width. */
-    public static NDArray doubled(NDArray x, boolean alignCorners) {
+    public static NDArray upsample2x(NDArray x, boolean alignCorners) {
         return resize(x, x, 2, 2, "bilinear", alignCorners);
     }
 
     /** Returns the sum of a map and of another that is resized to its size. */
-    public static NDArray sum(NDArray fine, NDArray coarse, boolean alignCorners) {
-        return toSizeOf(fine, coarse, alignCorners).addi(fine);
+    public static NDArray upsampleAdd(NDArray fine, NDArray coarse, boolean alignCorners) {
+        return resizeTo(fine, coarse, alignCorners).addi(fine);
     }
 
     /**

@@ -53,7 +53,7 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
         for (int g = 0; g < masks.size(); g++) {
             long first = g * width;
             masks.get(g)
-                    .forEachStretch(
+                    .forEachColumnRun(
                             (x, top, bottom) -> {
                                 starts.add((first + x) * height + top);
                                 long end = (first + x) * height + bottom;

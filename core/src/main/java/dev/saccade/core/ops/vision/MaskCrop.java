@@ -36,8 +36,8 @@ public final class MaskCrop {
      *
      * @param masks [G] masks, of whatever sizes
      */
-    public static MaskCrop beside(NDArray array, List<Rle> masks) {
-        boolean drawn = !DynamicShapes.areFreeFor(array) && Kernels.isFusedFor(array);
+    public static MaskCrop onDeviceOf(NDArray array, List<Rle> masks) {
+        boolean drawn = !DynamicShapes.areAllowedFor(array) && Kernels.isFusedFor(array);
         return new MaskCrop(
                 masks,
                 drawn
@@ -105,7 +105,7 @@ public final class MaskCrop {
             height = y.high()[y.high().length - 1] - top + 1;
             columns = new byte[(x.high()[x.high().length - 1] - left + 1) * height];
             int width = columns.length / height;
-            mask.forEachStretch(
+            mask.forEachColumnRun(
                     (column, fromRow, toRow) -> {
                         if (column >= left && column < left + width) {
                             draw(column - left, fromRow, toRow);

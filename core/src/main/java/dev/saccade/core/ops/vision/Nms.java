@@ -68,7 +68,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
          */
         public static Kept of(NDArray beside, int[][] kept, int most) {
             int width = most;
-            if (DynamicShapes.areFreeFor(beside)) {
+            if (DynamicShapes.areAllowedFor(beside)) {
                 width = Arrays.stream(kept).mapToInt(each -> each.length).max().orElse(0);
             }
             long[] positions = new long[kept.length * width];
@@ -112,7 +112,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         Map<String, ?> constants =
                 Map.of(
                         "sorted",
-                        !DynamicShapes.areFreeFor(boxes),
+                        !DynamicShapes.areAllowedFor(boxes),
                         "iou",
                         iouThreshold,
                         "score",

@@ -200,11 +200,11 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                 int width,
                 int points) {
             starts[bins++] = size;
-            reserve(rows.shares().length * columns.shares().length);
-            for (int i = 0; i < rows.shares().length; i++) {
+            reserve(rows.weights().length * columns.weights().length);
+            for (int i = 0; i < rows.weights().length; i++) {
                 int row = firstCell + (rows.first() + i) * width + columns.first();
-                for (int j = 0; j < columns.shares().length; j++) {
-                    float weight = rows.shares()[i] * columns.shares()[j] / points;
+                for (int j = 0; j < columns.weights().length; j++) {
+                    float weight = rows.weights()[i] * columns.weights()[j] / points;
                     if (weight != 0) {
                         cells[size] = row + j;
                         weights[size++] = weight;

@@ -91,7 +91,7 @@ class FocalBiasTest {
         slots.setRequiresGradient(true);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray sum = FocalBias.lookUp(REGION, own, Optional.of(slots), List.of()).exp().sum();
-            float listed = RelativePositionBias.within(own, 7, 7).exp().sum().getFloat();
+            float listed = RelativePositionBias.ofWindow(own, 7, 7).exp().sum().getFloat();
             assertEquals(listed + slots.exp().sum().getFloat(), sum.getFloat(), 1e-5f * listed);
             collector.backward(sum);
         }
@@ -101,12 +101,12 @@ class FocalBiasTest {
     @Test
     void tablesOfCellsAreByQueryMinusCell() {
         NDArray table = manager.arange(169f).reshape(1, 169);
-        NDArray bias = RelativePositionBias.between(table, 7);
+        NDArray bias = RelativePositionBias.ofCells(table, 7);
         assertEquals(new Shape(1, 49, 49), bias.getShape());
         assertEquals(84, bias.getFloat(0, 0, 0));
         assertEquals(168, bias.getFloat(0, 48, 0));
         assertEquals(0, bias.getFloat(0, 0, 48));
-        NDArray small = RelativePositionBias.between(manager.arange(64f).reshape(1, 64), 6);
+        NDArray small = RelativePositionBias.ofCells(manager.arange(64f).reshape(1, 64), 6);
         assertEquals(new Shape(1, 36, 9), small.getShape());
         assertEquals((5 - 1 + 2) * 8 + 3 - 2 + 2, small.getFloat(0, 5 * 6 + 3, 1 * 3 + 2));
     }

@@ -32,7 +32,7 @@ class HostTransfersTest {
     @Test
     void everyReadAndWriteIsCountedWhereItIs() {
         HostTransfers transfers =
-                HostTransfers.during(
+                HostTransfers.count(
                         () -> {
                             for (int i = 0; i < 3; i++) {
                                 NDArray x = Tensors.of(manager, new float[] {1, 2}, new Shape(2));
@@ -54,15 +54,15 @@ class HostTransfersTest {
                         "(x: Tensor) -> Tensor",
                         "return torch.add(x, int(torch.sum(x)) + torch.size(torch.nonzero(x), 0))");
         NDArray x = Tensors.of(manager, new float[] {1, 0, 2}, new Shape(3));
-        HostTransfers transfers = HostTransfers.during(() -> hidden.run(x));
+        HostTransfers transfers = HostTransfers.count(() -> hidden.run(x));
         assertEquals(List.of(2), List.copyOf(transfers.reads().values()));
-        assertEquals(Map.of(), HostTransfers.during(() -> x.add(x)).reads());
+        assertEquals(Map.of(), HostTransfers.count(() -> x.add(x)).reads());
     }
 
     @Test
     void aScalarDoesNotTravel() {
         HostTransfers transfers =
-                HostTransfers.during(
+                HostTransfers.count(
                         () -> {
                             NDArray scalar = Tensors.of(manager, 2.5f);
                             assertEquals(new Shape(), scalar.getShape());
@@ -75,9 +75,9 @@ class HostTransfersTest {
         NDArray x = Tensors.of(manager, new float[] {1}, new Shape(1));
         HostTransfers[] inner = new HostTransfers[1];
         HostTransfers outer =
-                HostTransfers.during(
+                HostTransfers.count(
                         () -> {
-                            inner[0] = HostTransfers.during(() -> Tensors.readFloats(x));
+                            inner[0] = HostTransfers.count(() -> Tensors.readFloats(x));
                             Thread other = new Thread(() -> Tensors.readFloats(x));
                             other.start();
                             join(other);

@@ -28,7 +28,7 @@ class TensorMemoryTest {
     @Test
     void thePeakStaysWhenTensorsDie() {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            TensorMemory.restart(Device.cpu());
+            TensorMemory.resetPeak(Device.cpu());
             long before = use().bytes();
             assertEquals(before, use().peakBytes());
             NDArray one = manager.zeros(new Shape(MIB));
@@ -39,7 +39,7 @@ class TensorMemoryTest {
             }
             assertEquals(before + 4 * MIB, use().bytes());
             assertEquals(before + 8 * MIB, use().peakBytes());
-            TensorMemory.restart(Device.cpu());
+            TensorMemory.resetPeak(Device.cpu());
             assertEquals(before + 4 * MIB, use().peakBytes());
         }
     }

@@ -63,6 +63,6 @@ class OperatorLibraryTest {
         String status = library.status().toString();
         assertTrue(status.matches("fused \\((256|512)\\.0 bits\\)"), status);
         assertTrue(library.isOn());
-        assertFalse(OperatorLibrary.portably(library::isOn));
+        assertFalse(OperatorLibrary.callPortable(library::isOn));
     }
 }

@@ -42,7 +42,7 @@ class BilinearResizeTest {
         NDArray tokens = x.transpose(0, 2, 3, 1).get(0).duplicate();
         for (boolean alignCorners : new boolean[] {false, true}) {
             float[] whole =
-                    Interpolation.toSizeOf(like, x, alignCorners)
+                    Interpolation.resizeTo(like, x, alignCorners)
                             .transpose(0, 2, 3, 1)
                             .toFloatArray();
             BilinearResize resize =

@@ -112,7 +112,8 @@ class MaskCropTest {
         NDArray index = manager.create(new long[] {0});
         NDArray box = manager.create(new float[] {0, 0, 1, 1}, new Shape(1, 4));
         assertArrayEquals(
-                new float[4], MaskCrop.beside(box, List.of()).crop(index, box, 2).toFloatArray());
+                new float[4],
+                MaskCrop.onDeviceOf(box, List.of()).crop(index, box, 2).toFloatArray());
         assumeTrue(Kernels.status().loaded());
         Optional<MaskBitmaps> none = Optional.of(MaskBitmaps.draw(manager, List.of()));
         assertArrayEquals(
@@ -139,7 +140,7 @@ class MaskCropTest {
     private float[] crop(List<Rle> masks, Boxes boxes, int side) {
         NDArray corners = manager.create(boxes.toArray(), new Shape(boxes.size(), 4));
         NDArray index = manager.arange(0f, masks.size(), 1f, DataType.INT64);
-        NDArray cropped = MaskCrop.beside(corners, masks).crop(index, corners, side);
+        NDArray cropped = MaskCrop.onDeviceOf(corners, masks).crop(index, corners, side);
         assertEquals(new Shape(masks.size(), side, side), cropped.getShape());
         return cropped.toFloatArray();
     }

@@ -48,7 +48,8 @@ class MaxIouAssignTest {
                                 ? manager.create(new Shape(0), DataType.BOOLEAN)
                                 : manager.create(skipped);
                 NDList fused = rule.assign(boxes, wanted, skip);
-                NDList portable = OperatorLibrary.portably(() -> rule.assign(boxes, wanted, skip));
+                NDList portable =
+                        OperatorLibrary.callPortable(() -> rule.assign(boxes, wanted, skip));
                 assertArrayEquals(
                         portable.get(0).toLongArray(), fused.get(0).toLongArray(), "" + round);
                 assertArrayEquals(portable.get(1).toFloatArray(), fused.get(1).toFloatArray());

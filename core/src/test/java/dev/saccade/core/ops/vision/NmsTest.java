@@ -69,8 +69,8 @@ class NmsTest {
 
         void assertAllForms(int[][] expected, Nms nms) {
             assertArrayEquals(expected, keep(nms));
-            assertArrayEquals(expected, OperatorLibrary.portably(() -> keep(nms)));
-            assertArrayEquals(expected, DynamicShapes.avoidedBy(() -> keep(nms)));
+            assertArrayEquals(expected, OperatorLibrary.callPortable(() -> keep(nms)));
+            assertArrayEquals(expected, DynamicShapes.callWithout(() -> keep(nms)));
         }
     }
 
@@ -166,7 +166,7 @@ class NmsTest {
                 batch.boxes[random.nextInt(4 * n)] = Float.NaN;
             }
             Nms nms = new Nms(0.5f, Nms.ANY_SCORE, round % 2 == 0 ? n : 50);
-            batch.assertAllForms(OperatorLibrary.portably(() -> batch.keep(nms)), nms);
+            batch.assertAllForms(OperatorLibrary.callPortable(() -> batch.keep(nms)), nms);
         }
     }
 

@@ -71,7 +71,7 @@ final class RegionsBench {
         Nms nms = new Nms(0.5f, Nms.ANY_SCORE, n);
         IntSupplier keep = () -> (int) nms.keep(corners, scores, groups).positions().size();
         time("nms", keep);
-        time("nms portable", () -> OperatorLibrary.portably(keep::getAsInt));
+        time("nms portable", () -> OperatorLibrary.callPortable(keep::getAsInt));
     }
 
     private static void paste(Boxes boxes) {

@@ -125,7 +125,7 @@ final class LabelMeReader implements LabelReader {
                 try {
                     readFile(json);
                 } catch (JsonProcessingException e) {
-                    JsonLocation at = Json.place(e, json);
+                    JsonLocation at = Json.location(e, json);
                     throw SaccadeException.user(
                             "%s:%d:%d: no valid JSON: %s",
                             drawn.place(),

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
 
 /** Why a server over HTTP gave no answer that can be used, in words for users. */
-public final class ServerFault extends IOException {
+public final class ServerException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
@@ -34,22 +34,22 @@ public final class ServerFault extends IOException {
                     SocketException.class, "the connection broke");
 
     /** Takes what is to be told, which follows the address of the server. */
-    public ServerFault(String message) {
+    public ServerException(String message) {
         super(message);
     }
 
-    private ServerFault(String message, Throwable cause) {
+    private ServerException(String message, Throwable cause) {
         super(message, cause);
     }
 
     /** Returns what Java's client has failed with; the same if it is one of these. */
-    public static ServerFault of(Throwable failure) {
+    public static ServerException of(Throwable failure) {
         List<Throwable> causes = Throwables.getCausalChain(failure);
         return causes.stream()
-                .filter(ServerFault.class::isInstance)
-                .map(ServerFault.class::cast)
+                .filter(ServerException.class::isInstance)
+                .map(ServerException.class::cast)
                 .findFirst()
-                .orElseGet(() -> new ServerFault(reason(causes), failure));
+                .orElseGet(() -> new ServerException(reason(causes), failure));
     }
 
     private static String reason(List<Throwable> causes) {

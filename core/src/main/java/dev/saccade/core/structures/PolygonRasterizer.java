@@ -9,7 +9,7 @@ import java.util.Arrays;
  * pycocotools' {@code rleFrPoly}, which walks every edge in steps of a fifth of a pixel; of those
  * steps only the ones across the center of a column are taken here.
  */
-final class PolygonWalk {
+final class PolygonRasterizer {
 
     private static final int SCALE = 5;
 
@@ -20,14 +20,14 @@ final class PolygonWalk {
     private static final double FARTHEST = 100_000;
 
     /** More than any outline has; bounds what a file of some bytes can ask for. */
-    private static final int MOST_CROSSINGS = 1 << 22;
+    private static final int MAX_CROSSINGS = 1 << 22;
 
     private final Size size;
     private final int lastColumn;
     private int[] crossings = new int[64];
     private int count;
 
-    PolygonWalk(Size size) {
+    PolygonRasterizer(Size size) {
         this.size = size;
         this.lastColumn = SCALE * (int) Math.min(size.width() - 1, FARTHEST) + CENTER;
     }
@@ -128,11 +128,11 @@ final class PolygonWalk {
     private void cross(int gridColumn, int gridRow) {
         double row = (gridRow + .5) / SCALE - .5;
         int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));
-        if (count == MOST_CROSSINGS) {
+        if (count == MAX_CROSSINGS) {
             throw SaccadeException.user(
                     "a polygon crosses the columns of an image of %s more than %d times: expected"
                             + " the outline of an object",
-                    size, MOST_CROSSINGS);
+                    size, MAX_CROSSINGS);
         }
         if (count == crossings.length) {
             crossings = Arrays.copyOf(crossings, 2 * count);

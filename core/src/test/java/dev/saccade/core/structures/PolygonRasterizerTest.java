@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-class PolygonWalkTest {
+class PolygonRasterizerTest {
 
     private static final int HEIGHT = 23;
     private static final int WIDTH = 31;
@@ -31,7 +31,7 @@ class PolygonWalkTest {
 
     private static void check(double[] polygon) {
         int[] actual =
-                new PolygonWalk(new dev.saccade.core.structures.Size(HEIGHT, WIDTH))
+                new PolygonRasterizer(new dev.saccade.core.structures.Size(HEIGHT, WIDTH))
                         .crossings(polygon);
         assertArrayEquals(everyStep(polygon), IntStream.of(actual).sorted().toArray());
     }
