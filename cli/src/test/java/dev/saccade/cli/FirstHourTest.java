@@ -18,12 +18,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** Does what {@code train_on_your_data.md} says, with a narrow model and small photographs. */
+/** Runs the commands of {@code train_on_your_data.md} with a small model and small images. */
 class FirstHourTest {
 
     private static final List<String> SMALL =
@@ -33,6 +40,9 @@ class FirstHourTest {
                     "model.neck.out_channels=8",
                     "model.head.feat_channels=8",
                     "epochs=2");
+
+    private static final Pattern CURL =
+            Pattern.compile("^curl --data-binary @(\\S+) 'localhost:8080(\\S+)'$", Pattern.MULTILINE);
 
     @TempDir Path folder;
 
@@ -44,7 +54,7 @@ class FirstHourTest {
     void prepare() throws IOException {
         Path coco = folder.resolve("coco");
         SceneDataset.write(coco, new SceneRenderer(1, new Size(64, 96)), 12, 4, n -> {});
-        Path yolo = folder.resolve("mine/things-yolo");
+        Path yolo = folder.resolve("data/desk-yolo");
         for (String part : List.of("train", "val")) {
             writeYolo(coco, part, yolo);
         }
@@ -96,39 +106,50 @@ class FirstHourTest {
     }
 
     @Test
-    void thePageLeadsToAServerThatFindsThings() throws Exception {
-        String printed = page.run(this::quick);
+    void thePageTrainsADetectorAndServesIt() throws Exception {
+        page.run(this::quick);
         assertEquals(1, page.outputs().size(), "outputs on the page");
-        assertTrue(
-                printed.contains(
-                        "200 [{\"image\":\"image\",\"width\":96,\"height\":64,\"objects\":["),
-                printed);
         for (String file :
                 List.of(
-                        "mine/seen/index.html",
-                        "runs/things/report.html",
+                        "browse/index.html",
+                        "runs/desk/report.html",
                         "found/photo.jpg",
                         "found/predictions.json")) {
             assertTrue(Files.exists(folder.resolve(file)), file);
         }
+        HttpResponse<String> response = curl();
+        assertEquals(200, response.statusCode());
+        assertTrue(
+                response.body()
+                        .contains("[{\"image\":\"image\",\"width\":96,\"height\":64,\"objects\":["),
+                response.body());
     }
 
-    /** Makes a command quick, and gives a program the address of a server. */
+    /** Shortens a training and writes files into the folder of the test. */
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
-        if (words.get(0).equals("java")) {
-            assertEquals("localhost:8080", quick.set(2, serve()));
-        }
-        if (words.get(1).equals("train")) {
-            SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
-            quick.addAll(List.of("--out", folder.resolve("runs/things").toString()));
+        switch (words.get(1)) {
+            case "new" -> quick.addAll(List.of("--out", folder.resolve("desk.yaml").toString()));
+            case "browse" -> quick.addAll(List.of("--out", folder.resolve("browse").toString()));
+            case "train" -> {
+                SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
+                quick.addAll(List.of("--out", folder.resolve("runs/desk").toString()));
+            }
+            default -> {}
         }
         return quick;
     }
 
-    private String serve() {
-        detector = Detector.load(folder.resolve("runs/things/checkpoints/best.safetensors"));
+    /** Serves the model and sends the request of the page's {@code curl} command. */
+    private HttpResponse<String> curl() throws IOException, InterruptedException {
+        Matcher command = CURL.matcher(page.text());
+        assertTrue(command.find(), "the page has no curl command");
+        detector = Detector.load(folder.resolve("runs/desk/checkpoints/best.safetensors"));
         server = PredictionServer.of(detector).port(0).start();
-        return server.uri().getAuthority();
+        HttpRequest request =
+                HttpRequest.newBuilder(server.uri().resolve(command.group(2)))
+                        .POST(BodyPublishers.ofFile(folder.resolve(command.group(1))))
+                        .build();
+        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
     }
 }

@@ -59,6 +59,10 @@ final class PageRun {
         return new PageRun(page.text(), folder);
     }
 
+    String text() {
+        return text;
+    }
+
     /** Returns what the page says is printed. */
     List<String> outputs() {
         return OUTPUT.matcher(text).results().map(output -> output.group(1)).toList();

@@ -75,7 +75,7 @@ class PapersTest {
             Variants are [backbones](../backbones/README.md); Saccade does not train ImageNet
             classifiers. To train a detector with a variant, set it in a recipe:
             `--set model.backbone.variant=tiny_w14` for `swin_tiny_w14`. Multi-scale results need
-            [test-time augmentation](predicting.md#test-time-augmentation).
+            [test-time augmentation](evaluating.md#test-time-augmentation).
 
             This page is generated from `configs/papers.yaml`.
             """;
