@@ -42,7 +42,8 @@ class FirstHourTest {
                     "epochs=2");
 
     private static final Pattern CURL =
-            Pattern.compile("^curl --data-binary @(\\S+) 'localhost:8080(\\S+)'$", Pattern.MULTILINE);
+            Pattern.compile(
+                    "^curl --data-binary @(\\S+) 'localhost:8080(\\S+)'$", Pattern.MULTILINE);
 
     @TempDir Path folder;
 

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigFile;
@@ -14,6 +17,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.IndexPng;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.models.Model;
 import dev.saccade.models.draw.Jpeg;
@@ -36,7 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Does what {@code segmentation.md} says, with a narrow model and small drawn roads. */
+/** Runs the commands of {@code segmentation.md} with a small model and small images of roads. */
 class SegmentationPageTest {
 
     private static final Size SIZE = new Size(48, 64);
@@ -67,23 +71,23 @@ class SegmentationPageTest {
         page = PageRun.in(folder, "segmentation.md");
     }
 
-    /** Draws a sky over a road with a car, and the same in the colors of the page. */
+    /** Draws a sky over a road with a car, and its mask in the colors of the page. */
     private void draw(int i) {
-        String name = name(i);
-        Mat photo =
-                paint(
-                        i,
-                        new Scalar(220, 180, 120),
-                        new Scalar(90, 90, 90),
-                        new Scalar(40, 60, 200));
-        ImageFiles.write(photo, folder.resolve("mine/roads/images/" + name + ".jpg"));
-        ImageFiles.write(photo, folder.resolve("photo.jpg"));
-        photo.release();
+        Path masks = folder.resolve("data/roads-masks");
+        String name = (i < 8 ? "train/road" : "val/road") + i;
+        Mat image = image(i);
+        ImageFiles.write(image, masks.resolve("images/" + name + ".jpg"));
+        ImageFiles.write(image, folder.resolve("photo.jpg"));
+        image.release();
         Mat labels =
                 paint(i, new Scalar(180, 130, 70), new Scalar(128, 64, 128), new Scalar(142, 0, 0));
         labels.rowRange(0, 4).setTo(new Scalar(0, 0, 0));
-        ImageFiles.write(labels, folder.resolve("mine/colored/" + name + ".png"));
+        ImageFiles.write(labels, masks.resolve("masks/" + name + ".png"));
         labels.release();
+    }
+
+    private static Mat image(int i) {
+        return paint(i, new Scalar(220, 180, 120), new Scalar(90, 90, 90), new Scalar(40, 60, 200));
     }
 
     private static String name(int i) {
@@ -98,7 +102,7 @@ class SegmentationPageTest {
     }
 
     @Test
-    void thePageLeadsToAProgramThatTellsClasses() throws Exception {
+    void thePageTrainsASegmenter() throws Exception {
         List<String> classes = IntStream.range(0, 150).mapToObj(i -> "class " + i).toList();
         Checkpoint ade20k = untrained(classes);
         Path mirror = Files.createDirectory(folder.resolve("mirror"));
@@ -115,22 +119,37 @@ class SegmentationPageTest {
 
         assertEquals(2, page.outputs().size(), "outputs on the page");
         assertTrue(printed.contains("train: 9 label maps, "), printed);
-        assertTrue(printed.contains("the middle is "), printed);
-        Mat road = ImageReader.read(folder.resolve("mine/road.png"));
-        assertEquals(SIZE, new Size(road.rows(), road.cols()));
-        for (String file : List.of("runs/roads/report.html", "found/photo.jpg", "mine/seen")) {
+        JsonNode image =
+                new ObjectMapper()
+                        .readTree(Files.readString(folder.resolve("found/predictions.json")))
+                        .get(0);
+        long pixels = 0;
+        for (JsonNode region : image.get("regions")) {
+            String label = region.get("label").asText();
+            assertTrue(List.of("sky", "road", "car").contains(label), label);
+            pixels += region.get("pixels").asLong();
+        }
+        assertEquals(SIZE.area(), pixels);
+        assertEquals(SIZE, IndexPng.read(folder.resolve("found/labels/photo.png")).size());
+        for (String file :
+                List.of("runs/roads/report.html", "found/photo.jpg", "browse/index.html")) {
             assertTrue(Files.exists(folder.resolve(file)), file);
         }
     }
 
     @Test
     void theCommonMistakesAreFound() throws Throwable {
+        Path roads = Files.createDirectories(folder.resolve("data/roads"));
+        Files.writeString(roads.resolve("classes.txt"), "sky\nroad\ncar\n");
         for (int i = 0; i < 12; i++) {
-            Path labels = folder.resolve("mine/roads/annotations/" + name(i) + ".png");
+            Mat image = image(i);
+            ImageFiles.write(image, folder.resolve("data/roads/images/" + name(i) + ".jpg"));
+            image.release();
+            Path labels = folder.resolve("data/roads/annotations/" + name(i) + ".png");
             ImageFiles.writeLabels(LabelMap.filled(SIZE, 1), 3, labels);
         }
         assertEquals(List.of(), page.quotesIn(checked()));
-        Path labels = folder.resolve("mine/roads/annotations/" + name(1) + ".png");
+        Path labels = folder.resolve("data/roads/annotations/" + name(1) + ".png");
         Mat photo = ImageReader.read(folder.resolve("photo.jpg"));
         List<Executable> mistakes =
                 List.of(
@@ -150,14 +169,13 @@ class SegmentationPageTest {
     }
 
     private String checked() {
-        Path roads = folder.resolve("mine/roads");
-        return saccade("check", folder.resolve("mine/roads.yaml"), "--data", roads).out();
+        Path roads = folder.resolve("data/roads");
+        return saccade("check", folder.resolve("roads.yaml"), "--data", roads).out();
     }
 
     private Checkpoint untrained(List<String> classes) {
         RunConfig config =
-                Configs.bind(
-                        ConfigFile.load(folder.resolve("mine/roads.yaml"), SMALL), RunConfig.class);
+                Configs.bind(ConfigFile.load(folder.resolve("roads.yaml"), SMALL), RunConfig.class);
         try (NDManager manager = NDManager.newBaseManager()) {
             Model<?> model = config.model().build(classes);
             model.initialize(manager, 5);
@@ -181,7 +199,10 @@ class SegmentationPageTest {
         }
         if (List.of("config", "check", "browse", "train").contains(command)) {
             SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
-            quick.addAll(List.of("--data", folder.resolve("mine/roads").toString()));
+            quick.addAll(List.of("--data", folder.resolve("data/roads").toString()));
+        }
+        if (command.equals("browse")) {
+            quick.addAll(List.of("--out", folder.resolve("browse").toString()));
         }
         if (command.equals("train") && !words.contains("--out")) {
             quick.addAll(List.of("--out", folder.resolve("runs/roads").toString()));
