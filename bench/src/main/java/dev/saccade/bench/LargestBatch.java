@@ -18,23 +18,23 @@ import dev.saccade.train.config.RunConfig;
 import java.util.Optional;
 
 /**
- * The most images of one training step that fit into the memory of a device.
+ * The maxImages images of one training step that fit into the memory of a device.
  *
- * @param images the most that fit; 0 if one does not
- * @param tried the most that were tried; where steps become long, or hundreds of images fit, the
- *     rest is reckoned
- * @param peakBytes what tensors hold at most with so many images, measured or reckoned
+ * @param images the maxImages that fit; 0 if one does not
+ * @param tried the maxImages that were tried; where steps become long, or hundreds of images fit,
+ *     the rest is estimate
+ * @param peakBytes what tensors hold at maxImages with so many images, measured or estimate
  * @param usableBytes what a step may take: what nobody else has, less something to spare
  */
 public record LargestBatch(int images, int tried, long peakBytes, long usableBytes) {
 
-    private static final double USABLE_OF_GPU = 0.92;
+    private static final double USABLE_GPU_FRACTION = 0.92;
 
     /** The system must not be brought to the point where it ends processes. */
-    private static final double USABLE_OF_MACHINE = 0.7;
+    private static final double USABLE_HOST_FRACTION = 0.7;
 
-    private static final double MOST_SECONDS = 5;
-    private static final int LEAST_EDGE = 64;
+    private static final double MAX_SECONDS = 5;
+    private static final int MIN_EDGE = 64;
 
     /** How many bytes a step on some images takes; throws if they do not fit after all. */
     interface Need {
@@ -57,11 +57,12 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
     /**
      * Finds it; nothing where nobody counts the memory of tensors.
      *
-     * @param most images that are tried
+     * @param maxImages images that are tried
      */
-    public static Optional<LargestBatch> find(RunConfig config, Size size, int classes, int most) {
+    public static Optional<LargestBatch> find(
+            RunConfig config, Size size, int classes, int maxImages) {
         Device device = Devices.local().choose(config.device());
-        double share = device.isGpu() ? USABLE_OF_GPU : USABLE_OF_MACHINE;
+        double share = device.isGpu() ? USABLE_GPU_FRACTION : USABLE_HOST_FRACTION;
         Optional<Long> usable =
                 DeviceMemory.of(device).map(memory -> (long) (share * memory.freeBytes()));
         if (usable.isEmpty() || TensorMemory.of(device).isEmpty()) {
@@ -69,29 +70,29 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
         try (TrialRun run = new TrialRun(config, classes, device)) {
             // A GPU refuses what it does not have; the system gives it until it ends processes.
-            if (!device.isGpu() && !isReckonedToFit(run, size, usable.get())) {
+            if (!device.isGpu() && !isExpectedToFit(run, size, usable.get())) {
                 return Optional.of(new LargestBatch(0, 0, 0, usable.get()));
             }
             Need need = images -> run.peakBytes(images, size);
             return Optional.of(
-                    new Search(usable.get(), most, need, Ticker.systemTicker()).search());
+                    new Search(usable.get(), maxImages, need, Ticker.systemTicker()).search());
         }
     }
 
     /** Returns whether an image fits, as smaller ones show; half of the edges first. */
-    private static boolean isReckonedToFit(TrialRun run, Size size, long usable) {
-        long reckoned = Long.MAX_VALUE;
+    private static boolean isExpectedToFit(TrialRun run, Size size, long usable) {
+        long estimate = Long.MAX_VALUE;
         for (int part : new int[] {4, 2}) {
-            if (part == 2 && reckoned / 4 > usable) {
+            if (part == 2 && estimate / 4 > usable) {
                 return false;
             }
             Size smaller =
                     new Size(
-                            Math.max(size.height() / part, LEAST_EDGE),
-                            Math.max(size.width() / part, LEAST_EDGE));
+                            Math.max(size.height() / part, MIN_EDGE),
+                            Math.max(size.width() / part, MIN_EDGE));
             // Two, since statistics over a batch want more than one.
-            reckoned = run.peakBytes(2, smaller) * part * part / 2;
-            if (reckoned <= usable) {
+            estimate = run.peakBytes(2, smaller) * part * part / 2;
+            if (estimate <= usable) {
                 return true;
             }
         }
@@ -102,7 +103,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
     static final class Search {
 
         private final long usable;
-        private final int most;
+        private final int maxImages;
         private final Need need;
         private final Ticker ticker;
         private int fitting;
@@ -110,8 +111,8 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         private long perImage;
         private double seconds;
 
-        Search(long usable, int most, Need need, Ticker ticker) {
-            this.most = most;
+        Search(long usable, int maxImages, Need need, Ticker ticker) {
+            this.maxImages = maxImages;
             this.usable = usable;
             this.need = need;
             this.ticker = ticker;
@@ -123,11 +124,14 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
                 return new LargestBatch(0, 0, 0, usable);
             }
             int images = 2 * fitting;
-            while (images <= most && isSoon(images) && isReckonedToFit(images) && fits(images)) {
+            while (images <= maxImages
+                    && isFastEnough(images)
+                    && isExpectedToFit(images)
+                    && fits(images)) {
                 images *= 2;
             }
             int tooMany = images;
-            if (images > most || !isSoon(images)) {
+            if (images > maxImages || !isFastEnough(images)) {
                 long more = Math.max(usable - peak, 0) / each();
                 return new LargestBatch(
                         fitting + (int) Math.min(more, Integer.MAX_VALUE / 2),
@@ -137,7 +141,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             }
             while (tooMany - fitting > 1) {
                 int middle = (fitting + tooMany) / 2;
-                if (!isReckonedToFit(middle) || !fits(middle)) {
+                if (!isExpectedToFit(middle) || !fits(middle)) {
                     tooMany = middle;
                 }
             }
@@ -153,12 +157,12 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             }
         }
 
-        private boolean isSoon(int images) {
-            return seconds * images / fitting <= MOST_SECONDS;
+        private boolean isFastEnough(int images) {
+            return seconds * images / fitting <= MAX_SECONDS;
         }
 
         /** Nothing is tried that would take more than is usable. */
-        private boolean isReckonedToFit(int images) {
+        private boolean isExpectedToFit(int images) {
             return peak + (images - fitting) * each() <= usable;
         }
 

@@ -97,7 +97,7 @@ public final class ModelBench implements AutoCloseable {
                                 Gradients.compute(
                                         () -> compute(() -> model.losses(batch, scratch)).total(),
                                         optimizer.parameters());
-                        float factor = gradients.norms().clipping(LARGEST_NORM);
+                        float factor = gradients.norms().clipFactor(LARGEST_NORM);
                         optimizer.step(gradients, factor, NO_STEP, averages);
                     };
             return measure("training", step, plan, largest);

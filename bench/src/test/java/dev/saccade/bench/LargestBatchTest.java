@@ -51,8 +51,8 @@ class LargestBatchTest {
         LargestBatch found = find(usable);
         assertEquals(images, found.images());
         assertEquals(images, found.tried());
-        int most = tried.stream().max(Integer::compare).orElseThrow();
-        assertTrue(FIXED + EACH * most <= Math.max(usable, FIXED + EACH), "tried " + tried);
+        int maxImages = tried.stream().max(Integer::compare).orElseThrow();
+        assertTrue(FIXED + EACH * maxImages <= Math.max(usable, FIXED + EACH), "tried " + tried);
     }
 
     @Test

@@ -74,7 +74,7 @@ final class DemoCommand extends BaseCommand {
         PrintWriter err = err();
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = scenesOf(out);
-        new RunFolder(out).requireFree();
+        new RunFolder(out).requireEmpty();
         requireNoScenes(data);
         render(data);
         Training training = training(data);

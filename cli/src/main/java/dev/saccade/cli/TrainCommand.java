@@ -142,7 +142,7 @@ final class TrainCommand extends BaseCommand {
             if (resume) {
                 run.requireRun();
             } else {
-                run.requireFree();
+                run.requireEmpty();
             }
         }
         return ranks.start(spec, run.ranks(), maxRestarts, run::prepareRestart);
@@ -155,7 +155,7 @@ final class TrainCommand extends BaseCommand {
         if (group.rank() == 0 && resume) {
             training.requireResumable(folder);
         } else if (group.rank() == 0) {
-            new RunFolder(folder).requireFree();
+            new RunFolder(folder).requireEmpty();
             settings.initialWeights();
         }
         Autocast.require(settings.precision(), group.device(settings.device()));

@@ -21,7 +21,7 @@ final class TrainProgress implements Hook {
     private Optional<Progress> bar = Optional.empty();
 
     @Override
-    public void noted(String line) {
+    public void onLog(String line) {
         Progress.say(line);
     }
 

@@ -60,7 +60,7 @@ final class CheckpointLoader extends BaseModelLoader {
             throws IOException, ModelNotFoundException, MalformedModelException {
         Optional<Path> file = file(criteria);
         if (file.isEmpty()) {
-            throw withoutWeights(criteria);
+            throw missingWeights(criteria);
         }
         // Applies Saccade's settings before DJL loads libtorch.
         Libtorch.engine();
@@ -105,7 +105,7 @@ final class CheckpointLoader extends BaseModelLoader {
      * Returns what is said where there are no weights: to somebody who asks for this very recipe,
      * what to do; to DJL, which tries all models that match, that this one does not.
      */
-    private ModelNotFoundException withoutWeights(Criteria<?, ?> criteria) {
+    private ModelNotFoundException missingWeights(Criteria<?, ?> criteria) {
         String message =
                 Text.format(
                         "%s: a recipe comes without weights, and nothing is downloaded; give those"
@@ -126,7 +126,7 @@ final class CheckpointLoader extends BaseModelLoader {
     public <I, O> void downloadModel(Criteria<I, O> criteria, Progress progress)
             throws ModelNotFoundException {
         if (!isDownloaded(criteria)) {
-            throw withoutWeights(criteria);
+            throw missingWeights(criteria);
         }
     }
 }

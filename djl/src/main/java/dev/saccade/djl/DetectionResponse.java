@@ -54,7 +54,7 @@ final class DetectionResponse implements ResponseFormat<Instances> {
     }
 
     @Override
-    public NDList arrays(Instances predicted, Size photo, NDManager manager) {
+    public NDList arrays(Instances predicted, Size imageSize, NDManager manager) {
         Instances objects = thresholds.select(predicted, classes);
         int n = objects.size();
         float[] scores = new float[n];
@@ -63,7 +63,7 @@ final class DetectionResponse implements ResponseFormat<Instances> {
         }
         NDList arrays =
                 new NDList(
-                        manager.create(new int[] {photo.height(), photo.width()}),
+                        manager.create(new int[] {imageSize.height(), imageSize.width()}),
                         manager.create(objects.boxes().toArray(), new Shape(n, 4)),
                         manager.create(objects.labels(), new Shape(n)),
                         manager.create(scores, new Shape(n)));
@@ -78,57 +78,58 @@ final class DetectionResponse implements ResponseFormat<Instances> {
     @Override
     public DetectedObjects response(NDList arrays, List<String> classes) {
         int[] size = arrays.get(0).toIntArray();
-        Size photo = new Size(size[0], size[1]);
-        return response(objects(arrays, photo), photo, classes);
+        Size imageSize = new Size(size[0], size[1]);
+        return response(objects(arrays, imageSize), imageSize, classes);
     }
 
-    private static Instances objects(NDList arrays, Size photo) {
+    private static Instances objects(NDList arrays, Size imageSize) {
         Instances objects =
                 Instances.predicted(
                         Boxes.of(arrays.get(1).toFloatArray()),
                         arrays.get(2).toIntArray(),
                         arrays.get(3).toFloatArray());
-        return arrays.size() < WITH_MASKS ? objects : objects.withMasks(masks(arrays, photo));
+        return arrays.size() < WITH_MASKS ? objects : objects.withMasks(masks(arrays, imageSize));
     }
 
-    private static List<Rle> masks(NDList arrays, Size photo) {
+    private static List<Rle> masks(NDList arrays, Size imageSize) {
         int[] runs = arrays.get(5).toIntArray();
         List<Rle> masks = new ArrayList<>();
         int start = 0;
         for (int length : arrays.get(4).toIntArray()) {
-            masks.add(Rle.fromCounts(photo, Arrays.copyOfRange(runs, start, start + length)));
+            masks.add(Rle.fromCounts(imageSize, Arrays.copyOfRange(runs, start, start + length)));
             start += length;
         }
         return masks;
     }
 
-    private static DetectedObjects response(Instances objects, Size photo, List<String> classes) {
+    private static DetectedObjects response(
+            Instances objects, Size imageSize, List<String> classes) {
         List<String> names = new ArrayList<>();
         List<Double> scores = new ArrayList<>();
         List<BoundingBox> boxes = new ArrayList<>();
         for (int i = 0; i < objects.size(); i++) {
             names.add(classes.get(objects.label(i)));
             scores.add((double) objects.score(i));
-            boxes.add(box(objects, i, photo));
+            boxes.add(box(objects, i, imageSize));
         }
         return new DetectedObjects(names, scores, boxes);
     }
 
-    private static BoundingBox box(Instances objects, int i, Size photo) {
+    private static BoundingBox box(Instances objects, int i, Size imageSize) {
         Boxes boxes = objects.boxes();
-        double x = boxes.x1(i) / (double) photo.width();
-        double y = boxes.y1(i) / (double) photo.height();
-        double width = boxes.x2(i) / (double) photo.width() - x;
-        double height = boxes.y2(i) / (double) photo.height() - y;
+        double x = boxes.x1(i) / (double) imageSize.width();
+        double y = boxes.y1(i) / (double) imageSize.height();
+        double width = boxes.x2(i) / (double) imageSize.width() - x;
+        double height = boxes.y2(i) / (double) imageSize.height() - y;
         return objects.hasMasks()
                 ? new Mask(x, y, width, height, pixels(boxes, i, objects.mask(i)))
                 : new Rectangle(x, y, width, height);
     }
 
     private static float[][] pixels(Boxes boxes, int i, Rle mask) {
-        Size photo = mask.size();
-        int left = Math.min((int) boxes.x1(i), photo.width() - 1);
-        int top = Math.min((int) boxes.y1(i), photo.height() - 1);
+        Size imageSize = mask.size();
+        int left = Math.min((int) boxes.x1(i), imageSize.width() - 1);
+        int top = Math.min((int) boxes.y1(i), imageSize.height() - 1);
         int right = Math.max((int) Math.ceil(boxes.x2(i)), left + 1);
         int bottom = Math.max((int) Math.ceil(boxes.y2(i)), top + 1);
         float[][] pixels = new float[bottom - top][right - left];

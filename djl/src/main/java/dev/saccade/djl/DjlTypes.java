@@ -74,16 +74,16 @@ final class DjlTypes {
     }
 
     /** Returns the response to a request. */
-    static Output output(JsonSerializable found) {
+    static Output output(JsonSerializable result) {
         Output output = new Output();
         output.addProperty(CONTENT_TYPE, JSON);
-        output.add(found);
+        output.add(result);
         return output;
     }
 
     /** Returns the response to a request that cannot be served. */
-    static Output refusal(SaccadeException reason) {
-        boolean client = reason.kind() == SaccadeException.Kind.USER;
+    static Output errorOutput(SaccadeException error) {
+        boolean client = error.kind() == SaccadeException.Kind.USER;
         int code = client ? 400 : 500;
         Output output = new Output(code, client ? "Bad Request" : "Internal Server Error");
         output.addProperty(CONTENT_TYPE, JSON);
@@ -91,8 +91,8 @@ final class DjlTypes {
                 BytesSupplier.wrapAsJson(
                         ImmutableMap.of(
                                 "code", code,
-                                "type", reason.getClass().getSimpleName(),
-                                "message", reason.getMessage())));
+                                "type", error.getClass().getSimpleName(),
+                                "message", error.getMessage())));
         return output;
     }
 }

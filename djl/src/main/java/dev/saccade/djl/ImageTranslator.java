@@ -20,30 +20,30 @@ import java.util.function.Function;
 /** Decodes photographs, one by one, for a {@link PredictionBlock}, and reads its format. */
 final class ImageTranslator<I, O> implements Translator<I, O> {
 
-    private static final String REFUSAL = "refusal";
+    private static final String ERROR = "error";
 
     private final ViewReader reader;
-    private final Function<I, ImageSource> photo;
-    private final Function<NDList, O> answer;
-    private final Function<SaccadeException, O> refusal;
+    private final Function<I, ImageSource> toImage;
+    private final Function<NDList, O> toOutput;
+    private final Function<SaccadeException, O> onError;
 
     /**
      * Makes a translator.
      *
      * @param views transforms of each view
-     * @param photo inputs to photographs
-     * @param answer arrays of the block to outputs
-     * @param refusal what is answered for a photograph that cannot be used
+     * @param toImage inputs to photographs
+     * @param toOutput arrays of the block to outputs
+     * @param onError what is answered for a photograph that cannot be used
      */
     ImageTranslator(
             List<List<Transform>> views,
-            Function<I, ImageSource> photo,
-            Function<NDList, O> answer,
-            Function<SaccadeException, O> refusal) {
+            Function<I, ImageSource> toImage,
+            Function<NDList, O> toOutput,
+            Function<SaccadeException, O> onError) {
         this.reader = new ViewReader(views);
-        this.photo = photo;
-        this.answer = answer;
-        this.refusal = refusal;
+        this.toImage = toImage;
+        this.toOutput = toOutput;
+        this.onError = onError;
     }
 
     /** Returns that photographs are not stacked: their sizes differ. */
@@ -57,9 +57,9 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     public NDList processInput(TranslatorContext context, I input) {
         NDManager manager = context.getNDManager();
         try {
-            return OutOfMemory.PREDICTION.call(() -> views(photo.apply(input), manager));
+            return OutOfMemory.PREDICTION.call(() -> views(toImage.apply(input), manager));
         } catch (SaccadeException e) {
-            context.setAttachment(REFUSAL, e);
+            context.setAttachment(ERROR, e);
             return new NDList();
         }
     }
@@ -73,7 +73,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     @Override
     public O processOutput(TranslatorContext context, NDList arrays) {
         return arrays.isEmpty()
-                ? refusal.apply((SaccadeException) context.getAttachment(REFUSAL))
-                : answer.apply(arrays);
+                ? onError.apply((SaccadeException) context.getAttachment(ERROR))
+                : toOutput.apply(arrays);
     }
 }

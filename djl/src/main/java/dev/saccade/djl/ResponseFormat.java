@@ -23,10 +23,10 @@ interface ResponseFormat<P> {
     /**
      * Returns the arrays of a prediction.
      *
-     * @param photo the size of the photograph
+     * @param imageSize the size of the photograph
      * @param manager owns them
      */
-    NDList arrays(P predicted, Size photo, NDManager manager);
+    NDList arrays(P predicted, Size imageSize, NDManager manager);
 
     /** Converts arrays to the response. */
     JsonSerializable response(NDList arrays, List<String> classes);

@@ -43,7 +43,7 @@ import java.util.function.Function;
  */
 public final class SaccadeTranslatorFactory implements TranslatorFactory {
 
-    private static final Map<Class<?>, Function<Object, ImageSource>> PHOTOS =
+    private static final Map<Class<?>, Function<Object, ImageSource>> IMAGE_SOURCES =
             Map.of(
                     Image.class, image -> DjlTypes.image((Image) image),
                     Path.class, file -> ImageSource.of((Path) file),
@@ -54,9 +54,9 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
     @Override
     public Set<Pair<Type, Type>> getSupportedTypes() {
         Set<Pair<Type, Type>> types = new HashSet<>();
-        for (Class<?> photo : PHOTOS.keySet()) {
-            types.add(new Pair<>(photo, DetectedObjects.class));
-            types.add(new Pair<>(photo, CategoryMask.class));
+        for (Class<?> imageType : IMAGE_SOURCES.keySet()) {
+            types.add(new Pair<>(imageType, DetectedObjects.class));
+            types.add(new Pair<>(imageType, CategoryMask.class));
         }
         types.add(new Pair<>(Input.class, Output.class));
         return types;
@@ -84,7 +84,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
                     views,
                     request -> DjlTypes.image((Input) request),
                     arrays -> output.cast(DjlTypes.output(format.response(arrays, spec.classes()))),
-                    refusal -> output.cast(DjlTypes.refusal(refusal)));
+                    error -> output.cast(DjlTypes.errorOutput(error)));
         }
         if (output != format.type()) {
             model.close();
@@ -95,13 +95,13 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
                     format.type().getSimpleName(),
                     output.getSimpleName());
         }
-        Function<Object, ImageSource> photo = PHOTOS.get(input);
+        Function<Object, ImageSource> toImage = IMAGE_SOURCES.get(input);
         return new ImageTranslator<>(
                 views,
-                photo::apply,
+                toImage::apply,
                 arrays -> output.cast(format.response(arrays, spec.classes())),
-                refusal -> {
-                    throw refusal;
+                error -> {
+                    throw error;
                 });
     }
 

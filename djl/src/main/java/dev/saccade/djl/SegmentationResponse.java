@@ -25,14 +25,14 @@ final class SegmentationResponse implements ResponseFormat<LabelMap> {
     }
 
     @Override
-    public NDList arrays(LabelMap map, Size photo, NDManager manager) {
-        int[] labels = new int[Math.toIntExact(photo.area())];
-        for (int y = 0, at = 0; y < photo.height(); y++) {
-            for (int x = 0; x < photo.width(); x++) {
+    public NDList arrays(LabelMap map, Size imageSize, NDManager manager) {
+        int[] labels = new int[Math.toIntExact(imageSize.area())];
+        for (int y = 0, at = 0; y < imageSize.height(); y++) {
+            for (int x = 0; x < imageSize.width(); x++) {
                 labels[at++] = map.get(y, x);
             }
         }
-        return new NDList(manager.create(labels, new Shape(photo.height(), photo.width())));
+        return new NDList(manager.create(labels, new Shape(imageSize.height(), imageSize.width())));
     }
 
     @Override

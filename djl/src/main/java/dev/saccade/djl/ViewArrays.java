@@ -27,12 +27,12 @@ final class ViewArrays {
         NDList arrays = new NDList();
         for (ImageBatch view : views) {
             arrays.add(view.pixels());
-            arrays.add(manager.create(facts(view.images().get(0))));
+            arrays.add(manager.create(geometry(view.images().get(0))));
         }
         return arrays;
     }
 
-    private static double[] facts(ImageInfo info) {
+    private static double[] geometry(ImageInfo info) {
         DoubleStream sizes =
                 Stream.of(info.original(), info.size(), info.padded())
                         .flatMapToDouble(size -> DoubleStream.of(size.height(), size.width()));
@@ -50,15 +50,15 @@ final class ViewArrays {
     }
 
     private static ImageInfo info(NDArray array) {
-        double[] facts = array.toDoubleArray();
+        double[] geometry = array.toDoubleArray();
         ImageInfo info =
-                ImageInfo.of(size(facts, 0))
-                        .resized(size(facts, 2), (float) facts[6], (float) facts[7])
-                        .padded(size(facts, 4));
-        return facts[8] == 0 ? info : info.flipHorizontal();
+                ImageInfo.of(size(geometry, 0))
+                        .resized(size(geometry, 2), (float) geometry[6], (float) geometry[7])
+                        .padded(size(geometry, 4));
+        return geometry[8] == 0 ? info : info.flipHorizontal();
     }
 
-    private static Size size(double[] facts, int first) {
-        return new Size((int) facts[first], (int) facts[first + 1]);
+    private static Size size(double[] geometry, int first) {
+        return new Size((int) geometry[first], (int) geometry[first + 1]);
     }
 }

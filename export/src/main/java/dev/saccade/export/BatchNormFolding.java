@@ -29,7 +29,7 @@ final class BatchNormFolding {
         Multiset<Value> uses = HashMultiset.create(graph.outputs());
         Map<Value, Node> makers = new HashMap<>();
         for (Node node : graph.nodes()) {
-            node.taken().forEach(uses::add);
+            node.inputs().forEach(uses::add);
             node.results().forEach(result -> makers.put(result, node));
         }
         List<Node> nodes = new ArrayList<>();
@@ -52,9 +52,10 @@ final class BatchNormFolding {
                 Weight weight = folded.get(i);
                 Value value = Value.of(next++, node.result().type(), weight.tensor().shape());
                 weights.put(value, weight);
-                arguments.set(1 + i, new Argument.Of(value));
+                arguments.set(1 + i, new Argument.TensorRef(value));
             }
-            nodes.add(convolution.as(convolution.operator(), arguments).giving(node.results()));
+            nodes.add(
+                    convolution.as(convolution.operator(), arguments).withResults(node.results()));
         }
         return Simplification.needed(graph.with(weights, nodes));
     }
@@ -69,7 +70,7 @@ final class BatchNormFolding {
         Weight weight = weights.get(convolution.value(1));
         float[] kernel = floats(convolution, 1, weights);
         int each = kernel.length / mean.length;
-        boolean hasBias = convolution.arguments().get(2) instanceof Argument.Of;
+        boolean hasBias = convolution.arguments().get(2) instanceof Argument.TensorRef;
         float[] bias = hasBias ? floats(convolution, 2, weights) : new float[mean.length];
         for (int c = 0; c < mean.length; c++) {
             double factor = scale[c] / Math.sqrt(variance[c] + eps);

@@ -41,33 +41,33 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
             int count,
             ProgressBar.Factory bars) {
         if (size.isEmpty()) {
-            int most = Math.min(count, dataset.size());
-            return of(dataset, IntStream.range(0, most).boxed().toList());
+            int length = Math.min(count, dataset.size());
+            return of(dataset, IntStream.range(0, length).boxed().toList());
         }
         ViewReader reader = new ViewReader(List.of(spec.transforms()));
         boolean isPadded = spec.model().head().targets().hasObjects();
-        List<Integer> taken = new ArrayList<>();
+        List<Integer> selected = new ArrayList<>();
         Set<String> sizes = new LinkedHashSet<>();
         try (ProgressBar progress = bars.open("read", dataset.size(), " images")) {
-            for (int i = 0; i < dataset.size() && taken.size() < count; i++) {
+            for (int i = 0; i < dataset.size() && selected.size() < count; i++) {
                 try (ImageViews views = reader.read(dataset, i)) {
                     Batch batch = views.batches().get(0);
-                    Size seen = isPadded ? batch.size() : batch.images().get(0).size();
-                    sizes.add(seen.height() + "x" + seen.width());
-                    if (seen.equals(size.get())) {
-                        taken.add(i);
+                    Size inputSize = isPadded ? batch.size() : batch.images().get(0).size();
+                    sizes.add(inputSize.height() + "x" + inputSize.width());
+                    if (inputSize.equals(size.get())) {
+                        selected.add(i);
                     }
                 }
                 progress.step();
             }
         }
-        if (taken.isEmpty()) {
+        if (selected.isEmpty()) {
             throw SaccadeException.user(
                     "size: got %s, but the images of the run are %s after its transforms;"
                             + " choose one of these sizes, or compare without images",
                     size.get().height() + "x" + size.get().width(), String.join(", ", sizes));
         }
-        return of(dataset, taken);
+        return of(dataset, selected);
     }
 
     @Override

@@ -92,8 +92,7 @@ public final class ExportCheck implements AutoCloseable {
             }
         }
         if (largest > limit) {
-            String layer =
-                    new LayerSearch(export, format).first(inputs, limit).orElse("none alone");
+            String layer = new LayerSearch(export, format).find(inputs, limit).orElse("none alone");
             throw SaccadeException.user(
                     "%s: deviates by %.1e from the model, at most %.1e expected; first in layer: %s",
                     image, largest, limit, layer);

@@ -85,7 +85,7 @@ public enum ExportFormat {
             long bytes =
                     model.parameterCount()
                             * (precision == Precision.FLOAT32 ? Float.BYTES : Short.BYTES);
-            if (bytes > MOST_ONNX_BYTES) {
+            if (bytes > MAX_ONNX_BYTES) {
                 throw SaccadeException.user(
                         "a file of ONNX holds at most 2 GB, and the weights are %.1f GB; take"
                                 + " TorchScript%s",
@@ -105,7 +105,7 @@ public enum ExportFormat {
     };
 
     /** Limit of weights; the rest of the file needs some room. */
-    private static final long MOST_ONNX_BYTES = 2_100_000_000L;
+    private static final long MAX_ONNX_BYTES = 2_100_000_000L;
 
     private final String suffix;
 

@@ -72,7 +72,7 @@ public record Graph(
     public sealed interface Argument {
 
         /** A tensor. */
-        record Of(Value value) implements Argument {}
+        record TensorRef(Value value) implements Argument {}
 
         /** A list. */
         record Items(ImmutableList<Argument> items) implements Argument {}
@@ -85,31 +85,31 @@ public record Graph(
         record Literal(Object value) implements Argument {}
 
         /** An integer that depends on the sizes of tensors. */
-        record Size(Extent extent) implements Argument {}
+        record Size(SizeExpression expression) implements Argument {}
 
         /** Returns the tensors in the argument. */
         default Stream<Value> values() {
-            if (this instanceof Of of) {
+            if (this instanceof TensorRef of) {
                 return Stream.of(of.value());
             } else if (this instanceof Items list) {
                 return list.items().stream().flatMap(Argument::values);
             }
             return this instanceof Size size
-                    ? size.extent().sizes().stream().map(Extent.SizeOf::value)
+                    ? size.expression().sizes().stream().map(SizeExpression.SizeOf::value)
                     : Stream.of();
         }
 
         /** Returns the argument with other tensors. */
         default Argument map(UnaryOperator<Value> change) {
-            if (this instanceof Of of) {
-                return new Of(change.apply(of.value()));
+            if (this instanceof TensorRef of) {
+                return new TensorRef(change.apply(of.value()));
             } else if (this instanceof Items list) {
                 return new Items(
                         list.items().stream()
                                 .map(item -> item.map(change))
                                 .collect(ImmutableList.toImmutableList()));
             }
-            return this instanceof Size size ? new Size(size.extent().map(change)) : this;
+            return this instanceof Size size ? new Size(size.expression().map(change)) : this;
         }
     }
 
@@ -136,14 +136,14 @@ public record Graph(
         }
 
         /** Returns all inputs, including tensors of which only sizes are used. */
-        public Stream<Value> taken() {
+        public Stream<Value> inputs() {
             return Stream.concat(arguments.stream(), keywords.values().stream())
                     .flatMap(Argument::values);
         }
 
         /** Returns the tensor at a position. */
         public Value value(int place) {
-            return ((Argument.Of) arguments.get(place)).value();
+            return ((Argument.TensorRef) arguments.get(place)).value();
         }
 
         /** Returns the number, boolean or text at a position; null for none. */
@@ -162,7 +162,7 @@ public record Graph(
         }
 
         /** Returns the operator with other results. */
-        Node giving(ImmutableList<Value> others) {
+        Node withResults(ImmutableList<Value> others) {
             return new Node(operator, arguments, keywords, others);
         }
 

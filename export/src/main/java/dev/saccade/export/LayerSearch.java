@@ -34,14 +34,14 @@ record LayerSearch(ModelExport export, ExportFormat format) {
      *
      * @param inputs of the exported model
      */
-    Optional<String> first(NDList inputs, double limit) {
-        Graph here = export.settings().recorder().record(inputs.get(0).getShape());
-        Set<Value> recorded = Set.copyOf(here.results());
+    Optional<String> find(NDList inputs, double limit) {
+        Graph rerecorded = export.settings().recorder().record(inputs.get(0).getShape());
+        Set<Value> recorded = Set.copyOf(rerecorded.results());
         String layer = "the input";
         Map<Value, String> layers = new LinkedHashMap<>();
         Set<Value> selected = new HashSet<>();
         for (Node node : export.graph().nodes()) {
-            if (SELECTING.contains(node.name()) || node.taken().anyMatch(selected::contains)) {
+            if (SELECTING.contains(node.name()) || node.inputs().anyMatch(selected::contains)) {
                 // Rounding may change which of nearly equal values are selected.
                 selected.addAll(node.results());
                 continue;
@@ -53,34 +53,34 @@ record LayerSearch(ModelExport export, ExportFormat format) {
             }
         }
         for (List<Value> some : Lists.partition(List.copyOf(layers.keySet()), AT_ONCE)) {
-            List<Double> apart = deviations(some, here, inputs);
+            List<Double> deviations = deviations(some, rerecorded, inputs);
             for (int i = 0; i < some.size(); i++) {
-                if (apart.get(i) > limit) {
+                if (deviations.get(i) > limit) {
                     return Optional.of(
-                            Text.format("%s, by %.1e", layers.get(some.get(i)), apart.get(i)));
+                            Text.format("%s, by %.1e", layers.get(some.get(i)), deviations.get(i)));
                 }
             }
         }
         return Optional.empty();
     }
 
-    private List<Double> deviations(List<Value> compared, Graph here, NDList inputs) {
-        List<Double> apart = new ArrayList<>();
+    private List<Double> deviations(List<Value> compared, Graph rerecorded, NDList inputs) {
+        List<Double> deviations = new ArrayList<>();
         try (NDManager manager = inputs.get(0).getManager().newSubManager();
                 ExportedProgram program = export.open(format, compared)) {
-            NDList expected = GraphScript.run(here.withOutputs(compared), inputs, manager);
+            NDList expected = GraphScript.run(rerecorded.withOutputs(compared), inputs, manager);
             expected.attach(manager);
             NDList got = program.run(inputs);
             got.attach(manager);
             for (int i = 0; i < compared.size(); i++) {
-                apart.add(ExportCheck.deviation(expected.get(i), got.get(i)));
+                deviations.add(ExportCheck.deviation(expected.get(i), got.get(i)));
             }
         }
-        return apart;
+        return deviations;
     }
 
     private Optional<String> weight(Node node) {
-        return node.taken()
+        return node.inputs()
                 .map(export.graph().weights()::get)
                 .filter(weight -> weight != null && weight.name().contains("."))
                 .findFirst()

@@ -56,9 +56,9 @@ public final class ModelExport {
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 
-    private static final int LEAST_EDGE = 65;
-    private static final int MOST_EDGE = 560;
-    private static final int MOST_IMAGES = 3;
+    private static final int MIN_EDGE = 65;
+    private static final int MAX_EDGE = 560;
+    private static final int MAX_IMAGES = 3;
 
     private static final ImmutableList<String> DETECTOR_OUTPUTS =
             ImmutableList.of("boxes", "labels", "scores", "counts", "masks");
@@ -142,7 +142,7 @@ public final class ModelExport {
          * @param transforms those of the model
          * @throws SaccadeException of kind user, if they do not end with normalization and padding
          */
-        public Settings normalizing(List<Transform> transforms) {
+        public Settings normalization(List<Transform> transforms) {
             InputNormalization last = InputNormalization.of(transforms);
             return new Settings(model, size, precision, Optional.of(last), opset);
         }
@@ -154,7 +154,7 @@ public final class ModelExport {
 
         /** Returns how often the model is recorded. */
         public int recordings() {
-            return size.isPresent() ? MOST_IMAGES : EXAMPLES + LONG.size();
+            return size.isPresent() ? MAX_IMAGES : EXAMPLES + LONG.size();
         }
 
         /** Returns a recorder of the model with its current weights. */
@@ -196,7 +196,7 @@ public final class ModelExport {
         }
 
         private static List<Shape> ofOneSize(Size only) {
-            return LongStream.rangeClosed(1, MOST_IMAGES)
+            return LongStream.rangeClosed(1, MAX_IMAGES)
                     .mapToObj(n -> new Shape(n, 3, only.height(), only.width()))
                     .toList();
         }
@@ -206,10 +206,10 @@ public final class ModelExport {
             List<Shape> shapes = new ArrayList<>();
             for (int k = 0; k < EXAMPLES; k++) {
                 // A batch of several images is as large as one image.
-                int images = 1 + k % MOST_IMAGES;
-                int most = MOST_EDGE / images;
-                int height = random.nextInt(LEAST_EDGE, most);
-                shapes.add(new Shape(images, 3, height, random.nextInt(LEAST_EDGE, most)));
+                int images = 1 + k % MAX_IMAGES;
+                int most = MAX_EDGE / images;
+                int height = random.nextInt(MIN_EDGE, most);
+                shapes.add(new Shape(images, 3, height, random.nextInt(MIN_EDGE, most)));
             }
             shapes.addAll(LONG);
             return shapes;

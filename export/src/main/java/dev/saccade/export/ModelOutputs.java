@@ -11,12 +11,12 @@ import dev.saccade.models.Model;
 /**
  * Outputs of a model.
  *
- * @param delivered what whoever runs it gets
+ * @param outputs what whoever runs it gets
  * @param maps what the selection of objects starts from: the levels of the pyramid, and what the
  *     head, or its region proposal network, says of them. Whoever compares two programs looks at
  *     these, since selected objects change places by rounding. The logits of a segmenter
  */
-record ModelOutputs(NDList delivered, NDList maps) {
+record ModelOutputs(NDList outputs, NDList maps) {
 
     /**
      * Returns what a model computes, without gradients.

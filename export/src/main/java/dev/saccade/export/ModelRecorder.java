@@ -87,7 +87,7 @@ final class ModelRecorder {
             Tracer.Recording recording =
                     Autocast.call(
                             precision, Device.cpu(), () -> OperatorLibrary.callPortable(record));
-            Graph graph = Recordings.graph(recording, parameters);
+            Graph graph = GraphParser.graph(recording, parameters);
             recording.constants().close();
             return graph;
         }
@@ -95,14 +95,14 @@ final class ModelRecorder {
 
     private NDList outputs(NDArray images, NDArray sizes) {
         boolean detects = model instanceof DetectionModel;
-        NDArray seen =
+        NDArray normalized =
                 normalization
                         .map(it -> detects ? it.padded(images, sizes) : it.normalized(images))
                         .orElse(images);
-        ModelOutputs outputs = ModelOutputs.of(model, seen, sizes);
-        NDList all = new NDList(outputs.delivered());
+        ModelOutputs computed = ModelOutputs.of(model, normalized, sizes);
+        NDList all = new NDList(computed.outputs());
         if (detects) {
-            all.addAll(outputs.maps());
+            all.addAll(computed.maps());
         }
         return all;
     }

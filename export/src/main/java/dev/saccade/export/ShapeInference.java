@@ -58,7 +58,7 @@ final class ShapeInference {
                 indexed(first.inputs(), i -> define(each(graph -> graph.inputs().get(i))));
         graphs.forEach(this::requireSameWeights);
         ImmutableList<Node> nodes = indexed(first.nodes(), this::node);
-        requireAlike(each(graph -> graph.nodes().size()), "the end");
+        requireSame(each(graph -> graph.nodes().size()), "the end");
         return new Graph(
                 inputs,
                 first.weights(),
@@ -120,9 +120,9 @@ final class ShapeInference {
                 each(graph -> graph.nodes().get(index < graph.nodes().size() ? index : 0));
         Node first = same.get(0);
         String place = Text.format("operator %d, %s", index, first.operator());
-        requireAlike(all(same, Node::operator), place);
-        List<List<Value>> taken = all(same, node -> node.taken().toList());
-        List<List<Value>> near = indexed(taken.get(0), v -> all(taken, values -> values.get(v)));
+        requireSame(all(same, Node::operator), place);
+        List<List<Value>> inputs = all(same, node -> node.inputs().toList());
+        List<List<Value>> near = indexed(inputs.get(0), v -> all(inputs, values -> values.get(v)));
         ImmutableList<Argument> arguments =
                 indexed(
                         first.arguments(),
@@ -165,14 +165,14 @@ final class ShapeInference {
     private List<ImmutableList<Argument>> items(List<Argument> given, String place) {
         List<ImmutableList<Argument>> lists =
                 all(given, argument -> ((Argument.Items) argument).items());
-        requireAlike(all(lists, List::size), place);
+        requireSame(all(lists, List::size), place);
         return lists;
     }
 
     /** Merges an argument of each graph. */
     private Argument argument(List<Argument> given, List<List<Value>> near, String place) {
         Argument first = given.get(0);
-        requireAlike(all(given, Argument::getClass), place);
+        requireSame(all(given, Argument::getClass), place);
         if (first instanceof Argument.Items list) {
             List<ImmutableList<Argument>> lists = items(given, place);
             return new Argument.Items(
@@ -185,26 +185,26 @@ final class ShapeInference {
         List<Object> literals =
                 all(given, each -> each instanceof Argument.Literal one ? one.value() : each);
         if (!literals.stream().allMatch(Long.class::isInstance)) {
-            throw unlike(literals, place);
+            throw difference(literals, place);
         }
         ImmutableLongArray numbers =
                 ImmutableLongArray.copyOf(literals.stream().mapToLong(Long.class::cast));
         return shapes.find(numbers, near)
                 .map(Argument.Size::new)
-                .orElseThrow(() -> unlike(literals, place));
+                .orElseThrow(() -> difference(literals, place));
     }
 
     private static boolean isSame(List<?> list) {
         return list.stream().distinct().count() <= 1;
     }
 
-    private void requireAlike(List<?> given, String place) {
+    private void requireSame(List<?> given, String place) {
         if (!isSame(given)) {
-            throw unlike(given, place);
+            throw difference(given, place);
         }
     }
 
-    private SaccadeException unlike(List<?> given, String place) {
+    private SaccadeException difference(List<?> given, String place) {
         return SaccadeException.user(
                         "%s: differs between image sizes: %s at %s; export with a fixed size",
                         place, given, each(graph -> graph.inputs().get(0).sizes()))

@@ -67,17 +67,17 @@ final class Simplification {
             boolean isWider =
                     IN_PLACE.contains(node.name())
                             && SHORT.containsKey(result.type())
-                            && node.taken().anyMatch(value -> value.type().equals("Float"));
+                            && node.inputs().anyMatch(value -> value.type().equals("Float"));
             if (!isWider) {
                 nodes.add(node);
                 continue;
             }
             Value wide = new Value(next++, "Float", result.sizes());
-            nodes.add(node.giving(ImmutableList.of(wide)));
+            nodes.add(node.withResults(ImmutableList.of(wide)));
             Argument no = new Argument.Literal(false);
             ImmutableList<Argument> cast =
                     ImmutableList.of(
-                            new Argument.Of(wide),
+                            new Argument.TensorRef(wide),
                             new Argument.Literal(SHORT.get(result.type())),
                             no,
                             no,
@@ -98,7 +98,7 @@ final class Simplification {
                 same.put(now.result(), now.value(0));
                 continue;
             }
-            Node before = first.putIfAbsent(now.giving(ImmutableList.of()), now);
+            Node before = first.putIfAbsent(now.withResults(ImmutableList.of()), now);
             if (before == null) {
                 kept.add(now);
             } else {
@@ -150,7 +150,7 @@ final class Simplification {
         while (!open.isEmpty()) {
             Value value = open.pop();
             if (needed.add(value) && makers.containsKey(value)) {
-                makers.get(value).taken().forEach(open::push);
+                makers.get(value).inputs().forEach(open::push);
             }
         }
         return graph.with(
@@ -167,8 +167,8 @@ final class Simplification {
         List<Node> early = new ArrayList<>();
         List<Node> late = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            if (node.taken().allMatch(known::containsKey)) {
-                String name = node.taken().findFirst().map(known::get).orElse("constant");
+            if (node.inputs().allMatch(known::containsKey)) {
+                String name = node.inputs().findFirst().map(known::get).orElse("constant");
                 node.results().forEach(result -> known.put(result, name));
                 early.add(node);
             } else {
@@ -176,7 +176,7 @@ final class Simplification {
             }
         }
         List<Value> wanted =
-                Stream.concat(late.stream().flatMap(Node::taken), graph.outputs().stream())
+                Stream.concat(late.stream().flatMap(Node::inputs), graph.outputs().stream())
                         .filter(known::containsKey)
                         .filter(value -> !graph.weights().containsKey(value))
                         .distinct()

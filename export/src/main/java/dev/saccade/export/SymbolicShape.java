@@ -3,8 +3,8 @@ package dev.saccade.export;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
 
-import dev.saccade.export.Extent.SizeOf;
 import dev.saccade.export.Graph.Value;
+import dev.saccade.export.SizeExpression.SizeOf;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,9 +19,9 @@ import java.util.stream.IntStream;
  */
 final class SymbolicShape {
 
-    private static final long MOST_FACTOR = 4096;
-    private static final long MOST_DIVISOR = 256;
-    private static final long MOST_PARTS = 4;
+    private static final long MAX_FACTOR = 4096;
+    private static final long MAX_DIVISOR = 256;
+    private static final long MAX_PARTS = 4;
 
     private final int examples;
 
@@ -30,7 +30,7 @@ final class SymbolicShape {
 
     /** Derives a number from a size with a divisor; null if no example can have it. */
     private interface Rule {
-        Extent of(SizeOf size, ImmutableLongArray sizes, long divisor);
+        SizeExpression of(SizeOf size, ImmutableLongArray sizes, long divisor);
     }
 
     SymbolicShape(int examples) {
@@ -56,7 +56,7 @@ final class SymbolicShape {
      *
      * @param near values whose sizes are tried first, in each example
      */
-    Optional<Extent> find(ImmutableLongArray numbers, List<List<Value>> near) {
+    Optional<SizeExpression> find(ImmutableLongArray numbers, List<List<Value>> near) {
         Map<ImmutableLongArray, SizeOf> first = new LinkedHashMap<>();
         for (List<Value> value : near) {
             List<ImmutableList<Long>> sizes = value.stream().map(Value::sizes).toList();
@@ -68,27 +68,28 @@ final class SymbolicShape {
             }
         }
         return Optional.ofNullable(known.get(numbers))
-                .map(size -> Extent.linear(size, 1, 0))
+                .map(size -> SizeExpression.linear(size, 1, 0))
                 .or(() -> rule(first, numbers))
                 .or(() -> rule(known, numbers))
                 .or(() -> product(numbers));
     }
 
-    private Optional<Extent> rule(Map<ImmutableLongArray, SizeOf> from, ImmutableLongArray to) {
+    private Optional<SizeExpression> rule(
+            Map<ImmutableLongArray, SizeOf> from, ImmutableLongArray to) {
         long aboveAll = 1 + to.stream().max().orElse(0);
         // Models mostly round down or up.
         Rule rounded = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, true);
         Rule shifted = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, false);
-        Rule padding = (size, sizes, divisor) -> Extent.padding(size, divisor);
+        Rule padding = (size, sizes, divisor) -> SizeExpression.padding(size, divisor);
         return any(from, to, 1, 1, (size, sizes, one) -> linear(size, sizes, to))
                 .or(() -> any(from, to, 1, 1, (size, sizes, one) -> ratio(size, sizes, to)))
-                .or(() -> any(from, to, 2, MOST_DIVISOR, rounded))
-                .or(() -> any(from, to, Math.max(2, aboveAll), MOST_DIVISOR, padding))
-                .or(() -> any(from, to, 2, MOST_DIVISOR, shifted));
+                .or(() -> any(from, to, 2, MAX_DIVISOR, rounded))
+                .or(() -> any(from, to, Math.max(2, aboveAll), MAX_DIVISOR, padding))
+                .or(() -> any(from, to, 2, MAX_DIVISOR, shifted));
     }
 
     /** Returns the first number that a rule gives for all examples, smallest divisor first. */
-    private Optional<Extent> any(
+    private Optional<SizeExpression> any(
             Map<ImmutableLongArray, SizeOf> from,
             ImmutableLongArray to,
             long least,
@@ -96,7 +97,7 @@ final class SymbolicShape {
             Rule rule) {
         for (long divisor = least; divisor <= most; divisor++) {
             for (Map.Entry<ImmutableLongArray, SizeOf> size : from.entrySet()) {
-                Extent found = rule.of(size.getValue(), size.getKey(), divisor);
+                SizeExpression found = rule.of(size.getValue(), size.getKey(), divisor);
                 if (found != null && holds(found, size.getKey(), to)) {
                     return Optional.of(found);
                 }
@@ -105,41 +106,43 @@ final class SymbolicShape {
         return Optional.empty();
     }
 
-    private boolean holds(Extent extent, ImmutableLongArray sizes, ImmutableLongArray numbers) {
+    private boolean holds(
+            SizeExpression expression, ImmutableLongArray sizes, ImmutableLongArray numbers) {
         return IntStream.range(0, examples)
-                .allMatch(i -> extent.of(sizes.get(i)) == numbers.get(i));
+                .allMatch(i -> expression.evaluate(sizes.get(i)) == numbers.get(i));
     }
 
-    private static Extent linear(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
+    private static SizeExpression linear(
+            SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
         int other = 1;
         while (sizes.get(other) == sizes.get(0)) {
             other++;
         }
         long factor = (to.get(other) - to.get(0)) / (sizes.get(other) - sizes.get(0));
-        return factor == 0 || Math.abs(factor) > MOST_FACTOR
+        return factor == 0 || Math.abs(factor) > MAX_FACTOR
                 ? null
-                : Extent.linear(size, factor, to.get(0) - factor * sizes.get(0));
+                : SizeExpression.linear(size, factor, to.get(0) - factor * sizes.get(0));
     }
 
     /**
      * Where nothing is left over, such as in maps padded to whole windows, only one divisor fits;
      * other rules may seem to hold while maps are small.
      */
-    private Extent ratio(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
+    private SizeExpression ratio(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
         long divisor = to.get(0) == 0 ? 0 : sizes.get(0) / to.get(0);
         boolean isWhole =
                 IntStream.range(0, examples).allMatch(i -> divisor * to.get(i) == sizes.get(i));
-        return divisor > 1 && isWhole ? Extent.quotient(size, 0, divisor) : null;
+        return divisor > 1 && isWhole ? SizeExpression.quotient(size, 0, divisor) : null;
     }
 
-    private Extent quotient(
+    private SizeExpression quotient(
             SizeOf size,
             ImmutableLongArray sizes,
             ImmutableLongArray to,
             long divisor,
             boolean isRounded) {
-        long from = -MOST_PARTS * divisor;
-        long most = MOST_PARTS * divisor;
+        long from = -MAX_PARTS * divisor;
+        long most = MAX_PARTS * divisor;
         for (int i = 0; i < examples; i++) {
             long least = to.get(i) * divisor - sizes.get(i);
             from = Math.max(from, least);
@@ -149,11 +152,11 @@ final class SymbolicShape {
         boolean isUp = from <= divisor - 1 && divisor - 1 <= most;
         long summand = isDown ? 0 : isUp ? divisor - 1 : from;
         return from <= most && (isDown || isUp) == isRounded
-                ? Extent.quotient(size, summand, divisor)
+                ? SizeExpression.quotient(size, summand, divisor)
                 : null;
     }
 
-    private Optional<Extent> product(ImmutableLongArray numbers) {
+    private Optional<SizeExpression> product(ImmutableLongArray numbers) {
         List<ImmutableLongArray> all = List.copyOf(known.keySet());
         for (int l = 0; l < all.size(); l++) {
             ImmutableLongArray left = all.get(l);
@@ -161,12 +164,12 @@ final class SymbolicShape {
                 long first = left.get(0) * right.get(0);
                 long factor = first == 0 ? 0 : numbers.get(0) / first;
                 ImmutableList<SizeOf> both = ImmutableList.of(known.get(left), known.get(right));
-                Extent found = new Extent(both, factor, 0, 1, false);
+                SizeExpression found = new SizeExpression(both, factor, 0, 1, false);
                 if (factor != 0
                         && IntStream.range(0, examples)
                                 .allMatch(
                                         i ->
-                                                found.of(left.get(i) * right.get(i))
+                                                found.evaluate(left.get(i) * right.get(i))
                                                         == numbers.get(i))) {
                     return Optional.of(found);
                 }

@@ -100,12 +100,12 @@ final class TorchScriptCode {
     }
 
     private String text(Argument argument) {
-        if (argument instanceof Argument.Of of) {
+        if (argument instanceof Argument.TensorRef of) {
             return name(of.value());
         } else if (argument instanceof Argument.Items list) {
             return "[" + joined(list.items(), this::text) + "]";
         } else if (argument instanceof Argument.Size size) {
-            return text(size.extent());
+            return text(size.expression());
         }
         return literal(((Argument.Literal) argument).value());
     }
@@ -123,21 +123,24 @@ final class TorchScriptCode {
         return value.toString();
     }
 
-    private String text(Extent extent) {
+    private String text(SizeExpression expression) {
         String product =
-                extent.sizes().stream()
+                expression.sizes().stream()
                         .map(
                                 size ->
                                         Text.format(
                                                 "torch.size(%s, %d)",
                                                 name(size.value()), size.axis()))
                         .collect(Collectors.joining(" * "));
-        String sum = Text.format("%s * %d + %d", product, extent.factor(), extent.summand());
-        return extent.divisor() == 1
+        String sum =
+                Text.format("%s * %d + %d", product, expression.factor(), expression.summand());
+        return expression.divisor() == 1
                 ? sum
                 : Text.format(
                         "torch.%s(%s, %d)",
-                        extent.isRemainder() ? "remainder" : "floordiv", sum, extent.divisor());
+                        expression.isRemainder() ? "remainder" : "floordiv",
+                        sum,
+                        expression.divisor());
     }
 
     /** Returns the functions of the operators that libtorch lacks, as far as a graph has them. */

@@ -35,7 +35,7 @@ class ElementwiseTest {
         Node node =
                 new Node(
                         "aten::" + name,
-                        ImmutableList.of(new Argument.Of(input)),
+                        ImmutableList.of(new Argument.TensorRef(input)),
                         ImmutableMap.of(),
                         ImmutableList.of(output));
         Graph graph =

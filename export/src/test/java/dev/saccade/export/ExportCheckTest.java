@@ -124,7 +124,7 @@ class ExportCheckTest {
                 List.of(
                         new Normalize(List.of(10.0, 20.0, 30.0), List.of(50.0, 60.0, 70.0)),
                         new Pad(List.of(), 32));
-        ModelExport export = ModelExport.of(detector).normalizing(transforms).record();
+        ModelExport export = ModelExport.of(detector).normalization(transforms).record();
         for (ExportFormat format : ExportFormat.values()) {
             try (ExportCheck check = check(export, format)) {
                 assertIsNear(check.deviation(batch(), 1e-4));
@@ -147,7 +147,7 @@ class ExportCheckTest {
         ModelExport.Settings settings = ModelExport.of(detector);
         List<Transform> transforms = List.of(new Pad(List.of(), 32));
         assertTrue(
-                assertThrows(SaccadeException.class, () -> settings.normalizing(transforms))
+                assertThrows(SaccadeException.class, () -> settings.normalization(transforms))
                         .getMessage()
                         .startsWith("the transforms of the model do not normalize"));
     }

@@ -53,7 +53,7 @@ class ModelExportTest {
     private static NDList expected(Model<?> model, NDList given) {
         NDArray sizes = given.size() > 1 ? given.get(1) : null;
         return DynamicShapes.callWithout(
-                () -> ModelOutputs.of(model, given.get(0), sizes).delivered());
+                () -> ModelOutputs.of(model, given.get(0), sizes).outputs());
     }
 
     private NDList given(ModelExport export, Random random, Size size) {

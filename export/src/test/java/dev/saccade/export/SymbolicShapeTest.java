@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
 
-import dev.saccade.export.Extent.SizeOf;
 import dev.saccade.export.Graph.Value;
+import dev.saccade.export.SizeExpression.SizeOf;
 
 import org.junit.jupiter.api.Test;
 
@@ -37,25 +37,29 @@ class SymbolicShapeTest {
         return Arrays.stream(HEIGHTS).map(rule).toArray();
     }
 
-    private Optional<Extent> find(long... numbers) {
+    private Optional<SizeExpression> find(long... numbers) {
         return shapes.find(ImmutableLongArray.copyOf(numbers), List.of());
     }
 
     @Test
     void findsHowNumbersFollowFromSizes() {
         SizeOf height = new SizeOf(images, 2);
-        assertEquals(Optional.of(Extent.linear(height, 1, 0)), find(HEIGHTS));
-        assertEquals(Optional.of(Extent.linear(height, 1, -1)), find(each(size -> size - 1)));
-        assertEquals(Optional.of(Extent.linear(height, 9, 0)), find(each(size -> 9 * size)));
+        assertEquals(Optional.of(SizeExpression.linear(height, 1, 0)), find(HEIGHTS));
         assertEquals(
-                Optional.of(Extent.quotient(height, 3, 4)), find(each(size -> (size + 3) / 4)));
-        assertEquals(Optional.of(Extent.quotient(height, 0, 7)), find(each(size -> size / 7)));
+                Optional.of(SizeExpression.linear(height, 1, -1)), find(each(size -> size - 1)));
         assertEquals(
-                Optional.of(Extent.padding(height, 7)),
+                Optional.of(SizeExpression.linear(height, 9, 0)), find(each(size -> 9 * size)));
+        assertEquals(
+                Optional.of(SizeExpression.quotient(height, 3, 4)),
+                find(each(size -> (size + 3) / 4)));
+        assertEquals(
+                Optional.of(SizeExpression.quotient(height, 0, 7)), find(each(size -> size / 7)));
+        assertEquals(
+                Optional.of(SizeExpression.padding(height, 7)),
                 find(each(size -> Math.floorMod(-size, 7))));
         ImmutableList<SizeOf> both = ImmutableList.of(height, new SizeOf(images, 3));
         long[] areas = IntStream.range(0, 5).mapToLong(i -> 3 * HEIGHTS[i] * WIDTHS[i]).toArray();
-        assertEquals(Optional.of(new Extent(both, 3, 0, 1, false)), find(areas));
+        assertEquals(Optional.of(new SizeExpression(both, 3, 0, 1, false)), find(areas));
     }
 
     @Test
@@ -66,7 +70,8 @@ class SymbolicShapeTest {
                 windows,
                 LongStream.of(7, 14, 21, 14, 7).mapToObj(size -> ImmutableList.of(size)).toList());
         assertEquals(
-                Optional.of(Extent.quotient(new SizeOf(windows, 0), 0, 7)), find(1, 2, 3, 2, 1));
+                Optional.of(SizeExpression.quotient(new SizeOf(windows, 0), 0, 7)),
+                find(1, 2, 3, 2, 1));
     }
 
     @Test

@@ -46,8 +46,8 @@ final class MlflowClient {
     /** Training waits at most this long for the server. */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private static final int MOST_BYTES = 1 << 20;
-    private static final int MOST_SHOWN = 300;
+    private static final int MAX_BYTES = 1 << 20;
+    private static final int MAX_SHOWN = 300;
 
     private static final String API = "/api/2.0/mlflow/";
 
@@ -57,11 +57,11 @@ final class MlflowClient {
     private static final JsonMapper JSON = new JsonMapper();
 
     /** The server will never accept the request. */
-    static final class Refusal extends IOException {
+    static final class RejectedRequest extends IOException {
 
         private static final long serialVersionUID = 1L;
 
-        private Refusal(String message) {
+        private RejectedRequest(String message) {
             super(message);
         }
     }
@@ -188,8 +188,8 @@ final class MlflowClient {
             String message =
                     Text.format(
                             "answers %d: %s",
-                            status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
-            throw status == 400 ? new Refusal(message) : new ServerException(message);
+                            status, Ascii.truncate(response.body(), MAX_SHOWN, "..."));
+            throw status == 400 ? new RejectedRequest(message) : new ServerException(message);
         }
         return response.body();
     }
@@ -216,7 +216,7 @@ final class MlflowClient {
                         piece ->
                                 piece.ifPresent(
                                         bytes -> {
-                                            if (body.size() + bytes.length > MOST_BYTES) {
+                                            if (body.size() + bytes.length > MAX_BYTES) {
                                                 throw new UncheckedIOException(
                                                         new ServerException("answers without end"));
                                             }

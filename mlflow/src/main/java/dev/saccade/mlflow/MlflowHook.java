@@ -34,7 +34,7 @@ import java.util.Optional;
  *
  * <p>A resumed run continues the same MLflow run, whose id is in {@value #RUN_ID} in the run
  * folder. An unreachable server does not stop training: one note is logged, and up to {@value
- * #MOST_PENDING} metrics are sent when it is back. Only rank 0 logs.
+ * #MAX_PENDING} metrics are sent when it is back. Only rank 0 logs.
  */
 public final class MlflowHook implements Hook {
 
@@ -83,7 +83,7 @@ public final class MlflowHook implements Hook {
 
     private static final String TOKEN = "MLFLOW_TRACKING_TOKEN";
     private static final String RUN_ID = "mlflow_run";
-    private static final int MOST_PENDING = 100_000;
+    private static final int MAX_PENDING = 100_000;
     private static final int METRICS_PER_REQUEST = 1000;
     private static final int PARAMS_PER_REQUEST = 100;
     private static final int LONGEST_PARAM = 500;
@@ -95,7 +95,7 @@ public final class MlflowHook implements Hook {
     private Optional<Run> run = Optional.empty();
     private String runId = "";
     private boolean unreachable;
-    private boolean refused;
+    private boolean rejected;
     private boolean finished;
 
     private MlflowHook(Config config, MlflowClient client) {
@@ -161,9 +161,7 @@ public final class MlflowHook implements Hook {
     private void add(String prefix, Map<String, Double> values, long step) {
         values.forEach(
                 (name, value) -> {
-                    if (run.isPresent()
-                            && Double.isFinite(value)
-                            && metrics.size() < MOST_PENDING) {
+                    if (run.isPresent() && Double.isFinite(value) && metrics.size() < MAX_PENDING) {
                         // MLflow accepts no other characters.
                         String key = (prefix + name).replaceAll("[^\\w./ -]", "_");
                         long now = System.currentTimeMillis();
@@ -193,7 +191,7 @@ public final class MlflowHook implements Hook {
         } catch (IOException e) {
             if (!unreachable) {
                 unreachable = true;
-                note(
+                log(
                         "MLflow at %s cannot be reached, logs are sent later: %s",
                         config.uri(), e.getMessage());
             }
@@ -208,10 +206,10 @@ public final class MlflowHook implements Hook {
                     pending.subList(0, Math.min(perRequest, pending.size()));
             try {
                 client.logBatch(runId, kind, next);
-            } catch (MlflowClient.Refusal e) {
-                if (!refused) {
-                    refused = true;
-                    note(
+            } catch (MlflowClient.RejectedRequest e) {
+                if (!rejected) {
+                    rejected = true;
+                    log(
                             "MLflow at %s refuses some values, they are left out: %s",
                             config.uri(), e.getMessage());
                 }
@@ -221,8 +219,8 @@ public final class MlflowHook implements Hook {
     }
 
     @FormatMethod
-    private void note(@FormatString String message, Object... values) {
-        run.orElseThrow().note(Printable.format(message, values));
+    private void log(@FormatString String message, Object... values) {
+        run.orElseThrow().log(Printable.format(message, values));
     }
 
     /** Creates an MLflow run, or continues that of a resumed run. */

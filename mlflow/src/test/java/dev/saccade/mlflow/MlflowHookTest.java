@@ -83,7 +83,7 @@ class MlflowHookTest {
     private final Hook listening =
             new Hook() {
                 @Override
-                public void noted(String line) {
+                public void onLog(String line) {
                     if (line.contains("MLflow")) {
                         notes.add(line);
                     }
@@ -137,10 +137,10 @@ class MlflowHookTest {
             String body =
                     new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             String path = exchange.getRequestURI().getPath();
-            boolean refused = refusesParams && body.contains("\"params\":[{");
-            String answer = busy || refused ? null : answer(path, body);
+            boolean rejected = refusesParams && body.contains("\"params\":[{");
+            String answer = busy || rejected ? null : answer(path, body);
             byte[] bytes = (answer == null ? "{}" : answer).getBytes(StandardCharsets.UTF_8);
-            int status = busy ? 503 : refused ? 400 : answer == null ? 404 : 200;
+            int status = busy ? 503 : rejected ? 400 : answer == null ? 404 : 200;
             exchange.sendResponseHeaders(status, bytes.length);
             exchange.getResponseBody().write(bytes);
         }

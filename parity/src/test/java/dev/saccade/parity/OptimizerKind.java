@@ -181,6 +181,6 @@ final class OptimizerKind implements Kind {
         clip.only("norm_type", 2);
         Gradients.Norms norms = gradients.norms();
         recorded.compare("total_norm" + step, NumpyArray.of(norms.total()), STATED);
-        return norms.clipping(clip.number("max_norm"));
+        return norms.clipFactor(clip.number("max_norm"));
     }
 }

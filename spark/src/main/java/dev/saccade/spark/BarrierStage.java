@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 final class BarrierStage {
 
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
-    private static final int MILLIS_BETWEEN_LOOKS = 200;
+    private static final int POLL_MILLIS = 200;
 
     /** Spark formats the number with the digits of the default locale. */
     private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\p{Nd}+ cancelled.*");
@@ -118,7 +118,7 @@ final class BarrierStage {
 
     /** Executors may still be on their way, or in place of some that were lost; local ones not. */
     private void requireSlots() throws InterruptedException {
-        if (!(spark.sc().isLocal() ? slots() >= tasks : isSoon(() -> slots() >= tasks))) {
+        if (!(spark.sc().isLocal() ? slots() >= tasks : waitUntil(() -> slots() >= tasks))) {
             throw SaccadeException.user(
                     "Spark can run %d tasks at a time, expected %d, one for each rank; take fewer"
                             + " ranks, or more executors (spark.executor.instances), each of which"
@@ -138,7 +138,7 @@ final class BarrierStage {
     /** Tasks of a stage that has failed go on until they find out. */
     private void awaitEnd(JavaFutureAction<?> job) throws InterruptedException {
         JavaSparkStatusTracker tracker = spark.statusTracker();
-        isSoon(
+        waitUntil(
                 () ->
                         job.jobIds().stream()
                                 .map(tracker::getJobInfo)
@@ -148,13 +148,13 @@ final class BarrierStage {
     }
 
     /** Returns whether something comes about within the timeout. */
-    private boolean isSoon(BooleanSupplier sought) throws InterruptedException {
+    private boolean waitUntil(BooleanSupplier sought) throws InterruptedException {
         long end = System.nanoTime() + timeout.toNanos();
         while (!sought.getAsBoolean()) {
             if (System.nanoTime() > end) {
                 return false;
             }
-            Thread.sleep(MILLIS_BETWEEN_LOOKS);
+            Thread.sleep(POLL_MILLIS);
         }
         return true;
     }

@@ -73,9 +73,9 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
      * @throws SaccadeException of kind user, if there is no such column, or one of the new columns
      */
     Dataset<Row> addTo(Dataset<Row> table, String images) {
-        refuseColumn(table, TOGETHER);
+        requireNoColumn(table, TOGETHER);
         for (String name : columns.fieldNames()) {
-            refuseColumn(table, name);
+            requireNoColumn(table, name);
         }
         Dataset<Row> predicted = table.withColumn(TOGETHER, predictions(table, images));
         for (String name : columns.fieldNames()) {
@@ -84,7 +84,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
         return predicted.drop(TOGETHER);
     }
 
-    private static void refuseColumn(Dataset<Row> table, String name) {
+    private static void requireNoColumn(Dataset<Row> table, String name) {
         Optional<StructField> field = find(table, name);
         if (field.isPresent()) {
             throw SaccadeException.user(

@@ -63,17 +63,17 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
         return JavaConverters.asScalaIterator(List.of(end).iterator());
     }
 
-    private RankEnd end(BarrierTaskContext context) {
+    private RankResult end(BarrierTaskContext context) {
         List<String> notes = new ArrayList<>();
         try (ProcessGroup group = ProcessGroup.join(new TaskRendezvous(context).await(timeout))) {
             try {
-                return new RankEnd(train(context, group, notes), null, false, notes);
+                return new RankResult(train(context, group, notes), null, false, notes);
             } catch (RuntimeException e) {
                 group.fail(String.valueOf(e.getMessage()));
-                return new RankEnd(null, portable(e), group.othersFailed(), notes);
+                return new RankResult(null, portable(e), group.othersFailed(), notes);
             }
         } catch (RuntimeException e) {
-            return new RankEnd(null, portable(e), /* ofOthers= */ false, notes);
+            return new RankResult(null, portable(e), /* causedByOtherRank= */ false, notes);
         }
     }
 
@@ -88,7 +88,7 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
         Hook driver =
                 new Hook() {
                     @Override
-                    public void noted(String line) {
+                    public void onLog(String line) {
                         notes.add(line);
                     }
 

@@ -72,7 +72,7 @@ public final class SparkDetector {
     public static SparkDetector load(SparkSession spark, Path checkpoint) {
         Detector.load(checkpoint).close();
         SharedModel<Detector> model = new SharedModel<>(Detector.class, checkpoint);
-        return new SparkDetector(spark, model, (detector, photo) -> rows(detector.detect(photo)));
+        return new SparkDetector(spark, model, (detector, image) -> rows(detector.detect(image)));
     }
 
     /**
@@ -85,7 +85,7 @@ public final class SparkDetector {
     public SparkDetector withMinScore(double minScore) {
         double score = ScoreThresholds.of(minScore).overall();
         return new SparkDetector(
-                spark, model, (detector, photo) -> rows(detector.detect(photo, score)));
+                spark, model, (detector, image) -> rows(detector.detect(image, score)));
     }
 
     /**
@@ -95,8 +95,8 @@ public final class SparkDetector {
      * @throws SaccadeException of kind user, if it has no column {@code content}, or has {@code
      *     objects} or {@code error} already
      */
-    public Dataset<Row> detect(Dataset<Row> photos) {
-        return detect(photos, PredictionColumns.CONTENT);
+    public Dataset<Row> detect(Dataset<Row> images) {
+        return detect(images, PredictionColumns.CONTENT);
     }
 
     /**
@@ -108,8 +108,8 @@ public final class SparkDetector {
      * @throws SaccadeException of kind user, if the table has no such column, one of another type,
      *     or {@code objects} or {@code error} already
      */
-    public Dataset<Row> detect(Dataset<Row> photos, String column) {
-        return columns.addTo(photos, column);
+    public Dataset<Row> detect(Dataset<Row> images, String column) {
+        return columns.addTo(images, column);
     }
 
     private static Object[] rows(List<DetectedObject> objects) {

@@ -67,8 +67,8 @@ public final class SparkSegmenter {
      * @throws SaccadeException of kind user, if it has no column {@code content}, or has one of
      *     those already
      */
-    public Dataset<Row> segment(Dataset<Row> photos) {
-        return segment(photos, PredictionColumns.CONTENT);
+    public Dataset<Row> segment(Dataset<Row> images) {
+        return segment(images, PredictionColumns.CONTENT);
     }
 
     /**
@@ -80,12 +80,12 @@ public final class SparkSegmenter {
      * @throws SaccadeException of kind user, if the table has no such column, one of another type,
      *     or one of the new ones already
      */
-    public Dataset<Row> segment(Dataset<Row> photos, String column) {
-        return columns.addTo(photos, column);
+    public Dataset<Row> segment(Dataset<Row> images, String column) {
+        return columns.addTo(images, column);
     }
 
-    private static Object[] labels(Segmenter segmenter, ImageSource photo) {
-        ClassMap map = segmenter.segment(photo);
+    private static Object[] labels(Segmenter segmenter, ImageSource image) {
+        ClassMap map = segmenter.segment(image);
         return new Object[] {map.toPng(), map.shares()};
     }
 }

@@ -36,9 +36,9 @@ import java.util.Optional;
  * task ({@code spark.task.resource.gpu.amount}), else as {@code device} says on the GPU of its
  * number among those of its machine.
  *
- * <p>The driver waits, and is told why if it fails; {@code train.log} in the folder tells what goes
- * on. Who cancels the job in Spark interrupts the run after its step. What ranks say to one another
- * is not encrypted, whatever Spark is told.
+ * <p>The driver waits, and is results why if it fails; {@code train.log} in the folder tells what
+ * goes on. Who cancels the job in Spark interrupts the run after its step. What ranks say to one
+ * another is not encrypted, whatever Spark is results.
  */
 public final class SparkTrainer {
 
@@ -123,7 +123,7 @@ public final class SparkTrainer {
      */
     public Outcome start(SparkSession spark, Path folder) {
         RunFolder run = new RunFolder(folder.toAbsolutePath());
-        run.requireFree();
+        run.requireEmpty();
         try {
             Files.createDirectories(run.path());
         } catch (IOException e) {
@@ -169,12 +169,12 @@ public final class SparkTrainer {
     }
 
     private Outcome attempt(BarrierStage stage, Path folder, boolean resume) {
-        Optional<List<byte[]>> told = stage.run(new RankTask(config, folder, resume, timeout));
-        if (told.isEmpty()) {
+        Optional<List<byte[]>> bytes = stage.run(new RankTask(config, folder, resume, timeout));
+        if (bytes.isEmpty()) {
             return Outcome.INTERRUPTED;
         }
-        List<RankEnd> ends = told.get().stream().map(RankEnd::read).toList();
-        ends.get(0).notes().forEach(note -> log.info("{}", note));
-        return RankEnd.outcome(ends);
+        List<RankResult> results = bytes.get().stream().map(RankResult::read).toList();
+        results.get(0).notes().forEach(note -> log.info("{}", note));
+        return RankResult.outcome(results);
     }
 }

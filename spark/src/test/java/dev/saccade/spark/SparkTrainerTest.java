@@ -172,9 +172,10 @@ class SparkTrainerTest {
         Path elsewhere = folder.resolve("elsewhere");
         RankTask task = new RankTask(config, elsewhere, false, Duration.ofSeconds(30));
         BarrierStage stage = new BarrierStage(SPARK.sparkContext(), 1, Duration.ofSeconds(30));
-        List<RankEnd> ends = stage.run(task).orElseThrow().stream().map(RankEnd::read).toList();
+        List<RankResult> results =
+                stage.run(task).orElseThrow().stream().map(RankResult::read).toList();
         refused(
                 elsewhere + ": the driver has this folder, but executor ",
-                () -> RankEnd.outcome(ends));
+                () -> RankResult.outcome(results));
     }
 }

@@ -18,10 +18,13 @@ import java.util.TreeMap;
  * Explains a loss or gradient that is not finite, with the likely cause.
  *
  * @param iteration optimizer steps, including this one
- * @param normsBefore gradient norms of the step before, by parameter
+ * @param previousNorms gradient norms of the step before, by parameter
  */
 record Divergence(
-        long iteration, double learningRate, Map<String, Float> normsBefore, Precision precision) {
+        long iteration,
+        double learningRate,
+        Map<String, Float> previousNorms,
+        Precision precision) {
 
     private static final int BLOCKS_SHOWN = 5;
 
@@ -34,24 +37,24 @@ record Divergence(
      * @param read metrics of the step
      * @param open the batch whose pixels are still open
      */
-    SaccadeException of(StepMetrics.OfStep read, Batch open) {
-        for (StepMetrics.OfBatch batch : read.batches()) {
+    SaccadeException toException(StepMetrics.StepValues read, Batch open) {
+        for (StepMetrics.BatchValues batch : read.batches()) {
             if (!batch.isFinite()) {
-                return explain(what(batch), batch.batch(), batch.batch() == open);
+                return explain(problem(batch), batch.batch(), batch.batch() == open);
             }
         }
-        return explain(ofGradients(read.norms()), open, true);
+        return explain(gradientProblem(read.norms()), open, true);
     }
 
-    private static String what(StepMetrics.OfBatch batch) {
+    private static String problem(StepMetrics.BatchValues batch) {
         return batch.hasFiniteLosses()
-                ? ofGradients(batch.norms())
+                ? gradientProblem(batch.norms())
                 : batch.losses().entrySet().stream()
                         .map(e -> e.getKey() + " = " + e.getValue())
                         .collect(joining(", ", "the loss is not finite (", ")"));
     }
 
-    private static String ofGradients(Gradients.Norms norms) {
+    private static String gradientProblem(Gradients.Norms norms) {
         return norms.byParameter().entrySet().stream()
                 .filter(e -> !Float.isFinite(e.getValue()))
                 .limit(BLOCKS_SHOWN)
@@ -59,7 +62,7 @@ record Divergence(
                 .collect(joining(", ", "the gradient is not finite (of ", ")"));
     }
 
-    private SaccadeException explain(String what, Batch batch, boolean open) {
+    private SaccadeException explain(String problem, Batch batch, boolean open) {
         return SaccadeException.user(
                 "step %d: %s%n"
                         + "  learning rate: %s%n"
@@ -68,7 +71,7 @@ record Divergence(
                         + "  likely cause: %s%n"
                         + "  the last checkpoint is as it was",
                 iteration,
-                what,
+                problem,
                 Text.format("%.3e", learningRate),
                 batch.images().stream()
                         .map(image -> image.file() + " (id " + image.id() + ")")
@@ -79,7 +82,7 @@ record Divergence(
 
     private String blocks() {
         Map<String, Double> squares = new TreeMap<>();
-        normsBefore.forEach(
+        previousNorms.forEach(
                 (name, norm) -> squares.merge(block(name), (double) norm * norm, Double::sum));
         return squares.isEmpty()
                 ? "none, this is the first step"
@@ -109,10 +112,10 @@ record Divergence(
             return "float16 overflows, however the loss is scaled; set precision to bfloat16, which"
                     + " has the range of float32";
         }
-        if (normsBefore.isEmpty()) {
+        if (previousNorms.isEmpty()) {
             return "the weights that the run started from are not finite";
         }
-        double squares = normsBefore.values().stream().mapToDouble(n -> (double) n * n).sum();
+        double squares = previousNorms.values().stream().mapToDouble(n -> (double) n * n).sum();
         return Math.sqrt(squares) > EXPLODED
                 ? "training has diverged; lower optimizer.learning_rate, lengthen schedule.warmup"
                         + " or set max_gradient_norm"

@@ -55,7 +55,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                     "model.backbone.frozen_stages=2");
 
     /** Smaller savings are within the error of the estimate. */
-    private static final double LEAST_SAVING = 0.05;
+    private static final double MIN_SAVING = 0.05;
 
     /**
      * Memory of the step with another setting.
@@ -186,7 +186,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                 // Not all models have all settings.
             }
         }
-        savings.removeIf(saving -> saving.bytes >= (1 - LEAST_SAVING) * bytes);
+        savings.removeIf(saving -> saving.bytes >= (1 - MIN_SAVING) * bytes);
         savings.sort(Comparator.comparingLong(Saving::bytes));
         return Optional.of(new Estimate(bytes, List.copyOf(savings)));
     }

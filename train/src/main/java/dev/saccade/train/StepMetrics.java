@@ -33,7 +33,7 @@ final class StepMetrics {
      *
      * @param norms of the gradients of its scaled loss
      */
-    record OfBatch(
+    record BatchValues(
             Batch batch, Map<String, Double> losses, Map<String, Double> metrics, Norms norms) {
 
         boolean hasFiniteLosses() {
@@ -50,10 +50,10 @@ final class StepMetrics {
      *
      * @param norms of its gradients, of scaled and summed losses
      */
-    record OfStep(List<OfBatch> batches, Norms norms) {
+    record StepValues(List<BatchValues> batches, Norms norms) {
 
         boolean hasFiniteBatches() {
-            return batches.stream().allMatch(OfBatch::isFinite);
+            return batches.stream().allMatch(BatchValues::isFinite);
         }
     }
 
@@ -83,7 +83,7 @@ final class StepMetrics {
 
     private void add(Gradients gradients) {
         if (!gradients.arrays().isEmpty()) {
-            keep(gradients.measure());
+            keep(gradients.normArray());
         }
     }
 
@@ -98,21 +98,21 @@ final class StepMetrics {
      * @param summed whether {@code gradients} are a sum of several batches
      * @param gradients of the step
      */
-    OfStep read(boolean summed, Gradients gradients) {
+    StepValues read(boolean summed, Gradients gradients) {
         if (summed) {
             add(gradients);
         }
         FloatBuffer read = FloatBuffer.wrap(NoGrad.call(this::join));
-        List<OfBatch> batches = new ArrayList<>();
+        List<BatchValues> batches = new ArrayList<>();
         for (Pending each : pending) {
             batches.add(
-                    new OfBatch(
+                    new BatchValues(
                             each.batch,
                             named(each.losses, read),
                             named(each.metrics, read),
                             norms(each.found, read)));
         }
-        return new OfStep(batches, summed ? norms(gradients, read) : batches.get(0).norms());
+        return new StepValues(batches, summed ? norms(gradients, read) : batches.get(0).norms());
     }
 
     private float[] join() {

@@ -32,12 +32,12 @@ record StepTotals(
 
     /** Returns the sums over the batches of all ranks. */
     static StepTotals of(
-            List<StepMetrics.OfBatch> batches,
+            List<StepMetrics.BatchValues> batches,
             Set<String> withGradient,
             double learningRate,
             ProcessGroup ranks) {
         StepTotals own = new StepTotals(0, Map.of(), Map.of(), withGradient, true, learningRate);
-        for (StepMetrics.OfBatch batch : batches) {
+        for (StepMetrics.BatchValues batch : batches) {
             int count = batch.batch().images().size();
             own =
                     own.plus(

@@ -47,7 +47,7 @@ final class TrainStep {
     private final RunConfig config;
     private final ProcessGroup ranks;
     private final Map<String, Parameter> parameters;
-    private Map<String, Float> normsBefore = Map.of();
+    private Map<String, Float> previousNorms = Map.of();
     private Optional<Batch> batch = Optional.empty();
 
     /**
@@ -119,7 +119,7 @@ final class TrainStep {
             if (ranks.worldSize() > 1) {
                 gradients = gradients.sum(ranks, parameters, manager);
             }
-            StepMetrics.OfStep read = metrics.read(isAccumulating(), gradients);
+            StepMetrics.StepValues read = metrics.read(isAccumulating(), gradients);
             StepTotals all = StepTotals.of(read.batches(), withGradient, learningRate, ranks);
             boolean isFinite = all.isFinite() && Float.isFinite(read.norms().total());
             GradScaler scaler = isScaled() ? state.scaler().update(!isFinite) : state.scaler();
@@ -127,14 +127,14 @@ final class TrainStep {
                 throw divergence(read, all, state.iteration() + 1);
             }
             float factor = (float) (isAccumulating() ? lossScale * all.images() : lossScale);
-            Gradients.Norms norms = read.norms().over(factor);
-            float clipping = config.maxGradientNorm().map(norms::clipping).orElse(1f);
+            Gradients.Norms norms = read.norms().unscaled(factor);
+            float clipping = config.maxGradientNorm().map(norms::clipFactor).orElse(1f);
             ModelEma.Update averages =
                     ema.map(each -> each.update(state.iteration())).orElse(ModelEma.Update.NONE);
             if (Float.isFinite(norms.total())) {
-                Gradients followed = gradients.of(all.withGradient());
+                Gradients followed = gradients.select(all.withGradient());
                 optimizer.step(followed, clipping / factor, all.learningRate(), averages);
-                normsBefore = norms.byParameter();
+                previousNorms = norms.byParameter();
             } else {
                 averages.apply();
             }
@@ -166,7 +166,7 @@ final class TrainStep {
     }
 
     /** Returns the batch of a step that failed. */
-    Optional<Batch> failedOn() {
+    Optional<Batch> failedBatch() {
         return batch;
     }
 
@@ -203,13 +203,13 @@ final class TrainStep {
     }
 
     /** Explains it in the rank of the batch; the others fail when that rank ends. */
-    private RuntimeException divergence(StepMetrics.OfStep read, StepTotals all, long step) {
-        boolean isOfAnother = read.hasFiniteBatches() && !all.isFinite();
-        if (isOfAnother || read.batches().isEmpty()) {
+    private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
+        boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
+        if (isOnOtherRank || read.batches().isEmpty()) {
             ranks.barrier();
         }
-        return new Divergence(step, all.learningRate(), normsBefore, config.precision())
-                .of(read, batch.orElseThrow());
+        return new Divergence(step, all.learningRate(), previousNorms, config.precision())
+                .toException(read, batch.orElseThrow());
     }
 
     private Result result(StepTotals all, double norm, double lossScale, GradScaler scaler) {

@@ -107,7 +107,7 @@ public final class Trainer implements Run {
             learningRate = scheduledLearningRate();
             model().train(true);
             TensorMemory.resetPeak(manager().getDevice());
-            notes.forEach(this::note);
+            notes.forEach(this::log);
             stopIfStale();
             hooks.each("beforeTrain", hook -> hook.beforeTrain(this));
             // A state that cannot be saved fails before the first step.
@@ -119,44 +119,44 @@ public final class Trainer implements Run {
             hooks.each("afterTrain", hook -> hook.afterTrain(this));
             return outcome;
         } catch (RuntimeException e) {
-            throw explained(e);
+            throw explain(e);
         }
     }
 
-    private RuntimeException explained(RuntimeException error) {
+    private RuntimeException explain(RuntimeException error) {
         Optional<SaccadeException> memory =
-                step.failedOn()
+                step.failedBatch()
                         .map(batch -> StepMemory.of(this, batch))
-                        .flatMap(shortage -> shortage.explain(error, config, this::note));
+                        .flatMap(shortage -> shortage.explain(error, config, this::log));
         Optional<SaccadeException> part = PartFailure.of(error);
         if (memory.isPresent() || part.isEmpty()) {
             return memory.map(RuntimeException.class::cast).orElse(error);
         }
         // Users see one line; the author of the component finds the stack trace in the log.
-        Hooks told = ranks.rank() == 0 ? logs : hooks;
+        Hooks receivers = ranks.rank() == 0 ? logs : hooks;
         String trace = Throwables.getStackTraceAsString(part.get());
-        told.each("noted", hook -> hook.noted(trace));
+        receivers.each("onLog", hook -> hook.onLog(trace));
         return part.get();
     }
 
     private Outcome runEpochs() {
-        agree();
+        mergeRequests();
         if (state.evaluationDue()) {
             if (!evaluate()) {
                 return Outcome.INTERRUPTED;
             }
             checkpoints.saveLast(state);
         }
-        while (isUnderWay()) {
+        while (isRunning()) {
             long stepInEpoch = state.iteration() % length.iterationsPerEpoch();
             if (stepInEpoch == 0) {
                 hooks.each("beforeEpoch", hook -> hook.beforeEpoch(this));
-                agree();
+                mergeRequests();
             }
             long stepsLeft = length.iterationsPerEpoch() - stepInEpoch;
             int firstBatch = Math.toIntExact(stepInEpoch * config.accumulation());
             try (DataLoader<Batch>.Epoch batches = loader.epoch(epoch(), firstBatch)) {
-                while (isUnderWay() && stepsLeft-- > 0) {
+                while (isRunning() && stepsLeft-- > 0) {
                     runStep(batches);
                     if (!evaluateAndSaveIfDue()) {
                         return Outcome.INTERRUPTED;
@@ -173,18 +173,18 @@ public final class Trainer implements Run {
         if (!checkpoints.isSaved(state)) {
             checkpoints.saveLast(state);
         }
-        if (isOver()) {
+        if (isFinished()) {
             return Outcome.FINISHED;
         }
-        stopReason.ifPresent(this::note);
+        stopReason.ifPresent(this::log);
         return Outcome.STOPPED_EARLY;
     }
 
-    private boolean isUnderWay() {
-        return !isOver() && stopReason.isEmpty();
+    private boolean isRunning() {
+        return !isFinished() && stopReason.isEmpty();
     }
 
-    private boolean isOver() {
+    private boolean isFinished() {
         return state.iteration() >= length.iterations();
     }
 
@@ -194,15 +194,15 @@ public final class Trainer implements Run {
         int epoch = epoch();
         learningRate = scheduledLearningRate();
         hooks.each("beforeStep", hook -> hook.beforeStep(this));
-        TrainStep.Result taken = step.run(batches, state, epoch, learningRate);
-        state = state.afterStep(taken.scaler());
+        TrainStep.Result result = step.run(batches, state, epoch, learningRate);
+        state = state.afterStep(result.scaler());
         double seconds = (System.nanoTime() - start) / 1e9;
         double dataSeconds = loader.waitedSeconds() - waited;
         sessionSeconds += seconds;
         sessionSteps++;
         hooks.each(
                 "afterStep",
-                hook -> hook.afterStep(this, report(epoch, taken, seconds, dataSeconds)));
+                hook -> hook.afterStep(this, report(epoch, result, seconds, dataSeconds)));
         addedMetrics.clear();
         if (state.iteration() % length.iterationsPerEpoch() == 0) {
             hooks.each("afterEpoch", hook -> hook.afterEpoch(this));
@@ -225,8 +225,8 @@ public final class Trainer implements Run {
     }
 
     private StepReport report(
-            int epoch, TrainStep.Result taken, double seconds, double dataSeconds) {
-        Map<String, Double> metrics = new LinkedHashMap<>(taken.metrics());
+            int epoch, TrainStep.Result result, double seconds, double dataSeconds) {
+        Map<String, Double> metrics = new LinkedHashMap<>(result.metrics());
         metrics.putAll(addedMetrics);
         double steps = length.iterations() - state.iteration();
         long remaining = Math.round(1000 * steps * sessionSeconds / sessionSteps);
@@ -235,10 +235,10 @@ public final class Trainer implements Run {
                 length.iterations(),
                 epoch,
                 learningRate,
-                taken.losses().values().stream().mapToDouble(mean -> mean).sum(),
-                taken.losses(),
+                result.losses().values().stream().mapToDouble(mean -> mean).sum(),
+                result.losses(),
                 metrics,
-                taken.gradientNorm(),
+                result.gradientNorm(),
                 seconds,
                 dataSeconds,
                 Duration.ofMillis(remaining));
@@ -252,7 +252,7 @@ public final class Trainer implements Run {
         if (validation.isPresent() && isDue(config.evaluation().every())) {
             state = state.withEvaluationDue();
         }
-        if (agree() || (state.evaluationDue() && !evaluate())) {
+        if (mergeRequests() || (state.evaluationDue() && !evaluate())) {
             return false;
         }
         if (checkpointRequested || isDue(config.checkpoint().every())) {
@@ -267,7 +267,7 @@ public final class Trainer implements Run {
     }
 
     /** Merges the requests of all ranks; returns whether to interrupt the run. */
-    private boolean agree() {
+    private boolean mergeRequests() {
         RunRequests all =
                 RunRequests.merged(
                         ranks,
@@ -288,13 +288,13 @@ public final class Trainer implements Run {
         Optional<Evaluation> result =
                 ValidationLoop.run(validation.orElseThrow(), content, ranks, interrupted);
         if (result.isPresent()) {
-            EvaluationReport report = evaluated(result.get());
+            EvaluationReport report = report(result.get());
             stopIfStale();
             hooks.each("afterEvaluation", hook -> hook.afterEvaluation(this, report));
         } else {
             hooks.each("evaluationInterrupted", hook -> hook.evaluationInterrupted(this));
         }
-        agree();
+        mergeRequests();
         return result.isPresent();
     }
 
@@ -305,7 +305,7 @@ public final class Trainer implements Run {
         }
     }
 
-    private EvaluationReport evaluated(Evaluation result) {
+    private EvaluationReport report(Evaluation result) {
         Double monitored = result.values().get(config.monitor());
         if (monitored == null) {
             throw SaccadeException.user(
@@ -314,7 +314,7 @@ public final class Trainer implements Run {
         }
         state = state.afterEvaluation(monitored, result.scoreThresholds());
         if (monitored.isNaN()) {
-            note(Text.format("%s is NaN, which is never the best", config.monitor()));
+            log(Text.format("%s is NaN, which is never the best", config.monitor()));
         }
         if (state.isBest()) {
             checkpoints.saveBest(state);
@@ -389,8 +389,8 @@ public final class Trainer implements Run {
     }
 
     @Override
-    public void note(String line) {
+    public void log(String line) {
         checkNotNull(line, "the line to note is null");
-        hooks.each("noted", hook -> hook.noted(line));
+        hooks.each("onLog", hook -> hook.onLog(line));
     }
 }

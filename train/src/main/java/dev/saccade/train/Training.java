@@ -66,7 +66,7 @@ public final class Training {
     private final RunConfig config;
     private final Map<String, DataSource> sources;
     private final ProcessGroup ranks;
-    private final AtomicBoolean underWay = new AtomicBoolean();
+    private final AtomicBoolean running = new AtomicBoolean();
     private final AtomicBoolean stopRequested = new AtomicBoolean();
     private Optional<DataReports> reports = Optional.empty();
 
@@ -135,16 +135,16 @@ public final class Training {
      * only, unless it was called before.
      *
      * @param decode whether to decode the images, which finds damage behind the header
-     * @param onPhoto called after each image, to show progress
+     * @param onImage called after each image, to show progress
      * @throws SaccadeException of kind user, if there is no folder {@code data.root}, or if the
      *     components of the model do not fit together
      */
-    public DataReports check(boolean decode, Runnable onPhoto) {
+    public DataReports check(boolean decode, Runnable onImage) {
         classes().ifPresent(config.model()::build);
         DataReports found =
                 DataReports.check(
                                 sources,
-                                DataReports.options(config, decode, onPhoto)
+                                DataReports.options(config, decode, onImage)
                                         .with(config.data().trainTransformsAtSize()),
                                 config.data().valTransformsAtSize())
                         .withLimits(config);
@@ -237,7 +237,7 @@ public final class Training {
     }
 
     private Outcome run(RunFolder folder, Hook[] hooks, boolean resume) {
-        checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
+        checkState(running.compareAndSet(false, true), "a run of this training is under way");
         stopRequested.set(false);
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();
@@ -251,7 +251,7 @@ public final class Training {
             ranks.fail(String.valueOf(e.getMessage()));
             throw e;
         } finally {
-            underWay.set(false);
+            running.set(false);
         }
     }
 
@@ -269,10 +269,10 @@ public final class Training {
         boolean isNew = isFirst() && !resume;
         List<String> changes = List.of();
         if (isNew) {
-            folder.requireFree();
+            folder.requireEmpty();
         } else if (isFirst()) {
             changes = requireSameRun(folder.path());
-            RunLock.requireNone(folder);
+            RunLock.requireUnlocked(folder);
         }
         Optional<InitialWeights> initial = isNew ? config.initialWeights() : Optional.empty();
         Device device = ranks.device(config.device());
@@ -302,7 +302,7 @@ public final class Training {
             }
             Parts parts = new Parts(manager, model, train, val, validation, notes);
             Supplier<Outcome> run = () -> train(parts, folder, given, resume);
-            return isFirst() ? RunLock.during(folder, run) : run.get();
+            return isFirst() ? RunLock.runLocked(folder, run) : run.get();
         }
     }
 
@@ -342,7 +342,7 @@ public final class Training {
             if (isFirst()) {
                 AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
                 Device device = parts.manager.getDevice();
-                RunNotes about = new RunNotes(config, device, parts.train, worldSize);
+                RunSummary about = new RunSummary(config, device, parts.train, worldSize);
                 notes.addAll(about.lines(state.iteration(), length));
                 logs = Logging.toFiles(folder, state.iteration(), config.logInterval());
             }

@@ -79,8 +79,8 @@ public final class TrialRun implements AutoCloseable {
      */
     public void step(int images, Size size) {
         Iterator<Batch> one = List.of(batches.of(images, size)).iterator();
-        TrainStep.Result taken = ProcessGroup.with(ranks, () -> step.run(one, state, 0, NO_STEP));
-        state = state.afterStep(taken.scaler());
+        TrainStep.Result result = ProcessGroup.with(ranks, () -> step.run(one, state, 0, NO_STEP));
+        state = state.afterStep(result.scaler());
     }
 
     /**

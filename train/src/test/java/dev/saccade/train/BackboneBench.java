@@ -35,7 +35,7 @@ import java.util.Map;
 final class BackboneBench {
 
     private static final Logger log = LoggerFactory.getLogger(BackboneBench.class);
-    private static final double MOST_SECONDS = 60;
+    private static final double MAX_SECONDS = 60;
 
     private final Backbone backbone;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
@@ -44,7 +44,7 @@ final class BackboneBench {
     private BackboneBench(Backbone backbone) {
         this.backbone = backbone;
         backbone.initialize(manager, 0);
-        parameters = Gradients.learned(backbone);
+        parameters = Gradients.trainable(backbone);
     }
 
     /** Measures in a process of its own, so that the peak of memory is its own. */
@@ -86,7 +86,7 @@ final class BackboneBench {
         double[] seconds = new double[iterations];
         double sum = 0;
         int runs = 0;
-        for (int i = -1; i < iterations && (runs == 0 || sum < MOST_SECONDS); i++) {
+        for (int i = -1; i < iterations && (runs == 0 || sum < MAX_SECONDS); i++) {
             try (NDManager scratch = manager.newSubManager()) {
                 NDArray pixels = scratch.randomNormal(images);
                 long start = System.nanoTime();

@@ -191,7 +191,7 @@ class HookActionTest {
                     }
 
                     @Override
-                    public void noted(String line) {
+                    public void onLog(String line) {
                         notes.add(line);
                     }
                 };

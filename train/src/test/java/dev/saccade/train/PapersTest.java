@@ -207,7 +207,7 @@ class PapersTest {
             ModelConfig config, int classes, boolean multiplyAdds, Size size) {
         Model<?> model = config.build(Collections.nCopies(classes, "class"));
         long parameters =
-                Gradients.learned(model).values().stream()
+                Gradients.trainable(model).values().stream()
                         .mapToLong(parameter -> parameter.getShape().size())
                         .sum();
         return new Counts(parameters, multiplyAdds ? model.multiplyAdds(size) : 0);

@@ -152,7 +152,7 @@ class RecipesTest {
                 members++;
             }
         }
-        assertEquals(Gradients.learned(model).size(), members);
+        assertEquals(Gradients.trainable(model).size(), members);
     }
 
     private static double publishedDecay(String name) {

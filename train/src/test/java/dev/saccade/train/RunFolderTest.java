@@ -28,11 +28,11 @@ class RunFolderTest {
 
     @Test
     void whatRanksHaveSaidDoesNotKeepARunOut() throws IOException {
-        folder.requireFree();
+        folder.requireEmpty();
         Files.createDirectories(folder.ranks().resolve("unsaved_1"));
-        folder.requireFree();
+        folder.requireEmpty();
         Files.createFile(folder.log());
-        SaccadeException told = assertThrows(SaccadeException.class, folder::requireFree);
+        SaccadeException told = assertThrows(SaccadeException.class, folder::requireEmpty);
         assertTrue(told.getMessage().contains("not empty"), told.getMessage());
     }
 
@@ -60,7 +60,7 @@ class RunFolderTest {
             Files.createFile(folder.bestWeights());
             assertFalse(folder.isSaved(), "weights alone cannot be resumed from");
             folder.prepareRestart();
-            folder.requireFree();
+            folder.requireEmpty();
             Path left = folder.ranks().resolve("unsaved_" + start);
             assertEquals("start: " + start, Files.readString(left.resolve("config.yaml")));
             assertTrue(Files.exists(left.resolve("checkpoints/best.safetensors")));

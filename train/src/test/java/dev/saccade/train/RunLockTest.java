@@ -34,7 +34,7 @@ class RunLockTest {
 
     /** Takes the lock of a folder and holds it until it is killed. */
     public static void main(String[] args) {
-        RunLock.during(
+        RunLock.runLocked(
                 new RunFolder(Path.of(args[0])),
                 () -> {
                     System.out.println("locked");
@@ -58,7 +58,7 @@ class RunLockTest {
         assertEquals("locked", other.inputReader().readLine());
 
         SaccadeException e =
-                assertThrows(SaccadeException.class, () -> RunLock.during(folder, () -> "in"));
+                assertThrows(SaccadeException.class, () -> RunLock.runLocked(folder, () -> "in"));
 
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(
@@ -66,20 +66,20 @@ class RunLockTest {
         assertTrue(e.getMessage().contains("has been training here since 20"), e.getMessage());
 
         other.destroyForcibly().waitFor();
-        assertEquals("in", RunLock.during(folder, () -> "in"));
+        assertEquals("in", RunLock.runLocked(folder, () -> "in"));
     }
 
     /** The lock of a process on a file ends with any of its descriptors of that file. */
     @Test
     void aRefusalInTheSameProcessLeavesTheLock() {
         String output =
-                RunLock.during(
+                RunLock.runLocked(
                         folder,
                         () -> {
                             assertThrows(
                                     SaccadeException.class,
-                                    () -> RunLock.during(folder, () -> "in"));
-                            assertThrows(SaccadeException.class, folder::requireFree);
+                                    () -> RunLock.runLocked(folder, () -> "in"));
+                            assertThrows(SaccadeException.class, folder::requireEmpty);
                             return outputOfAnother();
                         });
         assertTrue(output.contains("has been training here since"), output);
@@ -99,10 +99,10 @@ class RunLockTest {
     @Test
     void aNewRunInTheFolderOfOneUnderWayIsToldSo() {
         SaccadeException meanwhile =
-                RunLock.during(
-                        folder, () -> assertThrows(SaccadeException.class, folder::requireFree));
+                RunLock.runLocked(
+                        folder, () -> assertThrows(SaccadeException.class, folder::requireEmpty));
         assertTrue(meanwhile.getMessage().contains("training here since"), meanwhile.getMessage());
-        SaccadeException e = assertThrows(SaccadeException.class, folder::requireFree);
+        SaccadeException e = assertThrows(SaccadeException.class, folder::requireEmpty);
         assertTrue(e.getMessage().contains("not empty"), e.getMessage());
     }
 
@@ -115,6 +115,6 @@ class RunLockTest {
                                         ".last.safetensors.0b0c96f1-9ed2-4a2d-a5a1-000000000000.tmp"),
                         "half of it");
 
-        assertFalse(RunLock.during(folder, () -> Files.exists(left)));
+        assertFalse(RunLock.runLocked(folder, () -> Files.exists(left)));
     }
 }

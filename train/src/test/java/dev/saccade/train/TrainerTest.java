@@ -253,7 +253,7 @@ class TrainerTest {
                     }
 
                     @Override
-                    public void noted(String line) {
+                    public void onLog(String line) {
                         notes.add(line);
                     }
                 };

@@ -67,7 +67,7 @@ final class DetectionOperators {
                         op.number(5),
                         op.reshape(op.scalarOf(op.real(3), DataType.FLOAT), 1),
                         op.reshape(least, 1));
-        return laidOut(op, found);
+        return perImage(op, found);
     }
 
     /** {@code [1, R * C, 1]}: the group of each pair of a box and a class. */
@@ -81,7 +81,7 @@ final class DetectionOperators {
      * Returns the positions {@code [N, most]} and counts {@code [N]} of rows of image, class and
      * position, image after image.
      */
-    private static List<String> laidOut(Operator op, String rows) {
+    private static List<String> perImage(Operator op, String rows) {
         String images = op.size(op.tensor(1), 0, 1);
         String image = op.gather(rows, op.index(0), 1);
         String position = op.gather(rows, op.index(2), 1);
@@ -110,7 +110,7 @@ final class DetectionOperators {
         String window = op.ints(size.get(0), size.get(1));
         String shape = op.concat(List.of(op.size(rois, 0, 1), channels, window), 0);
         String pooled = op.add("Expand", op.constant(0), shape);
-        DataType type = OnnxTypes.of(((Argument.Of) op.items(0).get(0)).value());
+        DataType type = OnnxTypes.of(((Argument.TensorRef) op.items(0).get(0)).value());
         for (int l = 0; l < maps.size(); l++) {
             String here = op.add("Equal", op.tensor(2), op.index(l));
             String rows = op.transpose(op.add("NonZero", here), List.of(1L, 0L));

@@ -30,7 +30,7 @@ final class OnnxGraph {
     private final GraphProto.Builder graph;
     private final Map<List<Object>, String> constants = new HashMap<>();
     private final int opset;
-    private int made;
+    private int created;
 
     OnnxGraph(GraphProto.Builder graph, int opset) {
         this.graph = graph;
@@ -65,11 +65,11 @@ final class OnnxGraph {
         NodeProto.Builder node =
                 NodeProto.newBuilder()
                         .setOpType(operator)
-                        .setName(operator + "_" + made)
+                        .setName(operator + "_" + created)
                         .addAllInput(inputs)
                         .addAllAttribute(Arrays.asList(attributes));
         for (int r = 0; r < results; r++) {
-            node.addOutput("x" + made++);
+            node.addOutput("x" + created++);
         }
         graph.addNode(node);
         return List.copyOf(node.getOutputList());

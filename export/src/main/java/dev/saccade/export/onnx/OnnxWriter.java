@@ -136,7 +136,7 @@ public final class OnnxWriter {
     /** Returns the number of tensors of a list, which only the operator that unpacks it has. */
     int parts(Value list) {
         return source.nodes().stream()
-                .filter(node -> node.taken().anyMatch(list::equals))
+                .filter(node -> node.inputs().anyMatch(list::equals))
                 .mapToInt(node -> node.results().size())
                 .max()
                 .orElse(0);

@@ -6,9 +6,9 @@ import ai.onnx.proto.OnnxMl.AttributeProto;
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.export.Extent;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
+import dev.saccade.export.SizeExpression;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -91,7 +91,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
 
     /** Returns the tensor at a position, if there is one. */
     Optional<String> optional(int place) {
-        return node.arguments().get(place) instanceof Argument.Of
+        return node.arguments().get(place) instanceof Argument.TensorRef
                 ? Optional.of(tensor(place))
                 : Optional.empty();
     }
@@ -169,7 +169,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     /** Returns all arguments that are tensors. */
     String[] tensors() {
         return node.arguments().stream()
-                .filter(Argument.Of.class::isInstance)
+                .filter(Argument.TensorRef.class::isInstance)
                 .flatMap(Argument::values)
                 .map(writer::name)
                 .toArray(String[]::new);
@@ -178,7 +178,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     /** Returns the tensors of a list. */
     List<String> tensors(int place) {
         Argument list = node.arguments().get(place);
-        return list instanceof Argument.Of of
+        return list instanceof Argument.TensorRef of
                 ? writer.list(of.value())
                 : list.values().map(writer::name).toList();
     }
@@ -191,7 +191,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
     /** Returns an integer, {@code [1]} int64. */
     String number(Argument argument) {
         return argument instanceof Argument.Size size
-                ? number(size.extent())
+                ? number(size.expression())
                 : graph.integers((Long) literal(argument));
     }
 
@@ -200,21 +200,21 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return number(node.arguments().get(place));
     }
 
-    private String number(Extent extent) {
+    private String number(SizeExpression expression) {
         String number = null;
-        for (Extent.SizeOf size : extent.sizes()) {
+        for (SizeExpression.SizeOf size : expression.sizes()) {
             String one = size(writer.name(size.value()), size.axis(), size.axis() + 1);
             number = number == null ? one : add("Mul", number, one);
         }
-        if (extent.factor() != 1) {
-            number = add("Mul", number, ints(extent.factor()));
+        if (expression.factor() != 1) {
+            number = add("Mul", number, ints(expression.factor()));
         }
-        if (extent.summand() != 0) {
-            number = add("Add", number, ints(extent.summand()));
+        if (expression.summand() != 0) {
+            number = add("Add", number, ints(expression.summand()));
         }
-        return extent.divisor() == 1
+        return expression.divisor() == 1
                 ? number
-                : add(extent.isRemainder() ? "Mod" : "Div", number, ints(extent.divisor()));
+                : add(expression.isRemainder() ? "Mod" : "Div", number, ints(expression.divisor()));
     }
 
     /** Returns the sizes of a tensor along some axes. */

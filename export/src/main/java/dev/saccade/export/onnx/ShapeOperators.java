@@ -43,9 +43,9 @@ final class ShapeOperators {
                     .put("aten::unfold", ShapeOperators::unfolded)
                     .put("aten::sum", ShapeOperators::summed)
                     .put("aten::mean", ShapeOperators::mean)
-                    .put("aten::amax", ShapeOperators::largest)
-                    .put("aten::argmax", ShapeOperators::placeOfLargest)
-                    .put("aten::index_copy", ShapeOperators::written)
+                    .put("aten::amax", ShapeOperators::amax)
+                    .put("aten::argmax", ShapeOperators::argmax)
+                    .put("aten::index_copy", ShapeOperators::indexCopy)
                     .put(
                             "aten::full",
                             op -> op.add("Expand", op.scalar(1), op.numbers(op.items(0))))
@@ -216,11 +216,11 @@ final class ShapeOperators {
         return op.graph().reduce("ReduceMean", op.tensor(0, op.type()), op.integers(1), op.flag(2));
     }
 
-    private static String largest(Operator op) {
+    private static String amax(Operator op) {
         return op.graph().reduce("ReduceMax", op.tensor(0), op.integers(1), op.flag(2));
     }
 
-    private static String placeOfLargest(Operator op) {
+    private static String argmax(Operator op) {
         return op.add(
                 "ArgMax",
                 List.of(op.tensor(0)),
@@ -229,7 +229,7 @@ final class ShapeOperators {
     }
 
     /** Rows of one tensor at places of another. */
-    private static String written(Operator op) {
+    private static String indexCopy(Operator op) {
         return op.add("ScatterND", op.tensor(0), op.unsqueeze(op.tensor(2), 1), op.tensor(3));
     }
 

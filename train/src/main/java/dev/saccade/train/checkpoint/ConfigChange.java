@@ -20,7 +20,7 @@ import java.util.TreeSet;
  */
 public final class ConfigChange {
 
-    private static final List<String> FREE =
+    private static final List<String> CHANGEABLE =
             List.of(
                     "epochs",
                     "iterations",
@@ -35,7 +35,7 @@ public final class ConfigChange {
                     "evaluation.every.",
                     "evaluation.patience");
 
-    private static final List<String> OF_A_MACHINE =
+    private static final List<String> PER_MACHINE =
             List.of("init_from", "device", "data.root", "data.workers");
 
     private static final String TYPE = ".type";
@@ -45,7 +45,7 @@ public final class ConfigChange {
     /** Returns the settings that must be the same on all ranks, by dotted key. */
     public static Map<String, String> common(RunConfig config) {
         Map<String, String> flat = flat(config);
-        flat.keySet().removeIf(key -> OF_A_MACHINE.stream().anyMatch(key::equals));
+        flat.keySet().removeIf(key -> PER_MACHINE.stream().anyMatch(key::equals));
         return flat;
     }
 
@@ -60,10 +60,10 @@ public final class ConfigChange {
         Map<String, String> changed = flat(now);
         TreeSet<String> keys = new TreeSet<>(old.keySet());
         keys.addAll(changed.keySet());
-        keys.removeIf(key -> FREE.stream().anyMatch(key::startsWith));
+        keys.removeIf(key -> CHANGEABLE.stream().anyMatch(key::startsWith));
         keys.removeIf(key -> Objects.equals(old.get(key), changed.get(key)));
         List<String> others = keys.stream().filter(key -> key.endsWith(TYPE)).toList();
-        keys.removeIf(key -> others.stream().anyMatch(type -> isOfPart(key, type)));
+        keys.removeIf(key -> others.stream().anyMatch(type -> isOfComponent(key, type)));
         Problems problems = new Problems();
         for (String key : keys) {
             String from = old.getOrDefault(key, "nothing");
@@ -88,7 +88,7 @@ public final class ConfigChange {
     }
 
     /** Returns whether a key is another one of the part that has this type. */
-    private static boolean isOfPart(String key, String type) {
+    private static boolean isOfComponent(String key, String type) {
         return !key.equals(type)
                 && key.startsWith(type.substring(0, type.length() - TYPE.length() + 1));
     }

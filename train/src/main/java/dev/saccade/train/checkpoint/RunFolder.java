@@ -22,7 +22,7 @@ public record RunFolder(Path path) {
      */
     public static RunFolder create(Path path) {
         RunFolder folder = new RunFolder(path);
-        folder.requireFree();
+        folder.requireEmpty();
         try {
             Files.createDirectories(folder.checkpoints());
         } catch (IOException e) {
@@ -38,11 +38,11 @@ public record RunFolder(Path path) {
      * @throws SaccadeException of kind user, if there is something in it already but what ranks
      *     have said that were to train there
      */
-    public void requireFree() {
+    public void requireEmpty() {
         if (!Files.exists(path)) {
             return;
         }
-        RunLock.requireNone(this);
+        RunLock.requireUnlocked(this);
         try (Stream<Path> content = Files.list(path)) {
             if (content.anyMatch(file -> !file.equals(ranks()))) {
                 throw SaccadeException.user(

@@ -85,7 +85,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
                 Text.format(
                         "%s; step %d, the end of epoch %d, is step %d now",
                         change, state.iteration(), epochs, epochs * stepsPerEpoch));
-        return state.at(epochs * stepsPerEpoch);
+        return state.withIteration(epochs * stepsPerEpoch);
     }
 
     private String text() {

@@ -79,7 +79,7 @@ public final class RunLock {
      *
      * @throws SaccadeException of kind user that names the process that uses the folder
      */
-    public static <T> T during(RunFolder folder, Supplier<T> work) {
+    public static <T> T runLocked(RunFolder folder, Supplier<T> work) {
         RunLock lock = new RunLock(folder);
         try {
             AtomicFile.removeLeftovers(folder.path());
@@ -95,7 +95,7 @@ public final class RunLock {
      *
      * @throws SaccadeException of kind user that names its process
      */
-    public static void requireNone(RunFolder folder) {
+    public static void requireUnlocked(RunFolder folder) {
         if (Files.exists(folder.lock())) {
             new RunLock(folder).release();
         }

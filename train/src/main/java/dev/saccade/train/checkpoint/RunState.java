@@ -15,21 +15,21 @@ import java.util.Optional;
  * order, augmentation and learning rate are functions of it.
  *
  * @param iteration optimizer steps taken
- * @param evaluated optimizer steps taken at the last evaluation
+ * @param lastEvaluation optimizer steps taken at the last evaluation
  * @param best the best value of the monitored metric so far; NaN before the first
  * @param stale evaluations since the best, or in total without a best
  * @param evaluationDue whether an evaluation is due or was interrupted
  * @param scaler loss scale in float16
- * @param scores recommended minimum scores of the last evaluation
+ * @param scoreThresholds recommended minimum scoreThresholds of the last evaluation
  */
 public record RunState(
         long iteration,
-        long evaluated,
+        long lastEvaluation,
         double best,
         int stale,
         boolean evaluationDue,
         GradScaler scaler,
-        Optional<ScoreThresholds> scores) {
+        Optional<ScoreThresholds> scoreThresholds) {
 
     /** The start of a run. */
     public static final RunState START =
@@ -37,24 +37,25 @@ public record RunState(
 
     /** Returns the state after a step, with the loss scale of the next. */
     public RunState afterStep(GradScaler next) {
-        return new RunState(iteration + 1, evaluated, best, stale, evaluationDue, next, scores);
+        return new RunState(
+                iteration + 1, lastEvaluation, best, stale, evaluationDue, next, scoreThresholds);
     }
 
     /** Returns the same state at another step count; a final evaluation stays final. */
-    public RunState at(long step) {
-        long at = evaluated == iteration ? step : Math.min(evaluated, step);
-        return new RunState(step, at, best, stale, evaluationDue, scaler, scores);
+    public RunState withIteration(long step) {
+        long at = lastEvaluation == iteration ? step : Math.min(lastEvaluation, step);
+        return new RunState(step, at, best, stale, evaluationDue, scaler, scoreThresholds);
     }
 
     public RunState withEvaluationDue() {
-        return new RunState(iteration, evaluated, best, stale, true, scaler, scores);
+        return new RunState(iteration, lastEvaluation, best, stale, true, scaler, scoreThresholds);
     }
 
     /**
      * Returns the state after an evaluation. The first value and every higher one is the best; NaN
      * never is.
      *
-     * @param thresholds recommended minimum scores, if the evaluation has any
+     * @param thresholds recommended minimum scoreThresholds, if the evaluation has any
      */
     public RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
         boolean better = value > best || (Double.isNaN(best) && !Double.isNaN(value));
@@ -66,7 +67,7 @@ public record RunState(
     /** Returns whether there was an evaluation after the last step. */
     public boolean isEvaluated() {
         boolean never = Double.isNaN(best) && stale == 0;
-        return evaluated == iteration && !never;
+        return lastEvaluation == iteration && !never;
     }
 
     /** Returns whether the evaluation after the last step was the best. */
@@ -77,13 +78,13 @@ public record RunState(
     public Map<String, String> toMetadata() {
         ImmutableMap.Builder<String, String> metadata = ImmutableMap.builder();
         metadata.put("run.iteration", Long.toString(iteration))
-                .put("run.evaluated", Long.toString(evaluated))
+                .put("run.evaluated", Long.toString(lastEvaluation))
                 .put("run.best", Double.toString(best))
                 .put("run.stale", Integer.toString(stale))
                 .put("run.evaluation_due", Boolean.toString(evaluationDue))
                 .put("run.loss_scale", Double.toString(scaler.scale()))
                 .put("run.growth_tracker", Integer.toString(scaler.growthTracker()));
-        scores.ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
+        scoreThresholds.ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
         return metadata.buildOrThrow();
     }
 

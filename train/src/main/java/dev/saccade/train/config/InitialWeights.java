@@ -31,7 +31,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
     /** Value of {@code init_from} for a start from scratch. */
     public static final String NONE = "none";
 
-    private static final int MOST_NAMES = 4;
+    private static final int MAX_NAMES = 4;
 
     static InitialWeights find(String name, Backbone.Config backbone) {
         if (isFile(name)) {
@@ -52,7 +52,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
             throw SaccadeException.user(
                     "init_from: %s are weights of another backbone than model.backbone; %s fit it;"
                             + " name one of those, a file to take what fits, or none",
-                    name, fitting(backbone));
+                    name, compatible(backbone));
         }
         String instead = "; or name a file, or train from scratch with none";
         return new InitialWeights(
@@ -82,12 +82,12 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
     }
 
     /** Returns the names of published weights of a backbone, those of classifiers first. */
-    public static String fitting(Backbone.Config backbone) {
+    public static String compatible(Backbone.Config backbone) {
         String names =
                 PretrainedWeights.fitting(backbone).stream()
                         .sorted(Comparator.comparing(weights -> weights.recipe().isPresent()))
                         .map(PretrainedWeights::name)
-                        .limit(MOST_NAMES)
+                        .limit(MAX_NAMES)
                         .collect(Collectors.joining(", "));
         return names.isEmpty() ? "no published ones" : names;
     }
@@ -108,7 +108,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
             notes.add(
                     "warning: training starts from scratch (init_from: none); pretrained weights for this"
                             + " backbone: "
-                            + fitting(config.model().backbone()));
+                            + compatible(config.model().backbone()));
         }
         long frozen =
                 model.backbone().namedParameters().values().stream()

@@ -60,14 +60,17 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         Optional<DatasetReport> first = Optional.empty();
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
             String role = source.getKey();
-            boolean learned = role.equals("train");
-            CheckOptions asked = learned ? options : options.measured().with(valTransforms);
+            boolean isTraining = role.equals("train");
+            CheckOptions roleOptions =
+                    isTraining ? options : options.measured().with(valTransforms);
             DatasetReport report =
-                    source.getValue().check().apply(asked.with(comparison.part("data." + role)));
+                    source.getValue()
+                            .check()
+                            .apply(roleOptions.with(comparison.part("data." + role)));
             DatasetStatistics trained = first.orElse(report).statistics();
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())
-                            .or(() -> nothingLeft(report, learned));
+                            .or(() -> missingObjects(report, isTraining));
             reports.put(role, withError(report, "data." + role, fault));
             first = first.or(() -> Optional.of(report));
         }
@@ -76,8 +79,8 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     }
 
     /** Returns the options of the check of a run. */
-    public static CheckOptions options(RunConfig config, boolean decode, Runnable onPhoto) {
-        return new CheckOptions(decode, config.model().head(), config.data().workers(), onPhoto);
+    public static CheckOptions options(RunConfig config, boolean decode, Runnable onImage) {
+        return new CheckOptions(decode, config.model().head(), config.data().workers(), onImage);
     }
 
     /**
@@ -104,7 +107,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      */
     public static DatasetReport requireObjects(String role, DatasetReport report) {
         return report.statistics() instanceof ObjectStatistics
-                ? withError(report, role, nothingLeft(report, role.equals("train")))
+                ? withError(report, role, missingObjects(report, role.equals("train")))
                 : report;
     }
 
@@ -115,37 +118,38 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 .orElse(report);
     }
 
-    private static Optional<String> nothingLeft(DatasetReport report, boolean trained) {
+    private static Optional<String> missingObjects(DatasetReport report, boolean trained) {
         if (report.errors() > 0) {
             return Optional.empty();
         }
         if (report.statistics() instanceof PixelStatistics pixels) {
             return trained ? onlyClass(pixels) : Optional.empty();
         }
-        ObjectStatistics held = (ObjectStatistics) report.statistics();
-        if (held.objects().usable() == 0) {
+        ObjectStatistics statistics = (ObjectStatistics) report.statistics();
+        if (statistics.objects().usable() == 0) {
             return Optional.of(
                     (trained ? "nothing to train on: " : "nothing to measure on: ")
-                            + ObjectStatistics.whyNothing(held.photographs(), held.classNames()));
+                            + ObjectStatistics.whyNothing(
+                                    statistics.photographs(), statistics.classNames()));
         }
-        return trained && held.objects().learned() == 0
+        return trained && statistics.objects().learned() == 0
                 ? Optional.of(
                         Text.format(
                                 "nothing to train on: all %d objects are on images with a side"
                                         + " below 32 pixels, which are left out; expected larger"
                                         + " ones",
-                                held.objects().usable()))
+                                statistics.objects().usable()))
                 : Optional.empty();
     }
 
     /** Labels of a single class cannot be trained on. */
-    private static Optional<String> onlyClass(PixelStatistics held) {
+    private static Optional<String> onlyClass(PixelStatistics statistics) {
         List<String> shown =
-                held.classes().entrySet().stream()
+                statistics.classes().entrySet().stream()
                         .filter(entry -> entry.getValue().pixels() > 0)
                         .map(Map.Entry::getKey)
                         .toList();
-        return held.classes().size() > 1 && shown.size() == 1
+        return statistics.classes().size() > 1 && shown.size() == 1
                 ? Optional.of(
                         Text.format(
                                         "all pixels that have a class are \"%s\", so there is nothing to tell apart",

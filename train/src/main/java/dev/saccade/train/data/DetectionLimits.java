@@ -25,12 +25,12 @@ public final class DetectionLimits {
      * @param role {@code train} or {@code val}; only {@code val} is evaluated
      */
     public static DatasetReport check(String role, DatasetReport report, RunConfig config) {
-        if (!(report.statistics() instanceof ObjectStatistics held)) {
+        if (!(report.statistics() instanceof ObjectStatistics statistics)) {
             return report;
         }
         List<Finding> warnings = new ArrayList<>();
         HeadConfig head = config.model().head();
-        int objects = held.most().perImage();
+        int objects = statistics.most().perImage();
         for (Map.Entry<String, Integer> limit : new TreeMap<>(head.objectLimits()).entrySet()) {
             if (objects > limit.getValue()) {
                 warnings.add(
@@ -42,7 +42,7 @@ public final class DetectionLimits {
                                         objects, limit.getKey(), limit.getValue(), objects)));
             }
         }
-        int ofClass = held.most().perImageAndClass();
+        int ofClass = statistics.most().perImageAndClass();
         OptionalInt evaluated =
                 config.evaluators().stream()
                         .map(Evaluator.Config::mostDetections)

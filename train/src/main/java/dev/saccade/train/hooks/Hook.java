@@ -72,7 +72,7 @@ public interface Hook extends AutoCloseable {
      *
      * @param line text without line end
      */
-    default void noted(String line) {}
+    default void onLog(String line) {}
 
     /**
      * Puts in what a run that is resumed needs to go on as if it had not stopped. Called before

@@ -91,5 +91,5 @@ public interface Run {
      *
      * @param line text without line end
      */
-    void note(String line);
+    void log(String line);
 }

@@ -64,7 +64,7 @@ public final class JsonLog extends LogFile {
     }
 
     @Override
-    public void averaged(StepReport mean, MemoryUse memory) {
+    public void writeSteps(StepReport mean, MemoryUse memory) {
         ObjectNode line = event("step", mean.iteration(), mean.epoch() + 1);
         line.put("learning_rate", mean.learningRate());
         line.put("loss", number(mean.loss()));
@@ -80,7 +80,7 @@ public final class JsonLog extends LogFile {
     }
 
     @Override
-    public void evaluated(EvaluationReport evaluation) {
+    public void writeEvaluation(EvaluationReport evaluation) {
         ObjectNode line = event("evaluation", evaluation.iteration(), evaluation.epoch());
         putAll(line.putObject("metrics"), evaluation.metrics());
         line.put("monitor", evaluation.monitor()).put("best", evaluation.best());

@@ -11,7 +11,7 @@ public interface LogWriter extends AutoCloseable {
      *
      * @param line text without line end
      */
-    default void noted(String line) {}
+    default void writeLine(String line) {}
 
     /**
      * Writes what some steps were like.
@@ -19,10 +19,10 @@ public interface LogWriter extends AutoCloseable {
      * @param mean counters of the last step, means of all
      * @param memory what the process holds now
      */
-    void averaged(StepReport mean, MemoryUse memory);
+    void writeSteps(StepReport mean, MemoryUse memory);
 
     /** Writes the result of an evaluation. */
-    void evaluated(EvaluationReport evaluation);
+    void writeEvaluation(EvaluationReport evaluation);
 
     @Override
     void close();

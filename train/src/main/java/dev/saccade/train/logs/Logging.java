@@ -41,22 +41,22 @@ public final class Logging implements Hook {
     }
 
     @Override
-    public void noted(String line) {
-        writer.noted(line);
+    public void onLog(String line) {
+        writer.writeLine(line);
     }
 
     @Override
     public void afterStep(Run run, StepReport step) {
         steps.add(step);
         if (step.iteration() % interval == 0 || step.iteration() == step.iterations()) {
-            writer.averaged(StepReport.mean(steps), MemoryUse.now(run.manager()));
+            writer.writeSteps(StepReport.mean(steps), MemoryUse.now(run.manager()));
             steps.clear();
         }
     }
 
     @Override
     public void afterEvaluation(Run run, EvaluationReport evaluation) {
-        writer.evaluated(evaluation);
+        writer.writeEvaluation(evaluation);
     }
 
     @Override

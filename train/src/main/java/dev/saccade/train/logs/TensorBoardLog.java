@@ -57,7 +57,7 @@ public final class TensorBoardLog implements LogWriter {
     }
 
     @Override
-    public void averaged(StepReport mean, MemoryUse memory) {
+    public void writeSteps(StepReport mean, MemoryUse memory) {
         ProtoMessage summary = new ProtoMessage();
         scalar(summary, "train/learning_rate", mean.learningRate());
         scalar(summary, "train/loss", mean.loss());
@@ -65,7 +65,7 @@ public final class TensorBoardLog implements LogWriter {
         mean.metrics().forEach((name, value) -> scalar(summary, "train/" + name, value));
         scalar(summary, "train/gradient_norm", mean.gradientNorm());
         scalar(summary, "speed/seconds_per_step", mean.seconds());
-        scalar(summary, "speed/data_share", mean.dataFraction());
+        scalar(summary, "speed/data_fraction", mean.dataFraction());
         scalar(summary, "memory/resident_mib", memory.residentBytes() / (double) (1 << 20));
         scalar(summary, "memory/peak_tensor_mib", memory.peakTensorBytes() / (double) (1 << 20));
         scalar(summary, "memory/arrays", memory.arrays());
@@ -73,7 +73,7 @@ public final class TensorBoardLog implements LogWriter {
     }
 
     @Override
-    public void evaluated(EvaluationReport evaluation) {
+    public void writeEvaluation(EvaluationReport evaluation) {
         ProtoMessage summary = new ProtoMessage();
         evaluation.metrics().forEach((name, value) -> scalar(summary, "eval/" + name, value));
         evaluation.pictures().forEach((name, png) -> picture(summary, "eval/" + name, png));

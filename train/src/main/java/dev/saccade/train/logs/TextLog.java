@@ -35,13 +35,13 @@ public final class TextLog extends LogFile {
     }
 
     @Override
-    public void noted(String line) {
+    public void writeLine(String line) {
         line(TIME.format(LocalDateTime.now(clock)) + "  " + Printable.lines(line));
     }
 
     @Override
-    public void averaged(StepReport mean, MemoryUse memory) {
-        noted(
+    public void writeSteps(StepReport mean, MemoryUse memory) {
+        writeLine(
                 text(mean)
                         + Text.format(
                                 "  %d MiB, tensors at most %d MiB  %s",
@@ -51,8 +51,8 @@ public final class TextLog extends LogFile {
     }
 
     @Override
-    public void evaluated(EvaluationReport evaluation) {
-        noted(
+    public void writeEvaluation(EvaluationReport evaluation) {
+        writeLine(
                 Text.format(
                         "evaluation after %s: %s%s",
                         Count.of(evaluation.iteration(), "step"),

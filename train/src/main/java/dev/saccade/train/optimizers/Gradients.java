@@ -67,12 +67,12 @@ public record Gradients(Map<String, NDArray> arrays) {
          * Returns what the gradients are multiplied by so that their norm is at most {@code
          * maxNorm}, as PyTorch's {@code clip_grad_norm_} does.
          */
-        public float clipping(double maxNorm) {
+        public float clipFactor(double maxNorm) {
             return Math.min(1, 1 / (total + 1e-6f) * (float) maxNorm);
         }
 
         /** Returns the norms of the gradients divided by a number. */
-        public Norms over(double scale) {
+        public Norms unscaled(double scale) {
             return scale == 1
                     ? this
                     : new Norms(
@@ -87,7 +87,7 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /** Returns the parameters below a module that are learned: no buffer, none that is frozen. */
-    public static Map<String, Parameter> learned(Module module) {
+    public static Map<String, Parameter> trainable(Module module) {
         return module.namedParameters().entrySet().stream()
                 .filter(e -> e.getValue().requiresGradient() && !Module.isBuffer(e.getValue()))
                 .collect(toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
@@ -156,7 +156,7 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /** Returns the gradients of some of the parameters. */
-    public Gradients of(Set<String> names) {
+    public Gradients select(Set<String> names) {
         return new Gradients(Maps.filterKeys(arrays, names::contains));
     }
 
@@ -165,7 +165,7 @@ public record Gradients(Map<String, NDArray> arrays) {
         if (arrays.isEmpty()) {
             return new Norms(0, Map.of());
         }
-        try (NDArray found = measure()) {
+        try (NDArray found = normArray()) {
             return norms(Tensors.readFloats(found));
         }
     }
@@ -176,14 +176,14 @@ public record Gradients(Map<String, NDArray> arrays) {
      * @return {@code [1 + G]}: of all gradients as one vector, then of each of the G gradients;
      *     there is at least one
      */
-    public NDArray measure() {
+    public NDArray normArray() {
         List<NDArray> values = List.copyOf(arrays.values());
         Script script = Kernels.isFusedFor(values.get(0)) ? FUSED_NORMS.with(Map.of()) : NORMS;
         return NoGrad.call(() -> script.runLists(List.of(values)).singletonOrThrow());
     }
 
     /**
-     * Returns what {@link #measure} has found.
+     * Returns what {@link #normArray} has found.
      *
      * @param values {@code [1 + G]}
      */

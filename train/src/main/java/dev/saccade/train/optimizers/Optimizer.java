@@ -98,7 +98,7 @@ public abstract class Optimizer implements AutoCloseable {
      * Creates the state.
      *
      * @param module whose parameters are updated
-     * @param starts returns the first value of each type of state for a weight
+     * @param initialStates returns the first value of each type of state for a weight
      * @param update lines of TorchScript that change {@code weights} and the state in place, all of
      *     type {@code List[Tensor]}, by {@code gradients}; {@code lr} and {@code weight_decay} are
      *     numbers
@@ -110,7 +110,7 @@ public abstract class Optimizer implements AutoCloseable {
     protected Optimizer(
             Module module,
             Config config,
-            Map<String, Function<NDArray, NDArray>> starts,
+            Map<String, Function<NDArray, NDArray>> initialStates,
             String update,
             Optional<String> fusedUpdate) {
         groups = ParameterGroup.split(module, config);
@@ -121,14 +121,15 @@ public abstract class Optimizer implements AutoCloseable {
         NDArray any = groups.get(0).parameters().values().iterator().next().getArray();
         this.manager = any.getManager().newSubManager();
         manager.setName("optimizer");
-        NoGrad.run(() -> starts.forEach((kind, start) -> states.put(kind, state(start))));
-        List<String> kinds = List.copyOf(states.keySet());
+        NoGrad.run(
+                () -> initialStates.forEach((name, initial) -> states.put(name, state(initial))));
+        List<String> stateNames = List.copyOf(states.keySet());
         List<String> withAverages =
-                ImmutableList.<String>builder().addAll(kinds).add("averages").build();
-        this.update = compile(kinds, ONE_GROUP + SAME_STRIDES + update);
+                ImmutableList.<String>builder().addAll(stateNames).add("averages").build();
+        this.update = compile(stateNames, ONE_GROUP + SAME_STRIDES + update);
         Optional<String> fused =
                 fusedUpdate.filter(text -> Kernels.status().loaded()).map(ALL_GROUPS::concat);
-        this.fusedUpdate = fused.map(text -> compile(kinds, NO_AVERAGES + text));
+        this.fusedUpdate = fused.map(text -> compile(stateNames, NO_AVERAGES + text));
         this.fusedUpdateWithAverages = fused.map(text -> compile(withAverages, text));
     }
 
@@ -139,9 +140,9 @@ public abstract class Optimizer implements AutoCloseable {
         return arrays;
     }
 
-    private static Script compile(List<String> kinds, String update) {
+    private static Script compile(List<String> stateNames, String update) {
         String signature =
-                Stream.concat(Stream.of("rates", "weights", "gradients"), kinds.stream())
+                Stream.concat(Stream.of("rates", "weights", "gradients"), stateNames.stream())
                         .map(name -> name + ": List[Tensor]")
                         .collect(joining(", ", "(", ") -> Tensor"));
         return Script.compile(signature, update + "return rates[0]").withoutReadCounts();
@@ -157,7 +158,8 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Takes one step; a parameter without a gradient, and its state, stay as they are.
      *
-     * @param factor what the gradients are multiplied by, such as {@link Gradients.Norms#clipping}
+     * @param factor what the gradients are multiplied by, such as {@link
+     *     Gradients.Norms#clipFactor}
      * @param learningRate the learning rate of this step, before the rules for parameters
      */
     public final void step(Gradients gradients, float factor, double learningRate) {
@@ -174,9 +176,9 @@ public abstract class Optimizer implements AutoCloseable {
             Gradients gradients, float factor, double learningRate, Update averages) {
         Optional<Script> fused =
                 averages.averages().isEmpty() ? fusedUpdate : fusedUpdateWithAverages;
-        boolean served =
+        boolean isSupported =
                 gradients.arrays().values().stream().limit(1).allMatch(Kernels::isFusedFor);
-        if (fused.isPresent() && served) {
+        if (fused.isPresent() && isSupported) {
             run(fused.get(), groups, gradients, factor, learningRate, averages);
             averages.without(gradients.arrays().keySet()).apply();
         } else {
@@ -237,8 +239,8 @@ public abstract class Optimizer implements AutoCloseable {
     public final Map<String, NDArray> state() {
         ImmutableMap.Builder<String, NDArray> all = ImmutableMap.builder();
         states.forEach(
-                (kind, arrays) ->
-                        arrays.forEach((name, array) -> all.put(kind + "." + name, array)));
+                (state, arrays) ->
+                        arrays.forEach((name, array) -> all.put(state + "." + name, array)));
         return all.buildOrThrow();
     }
 

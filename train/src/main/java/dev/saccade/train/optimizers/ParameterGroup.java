@@ -53,7 +53,7 @@ public record ParameterGroup(
         List<String> keys = paramwise.rules().keySet().stream().sorted(LONGEST_FIRST).toList();
         Map<String, Parameter> all = module.namedParameters();
         Map<Key, Map<String, Parameter>> groups = new LinkedHashMap<>();
-        for (Map.Entry<String, Parameter> entry : Gradients.learned(module).entrySet()) {
+        for (Map.Entry<String, Parameter> entry : Gradients.trainable(module).entrySet()) {
             String name = entry.getKey();
             ParameterRule rule =
                     keys.stream()

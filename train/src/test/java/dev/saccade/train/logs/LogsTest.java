@@ -62,9 +62,9 @@ class LogsTest {
     void textIsALineAnEvent() throws IOException {
         Path file = folder.resolve("run/train.log");
         try (TextLog log = new TextLog(file, CLOCK)) {
-            log.noted("learning rate 0.02");
-            log.averaged(step(50), MEMORY);
-            log.evaluated(evaluation(Map.of()));
+            log.writeLine("learning rate 0.02");
+            log.writeSteps(step(50), MEMORY);
+            log.writeEvaluation(evaluation(Map.of()));
         }
         assertEquals(
                 List.of(
@@ -83,14 +83,14 @@ class LogsTest {
     void jsonOfAResumedRunTellsEachStepOnce() throws IOException {
         Path file = folder.resolve("metrics.jsonl");
         try (JsonLog log = new JsonLog(file, 0)) {
-            log.averaged(step(50), MEMORY);
-            log.averaged(step(100), MEMORY);
-            log.evaluated(evaluation(Map.of()));
-            log.averaged(step(150), MEMORY);
+            log.writeSteps(step(50), MEMORY);
+            log.writeSteps(step(100), MEMORY);
+            log.writeEvaluation(evaluation(Map.of()));
+            log.writeSteps(step(150), MEMORY);
         }
         Files.writeString(file, "{\"event\":\"st", UTF_8, StandardOpenOption.APPEND);
         try (JsonLog log = new JsonLog(file, 100)) {
-            log.averaged(step(150), MEMORY);
+            log.writeSteps(step(150), MEMORY);
         }
         List<String> lines = Files.readAllLines(file);
         assertEquals(4, lines.size());
@@ -112,13 +112,13 @@ class LogsTest {
         FailingDisk disk = new FailingDisk();
         Path file = disk.wrapPath(folder).resolve("train.log");
         try (TextLog log = new TextLog(file, CLOCK)) {
-            log.noted("a first line");
+            log.writeLine("a first line");
             disk.failAt(1, FailingDisk.Fault.FULL);
             SaccadeException e =
-                    assertThrows(SaccadeException.class, () -> log.noted("a second line"));
+                    assertThrows(SaccadeException.class, () -> log.writeLine("a second line"));
             assertTrue(e.getMessage().contains("No space left"), e.getMessage());
             disk.recover();
-            log.noted("a third line");
+            log.writeLine("a third line");
         }
         assertEquals(
                 List.of("2026-11-21 08:00:00  a first line", "2026-11-21 08:00:00  a third line"),
@@ -130,8 +130,8 @@ class LogsTest {
         FailingDisk disk = new FailingDisk();
         Path file = disk.wrapPath(folder).resolve("metrics.jsonl");
         try (JsonLog log = new JsonLog(file, 0)) {
-            log.averaged(step(50), MEMORY);
-            log.averaged(step(100), MEMORY);
+            log.writeSteps(step(50), MEMORY);
+            log.writeSteps(step(100), MEMORY);
         }
         String before = Files.readString(file);
         for (int operation = 1; operation <= 4; operation++) {
@@ -145,7 +145,7 @@ class LogsTest {
     void aLineThatAKilledProcessHasBegunIsNotGoneOnWith() throws IOException {
         Path file = Files.writeString(folder.resolve("train.log"), "2026-11-20 08:00:00  half a");
         try (TextLog log = new TextLog(file, CLOCK)) {
-            log.noted("resuming");
+            log.writeLine("resuming");
         }
         assertEquals(
                 List.of("2026-11-20 08:00:00  half a", "2026-11-21 08:00:00  resuming"),
@@ -168,7 +168,7 @@ class LogsTest {
         png[19] = 7;
         png[23] = 5;
         try (TensorBoardLog log = new TensorBoardLog(folder, 99, CLOCK)) {
-            log.evaluated(evaluation(Map.of("scene", png)));
+            log.writeEvaluation(evaluation(Map.of("scene", png)));
         }
         Path file = folder.resolve("events.out.tfevents.1795248000000.saccade");
         assertEquals(GOLDEN, HexFormat.of().formatHex(Files.readAllBytes(file)));

@@ -54,7 +54,7 @@ class GradientsTest {
 
     private Gradients gradients(NDManager step) {
         NDArray x = step.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2));
-        return Gradients.compute(() -> sum.apply(x).sum(), Gradients.learned(sum));
+        return Gradients.compute(() -> sum.apply(x).sum(), Gradients.trainable(sum));
     }
 
     @Test
@@ -84,7 +84,7 @@ class GradientsTest {
             NDArray weights = step.arange(4f).reshape(1, 4, 1, 1);
             Gradients gradients =
                     Gradients.compute(
-                            () -> conv.apply(x).mul(weights).sum(), Gradients.learned(conv));
+                            () -> conv.apply(x).mul(weights).sum(), Gradients.trainable(conv));
             float[] gradient = gradients.arrays().get("weight").toFloatArray();
             update.step(gradients, 1, 1);
             float[] after = conv.namedParameters().get("weight").getArray().toFloatArray();
@@ -116,8 +116,8 @@ class GradientsTest {
             Gradients.Norms norms = gradients.norms();
             assertEquals(Math.sqrt(91), norms.byParameter().get("a"), 1e-5);
             assertEquals(Math.sqrt(182), norms.total(), 1e-5);
-            assertEquals(2, norms.clipping(2) * norms.total(), 1e-5);
-            assertEquals(1, norms.clipping(100));
+            assertEquals(2, norms.clipFactor(2) * norms.total(), 1e-5);
+            assertEquals(1, norms.clipFactor(100));
         }
     }
 
@@ -134,6 +134,6 @@ class GradientsTest {
     @Test
     void ofAFrozenModuleAreNone() {
         sum.freeze();
-        assertEquals(Map.of(), Gradients.learned(sum));
+        assertEquals(Map.of(), Gradients.trainable(sum));
     }
 }

@@ -146,7 +146,7 @@ class OptimizerTest {
                     Gradients.Norms norms = gradients.norms();
                     float norm = norms.total();
                     assertEquals(expected.get("norms").get(t).floatValue(), norm, 1e-6f * norm);
-                    optimizer.step(gradients, norms.clipping(1), 0.01 * (1 - 0.1 * t));
+                    optimizer.step(gradients, norms.clipFactor(1), 0.01 * (1 - 0.1 * t));
                 }
             }
             Map<String, Parameter> parameters = net.namedParameters();
@@ -186,7 +186,7 @@ class OptimizerTest {
         return afterSteps(
                 (optimizer, ema, t, gradients) ->
                         optimizer.step(
-                                gradients, gradients.norms().clipping(1), 0.01, ema.update(t)));
+                                gradients, gradients.norms().clipFactor(1), 0.01, ema.update(t)));
     }
 
     private interface Step {
@@ -228,7 +228,7 @@ class OptimizerTest {
         Map<String, float[]> apart =
                 afterSteps(
                         (optimizer, ema, t, gradients) -> {
-                            optimizer.step(gradients, gradients.norms().clipping(1), 0.01);
+                            optimizer.step(gradients, gradients.norms().clipFactor(1), 0.01);
                             ema.update(t).apply();
                         });
         assertEquals(apart.keySet(), inOnePass.keySet());

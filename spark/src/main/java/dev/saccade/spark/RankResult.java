@@ -20,10 +20,11 @@ import java.util.Optional;
  *
  * @param outcome null after an error
  * @param error without a cause, whose class the driver may not have; null without an error
- * @param ofOthers whether other ranks caused the error
+ * @param causedByOtherRank whether other ranks caused the error
  * @param notes of the run on this rank
  */
-record RankEnd(Outcome outcome, SaccadeException error, boolean ofOthers, List<String> notes)
+record RankResult(
+        Outcome outcome, SaccadeException error, boolean causedByOtherRank, List<String> notes)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -31,21 +32,21 @@ record RankEnd(Outcome outcome, SaccadeException error, boolean ofOthers, List<S
     /**
      * Returns the outcome of a run.
      *
-     * @param ends of all ranks
+     * @param results of all ranks
      * @throws SaccadeException the error of the rank that failed first; user errors take precedence
      */
-    static Outcome outcome(List<RankEnd> ends) {
+    static Outcome outcome(List<RankResult> results) {
         List<Kind> order = List.of(Kind.USER, Kind.INTERNAL, Kind.IO);
-        Optional<RankEnd> failed =
-                ends.stream()
+        Optional<RankResult> failed =
+                results.stream()
                         .filter(end -> end.error != null)
                         .min(
-                                comparing(RankEnd::ofOthers)
+                                comparing(RankResult::causedByOtherRank)
                                         .thenComparing(end -> order.indexOf(end.error.kind())));
         if (failed.isPresent()) {
             throw failed.get().error;
         }
-        return ends.get(0).outcome;
+        return results.get(0).outcome;
     }
 
     byte[] toBytes() {
@@ -58,9 +59,9 @@ record RankEnd(Outcome outcome, SaccadeException error, boolean ofOthers, List<S
         return bytes.toByteArray();
     }
 
-    static RankEnd read(byte[] bytes) {
+    static RankResult read(byte[] bytes) {
         try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
-            return (RankEnd) in.readObject();
+            return (RankResult) in.readObject();
         } catch (IOException | ClassNotFoundException e) {
             throw new IllegalStateException("the end of a rank cannot be read", e);
         }

@@ -36,7 +36,7 @@ import java.util.function.IntFunction;
 import javax.imageio.ImageIO;
 
 /** Nothing is learned from, and nothing measured on, a data set that can only mislead. */
-class SoundDataTest {
+class DataCheckTest {
 
     private static final String CONFIG =
             """

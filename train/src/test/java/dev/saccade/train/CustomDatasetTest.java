@@ -37,7 +37,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 /** Trains, stops, resumes and measures from code, on data sets that no file describes. */
-class OwnDataTest {
+class CustomDatasetTest {
 
     private static final String CONFIG =
             """
@@ -214,7 +214,7 @@ class OwnDataTest {
         for (int i = 0; i < 2; i++) {
             Path failed = folder.resolve("failed" + i);
             String failure = messageOf(() -> training.start(failed, fails));
-            assertTrue(failure.contains("OwnDataTest$"), failure);
+            assertTrue(failure.contains("CustomDatasetTest$"), failure);
             assertTrue(failure.contains("failed in afterStep"), failure);
             assertTrue(failure.contains("UnsupportedOperationException: step 1"), failure);
             Path good = folder.resolve("good" + i);

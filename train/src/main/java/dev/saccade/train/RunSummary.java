@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Notes about a run for the start of its log. */
-record RunNotes(RunConfig config, Device device, Dataset dataset, int worldSize) {
+record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSize) {
 
     /** Returns a line each about steps, device, data and learning rate. */
     List<String> lines(long iteration, RunLength length) {

@@ -14,39 +14,39 @@ import java.util.function.UnaryOperator;
  * @param isRemainder whether the number is the remainder of the division, such as the padding to a
  *     multiple
  */
-public record Extent(
+public record SizeExpression(
         ImmutableList<SizeOf> sizes, long factor, long summand, long divisor, boolean isRemainder) {
 
     /** The size of a tensor along an axis. */
     public record SizeOf(Value value, int axis) {}
 
     /** Returns {@code factor * size + summand}. */
-    static Extent linear(SizeOf size, long factor, long summand) {
-        return new Extent(ImmutableList.of(size), factor, summand, 1, false);
+    static SizeExpression linear(SizeOf size, long factor, long summand) {
+        return new SizeExpression(ImmutableList.of(size), factor, summand, 1, false);
     }
 
     /** Returns {@code floor((size + summand) / divisor)}. */
-    static Extent quotient(SizeOf size, long summand, long divisor) {
-        return new Extent(ImmutableList.of(size), 1, summand, divisor, false);
+    static SizeExpression quotient(SizeOf size, long summand, long divisor) {
+        return new SizeExpression(ImmutableList.of(size), 1, summand, divisor, false);
     }
 
     /** Returns {@code (-size) mod divisor}. */
-    static Extent padding(SizeOf size, long divisor) {
-        return new Extent(ImmutableList.of(size), -1, 0, divisor, true);
+    static SizeExpression padding(SizeOf size, long divisor) {
+        return new SizeExpression(ImmutableList.of(size), -1, 0, divisor, true);
     }
 
     /** Returns the number for a product of sizes. */
-    long of(long product) {
+    long evaluate(long product) {
         long dividend = factor * product + summand;
         return isRemainder ? Math.floorMod(dividend, divisor) : Math.floorDiv(dividend, divisor);
     }
 
     /** Returns the same number of other tensors. */
-    Extent map(UnaryOperator<Value> change) {
+    SizeExpression map(UnaryOperator<Value> change) {
         ImmutableList<SizeOf> changed =
                 sizes.stream()
                         .map(size -> new SizeOf(change.apply(size.value), size.axis))
                         .collect(ImmutableList.toImmutableList());
-        return new Extent(changed, factor, summand, divisor, isRemainder);
+        return new SizeExpression(changed, factor, summand, divisor, isRemainder);
     }
 }

@@ -32,7 +32,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** What is told of hooks that do what a hook must not: which one, and as early as can be. */
-class HookMistakesTest {
+class HookErrorsTest {
 
     @TempDir private Path folder;
     private TinyRun.Photos photos;
@@ -89,7 +89,7 @@ class HookMistakesTest {
         Path run = folder.resolve("run");
         Training training = Training.of(config, photos);
         String message = message(() -> training.start(run, new Named(name, events)));
-        assertContains("HookMistakesTest$Named: its name is " + name + ", expected one", message);
+        assertContains("HookErrorsTest$Named: its name is " + name + ", expected one", message);
         assertFalse(Files.exists(run));
         assertEquals(List.of("close"), events);
     }
@@ -115,7 +115,7 @@ class HookMistakesTest {
 
     static Stream<Consumer<Run>> nulls() {
         return Stream.of(
-                run -> run.addMetric(null, 1), run -> run.note(null), run -> run.stop(null));
+                run -> run.addMetric(null, 1), run -> run.log(null), run -> run.stop(null));
     }
 
     @ParameterizedTest
@@ -125,7 +125,7 @@ class HookMistakesTest {
         Hook bystander =
                 new Hook() {
                     @Override
-                    public void noted(String line) {
+                    public void onLog(String line) {
                         assertFalse(line.isBlank());
                     }
                 };

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /** Parses the recording of a model; {@code trace_op.cpp} describes its JSON. */
-final class Recordings {
+final class GraphParser {
 
     private final NDList constants;
 
@@ -35,7 +35,7 @@ final class Recordings {
 
     private final Map<Integer, Value> baked = new HashMap<>();
 
-    private Recordings(NDList constants) {
+    private GraphParser(NDList constants) {
         this.constants = constants;
     }
 
@@ -47,7 +47,7 @@ final class Recordings {
     static Graph graph(Recording recording, Map<String, Tensor> parameters) {
         try {
             JsonNode json = new ObjectMapper().readTree(recording.json());
-            return new Recordings(recording.constants()).graph(json, parameters);
+            return new GraphParser(recording.constants()).graph(json, parameters);
         } catch (JsonProcessingException e) {
             throw SaccadeException.internal(e, "the recording cannot be read");
         }
@@ -57,7 +57,9 @@ final class Recordings {
         ImmutableList<Value> inputs = list(json.get("inputs"), this::value);
         ImmutableList<Node> nodes = list(json.get("nodes"), this::node);
         ImmutableList<Value> outputs =
-                list(json.get("outputs"), output -> ((Argument.Of) argument(output)).value());
+                list(
+                        json.get("outputs"),
+                        output -> ((Argument.TensorRef) argument(output)).value());
         int given = inputs.size() - parameters.size();
         ImmutableMap.Builder<Value, Weight> weights = ImmutableMap.builder();
         int k = given;
@@ -102,7 +104,7 @@ final class Recordings {
         return switch (json.getNodeType()) {
             case ARRAY -> new Argument.Items(list(json, this::argument));
             case OBJECT ->
-                    new Argument.Of(
+                    new Argument.TensorRef(
                             json.has("t")
                                     ? constant(json.get("t").intValue())
                                     : values.get(json.get("v").intValue()));
