@@ -38,7 +38,7 @@ class ErrorsPageTest {
         List<String> messages = messages();
         List<String> unknown = new ArrayList<>();
         List<String> told = new ArrayList<>(told("troubleshooting.md", ""));
-        told.addAll(told("gpu.md", "## What can go wrong"));
+        told.addAll(told("gpu.md", "## Fix errors"));
         for (String message : told) {
             Pattern pattern = pattern(message);
             if (messages.stream().noneMatch(text -> pattern.matcher(text).find())) {

@@ -36,7 +36,7 @@ class BuildingPageTest {
 
     @Test
     void theProgramRunsFromMaven() throws Exception {
-        page.section("Maven").writeTo(project);
+        page.section("Build with Maven").writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         detector.assertFound(repository.run(project, page.command("mvn compile exec:java")));
     }

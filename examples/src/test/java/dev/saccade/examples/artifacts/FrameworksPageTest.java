@@ -56,7 +56,12 @@ class FrameworksPageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Kotlin", "Spring Boot", "Quarkus"})
+    @ValueSource(
+            strings = {
+                "Write a Kotlin program",
+                "Create a Spring Boot service",
+                "Create a Quarkus service"
+            })
     void thePomNamesWhatTheBuildMakes(String section) throws IOException {
         page.section(section).writeTo(project);
         Pom pom = Pom.of(project);
@@ -68,7 +73,9 @@ class FrameworksPageTest {
     @Test
     void kotlinImportsWhatIsThere() {
         String program =
-                page.section("Kotlin").files().get("src/main/kotlin/org/example/Finder.kt");
+                page.section("Write a Kotlin program")
+                        .files()
+                        .get("src/main/kotlin/org/example/Finder.kt");
         for (String name : imports(program, 1)) {
             assertDoesNotThrow(() -> Class.forName(name), name);
         }
@@ -76,7 +83,7 @@ class FrameworksPageTest {
 
     /** All errors of the compiler are names that come from the frameworks. */
     @ParameterizedTest
-    @ValueSource(strings = {"Spring Boot", "Quarkus"})
+    @ValueSource(strings = {"Create a Spring Boot service", "Create a Quarkus service"})
     void theProgramUsesSaccadeAsItIs(String section) throws IOException {
         page.section(section).writeTo(project);
         Path program = Path.of("src/main/java/org/example/Finder.java");

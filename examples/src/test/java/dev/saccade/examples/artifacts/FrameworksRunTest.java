@@ -49,13 +49,16 @@ class FrameworksRunTest {
 
     @Test
     void theProgramInKotlinRuns() throws Exception {
-        page.section("Kotlin").writeTo(project);
+        page.section("Write a Kotlin program").writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         detector.assertFound(repository.run(project, page.command("mvn compile exec:java")));
     }
 
     @ParameterizedTest
-    @CsvSource({"Spring Boot, SERVER_PORT", "Quarkus, QUARKUS_HTTP_PORT"})
+    @CsvSource({
+        "Create a Spring Boot service, SERVER_PORT",
+        "Create a Quarkus service, QUARKUS_HTTP_PORT"
+    })
     void theServerAnswers(String framework, String port) throws Exception {
         DocPage section = page.section(framework);
         section.writeTo(project);
@@ -85,7 +88,7 @@ class FrameworksRunTest {
 
     /** Returns the answer to the request of the page, with another photograph. */
     private String ask(String photo, String port) throws Exception {
-        String request = page.section("A photograph for either server").command("curl ");
+        String request = page.section("Send an image to the service").command("curl ");
         return repository.run(
                 project,
                 request.replace("curl ", PATIENTLY)
