@@ -64,7 +64,7 @@ class LibraryPageTest {
         SceneDataset.write(folder.resolve("scenes"), renderer, 4, 4, n -> {});
         Files.copy(folder.resolve("scenes/images/scene_0001.jpg"), folder.resolve("photo.jpg"));
         Path mine = Files.createDirectories(folder.resolve("mine"));
-        Files.writeString(mine.resolve("things.yaml"), CONFIG.replace("FOLDER", "" + folder));
+        Files.writeString(mine.resolve("tools.yaml"), CONFIG.replace("FOLDER", "" + folder));
         Resize resize = new Resize(List.of(List.of(96, 64)), Resize.Mode.VALUE, true, List.of(), 1);
         List<String> classes = List.of("a", "b", "c");
         TinyModel.MASK_RCNN.save(folder.resolve("detector.safetensors"), classes, resize);

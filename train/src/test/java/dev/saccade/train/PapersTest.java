@@ -54,28 +54,32 @@ class PapersTest {
             """
             # Results of the papers
 
-            Each table compares a published table with the models of Saccade: millions of parameters,
-            billions of multiply-adds, which papers call FLOPs, and the published accuracy in percent.
-            Saccade has not trained these recipes; we compare outputs, gradients and schedules with the
-            code of the authors. Papers report different results for the same model; each table here
-            has the numbers of its own paper.
+            Find the recipe for a published result, and compare its model size with ours. The tables have
+            parameters in millions, multiply-adds in billions (papers call them FLOPs) and published accuracies
+            in percent.
 
-            Parameters are those that are trained; the classifiers of ImageNet include the layer of
-            1000 classes. Multiply-adds include convolutions, matrix products and attention, for images
-            of 224x224 (ImageNet), 1280x800 (COCO) and 2048x512 (ADE20K) unless a title has another
-            size. As in mmdetection, two-stage detectors count 1,000 proposals and 100 masks; as in
-            mmsegmentation, segmenters count no auxiliary head. A count that differs by more than
-            rounding has a difference and a reason. To count a recipe yourself:
+            **The accuracies are the papers' results.** Saccade has not trained these recipes; their outputs,
+            gradients and schedules match the authors' code. Papers report different results for the same
+            model, so each table uses the results of one paper.
+
+            To count a recipe yourself:
 
             ```
             ./saccade info mask_rcnn/swin_tiny_fpn_1x_coco --size 800x1280
             ./saccade info upernet/swin_tiny_160k_ade20k --size 512x2048 --classes 150
             ```
 
-            Variants are [backbones](../backbones/README.md); Saccade does not train ImageNet
-            classifiers. To train a detector with a variant, set it in a recipe:
-            `--set model.backbone.variant=tiny_w14` for `swin_tiny_w14`. Multi-scale results need
-            [test-time augmentation](evaluating.md#test-time-augmentation).
+            - Names with a slash are recipes. Other names are [backbone variants](../backbones/README.md). To
+              train a detector with a variant, set it in a recipe, such as
+              `--set model.backbone.variant=tiny_w14` for `swin_tiny_w14`.
+            - Parameters are trainable. ImageNet classifiers include the layer of 1000 classes; Saccade does
+              not train them.
+            - Multiply-adds include convolutions, matrix products and attention, for images of 224x224
+              (ImageNet), 1280x800 (COCO) and 2048x512 (ADE20K) unless the title has another size.
+            - As in mmdetection, two-stage detectors count 1,000 proposals and 100 masks. As in
+              mmsegmentation, auxiliary heads are not counted.
+            - Differences beyond rounding are listed with their reason.
+            - Multi-scale results need [test-time augmentation](evaluating.md#test-time-augmentation).
 
             This page is generated from `configs/papers.yaml`.
             """;
@@ -129,7 +133,7 @@ class PapersTest {
         assertEquals(
                 Files.exists(PAGE) ? Files.readString(PAGE, UTF_8) : "",
                 page,
-                "docs/papers.md is outdated; copy train/target/papers.md there");
+                "docs/papers.md is outdated; copy train/target/papers.md to it");
     }
 
     @Test
@@ -284,7 +288,7 @@ class PapersTest {
                     .append(PAPERS.reasons().get(reason))
                     .append('\n');
         }
-        Stream.of(table.note(), table.omitted().map(rows -> "Left out: " + rows + "."))
+        Stream.of(table.note(), table.omitted().map(rows -> "Omitted: " + rows + "."))
                 .flatMap(Optional::stream)
                 .forEach(line -> text.append('\n').append(line).append('\n'));
         return text.toString();
