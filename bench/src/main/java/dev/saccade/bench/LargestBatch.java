@@ -18,25 +18,24 @@ import dev.saccade.train.config.RunConfig;
 import java.util.Optional;
 
 /**
- * The maxImages images of one training step that fit into the memory of a device.
+ * Largest batch of a training step that fits into the memory of a device.
  *
- * @param images the maxImages that fit; 0 if one does not
- * @param tried the maxImages that were tried; where steps become long, or hundreds of images fit,
- *     the rest is estimate
- * @param peakBytes what tensors hold at maxImages with so many images, measured or estimate
- * @param usableBytes what a step may take: what nobody else has, less something to spare
+ * @param images largest batch size; 0 if one image does not fit
+ * @param tried largest batch size that was tried; beyond it {@code images} is extrapolated
+ * @param peakBytes peak tensor memory of this batch, measured or extrapolated
+ * @param usableBytes free memory minus a reserve
  */
 public record LargestBatch(int images, int tried, long peakBytes, long usableBytes) {
 
     private static final double USABLE_GPU_FRACTION = 0.92;
 
-    /** The system must not be brought to the point where it ends processes. */
+    /** Leaves memory to the system, so that it does not kill processes. */
     private static final double USABLE_HOST_FRACTION = 0.7;
 
     private static final double MAX_SECONDS = 5;
     private static final int MIN_EDGE = 64;
 
-    /** How many bytes a step on some images takes; throws if they do not fit after all. */
+    /** Returns the peak memory of a step; throws if it does not fit. */
     interface Need {
         long peakBytes(int images);
     }
@@ -55,9 +54,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
     }
 
     /**
-     * Finds it; nothing where nobody counts the memory of tensors.
-     *
-     * @param maxImages images that are tried
+     * Searches the largest batch up to {@code maxImages}; empty if tensor memory is not tracked.
      */
     public static Optional<LargestBatch> find(
             RunConfig config, Size size, int classes, int maxImages) {
@@ -69,7 +66,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return Optional.empty();
         }
         try (TrialRun run = new TrialRun(config, classes, device)) {
-            // A GPU refuses what it does not have; the system gives it until it ends processes.
+            // // A GPU rejects allocations beyond its memory, but the system kills processes.
             if (!device.isGpu() && !isExpectedToFit(run, size, usable.get())) {
                 return Optional.of(new LargestBatch(0, 0, 0, usable.get()));
             }
@@ -79,7 +76,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
     }
 
-    /** Returns whether an image fits, as smaller ones show; half of the edges first. */
+    /** Extrapolates from images of a quarter and half the edge length. */
     private static boolean isExpectedToFit(TrialRun run, Size size, long usable) {
         long estimate = Long.MAX_VALUE;
         for (int part : new int[] {4, 2}) {
@@ -90,7 +87,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
                     new Size(
                             Math.max(size.height() / part, MIN_EDGE),
                             Math.max(size.width() / part, MIN_EDGE));
-            // Two, since statistics over a batch want more than one.
+            // // Batch statistics need more than one image.
             estimate = run.peakBytes(2, smaller) * part * part / 2;
             if (estimate <= usable) {
                 return true;
@@ -99,7 +96,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         return false;
     }
 
-    /** A search: doubles the images, then halves the distance to those that are too many. */
+    /** Doubles the batch, then bisects. */
     static final class Search {
 
         private final long usable;
@@ -119,7 +116,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
         }
 
         LargestBatch search() {
-            // The first step makes what the optimizer keeps; the second shows how long one takes.
+            // // The first step allocates optimizer state; the second one measures time.
             if (!start() || !fits(fitting)) {
                 return new LargestBatch(0, 0, 0, usable);
             }
@@ -148,7 +145,7 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return new LargestBatch(fitting, fitting, peak, usable);
         }
 
-        /** Takes the smallest step there is: some models cannot learn from one image alone. */
+        /** Runs the smallest possible step; some models need two images. */
         private boolean start() {
             try {
                 return fits(1);
@@ -161,12 +158,12 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
             return seconds * images / fitting <= MAX_SECONDS;
         }
 
-        /** Nothing is tried that would take more than is usable. */
+        /** Returns whether the extrapolated memory is available; only such batches are tried. */
         private boolean isExpectedToFit(int images) {
             return peak + (images - fitting) * each() <= usable;
         }
 
-        /** Returns what an image takes; as long as it is not known, with all that others share. */
+        /** Returns the memory per image; includes fixed memory until two batch sizes are known. */
         private long each() {
             return Math.max(perImage == 0 ? peak / fitting : perImage, 1);
         }

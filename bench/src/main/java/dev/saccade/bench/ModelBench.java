@@ -28,7 +28,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Times a model on random pixels, with fused and portable operators in turn. */
+/** Times a model on random pixels, alternating between fused and portable operators. */
 public final class ModelBench implements AutoCloseable {
 
     private static final double NO_STEP = 1e-6;
@@ -48,15 +48,10 @@ public final class ModelBench implements AutoCloseable {
     }
 
     /**
-     * A batch of random images.
-     *
-     * @param name name of the model for reports
-     * @param images number of images
-     * @param size height and width of the network input
+     * A batch of random images of the size of the network input; {@code name} is that of the model.
      */
     public record Input(String name, int images, Size size, int classes) {}
 
-    /** Times predictions. */
     public static ModelTimes prediction(RunConfig config, Input input, Timing.Plan plan) {
         try (ModelBench bench = new ModelBench(config, input)) {
             bench.model.train(false);
@@ -69,9 +64,8 @@ public final class ModelBench implements AutoCloseable {
     }
 
     /**
-     * Times training steps on random targets, and finds the largest batch.
-     *
-     * @param mostImages largest batch to try; 0 skips the search
+     * Times training steps on random targets, and searches the largest batch unless {@code
+     * mostImages} is 0.
      */
     public static ModelTimes training(
             RunConfig config, Input input, Timing.Plan plan, int mostImages) {

@@ -16,11 +16,11 @@ import java.util.Map;
 /**
  * Times of a model.
  *
- * @param hostReads how often one pass reads arrays; a GPU waits each time
- * @param hostWrites how often one pass copies Java values to arrays
- * @param readBy reads of each place in the code
- * @param writtenBy writes of each place in the code
- * @param largestBatch null for predictions, and where the memory of tensors is unknown
+ * @param hostReads array reads per pass; each one synchronizes a GPU
+ * @param hostWrites copies of Java values to arrays per pass
+ * @param readBy reads by code location
+ * @param writtenBy writes by code location
+ * @param largestBatch null for predictions, or if tensor memory is not tracked
  */
 public record ModelTimes(
         String name,

@@ -14,8 +14,8 @@ import dev.saccade.train.config.RunConfig;
 import java.util.Map;
 
 /**
- * Times of training steps on several ranks. The difference between steps together and alone is the
- * cost of waiting and of reducing gradients.
+ * Times of training steps on several ranks. Together minus alone is the cost of waiting and
+ * all-reduce.
  *
  * @param images per rank
  */

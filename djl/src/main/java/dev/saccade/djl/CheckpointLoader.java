@@ -24,14 +24,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Loads a model from a checkpoint: that of a recipe, or of a run. */
+/** Loads a model from a checkpoint with a DJL recipe, or from a checkpoint of a run. */
 final class CheckpointLoader extends BaseModelLoader {
 
     static final String ENGINE = "PyTorch";
 
     private final Optional<Path> checkpoint;
 
-    /** Makes the loader of a recipe, for which the criteria name the checkpoint. */
+    /** Creates the loader of a recipe. The criteria name its checkpoint. */
     CheckpointLoader(MRL recipe) {
         this(recipe, Optional.empty());
     }
@@ -42,10 +42,8 @@ final class CheckpointLoader extends BaseModelLoader {
     }
 
     /**
-     * Returns the loader of the checkpoint of a run.
-     *
-     * @throws SaccadeException of kind user, if it cannot be read or does not say of what model it
-     *     is
+     * Creates the loader of a checkpoint of a run. Fails if the checkpoint does not describe its
+     * model.
      */
     static CheckpointLoader open(Path file) {
         ModelSpec spec = ModelSpec.fromMetadata(Checkpoints.open(file).metadata(), file.toString());
@@ -62,7 +60,7 @@ final class CheckpointLoader extends BaseModelLoader {
         if (file.isEmpty()) {
             throw missingWeights(criteria);
         }
-        // Applies Saccade's settings before DJL loads libtorch.
+        // // Applies Saccade's settings before DJL loads libtorch.
         Libtorch.engine();
         if (!Files.isRegularFile(file.get())) {
             throw SaccadeException.user("%s: no such file, expected a checkpoint", file.get());
@@ -102,8 +100,8 @@ final class CheckpointLoader extends BaseModelLoader {
     }
 
     /**
-     * Returns what is said where there are no weights: to somebody who asks for this very recipe,
-     * what to do; to DJL, which tries all models that match, that this one does not.
+     * Returns the error for missing weights. If the criteria name this recipe, throws it at once;
+     * otherwise DJL tries the next matching model.
      */
     private ModelNotFoundException missingWeights(Criteria<?, ?> criteria) {
         String message =

@@ -19,17 +19,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Objects.
+ * Detections.
  *
- * <p>As arrays they are height and width of the photograph {@code [2]} int32, boxes {@code [N, 4]}
- * float32 in its pixels, labels {@code [N]} int32 and scores {@code [N]} float32, best first; where
- * there are masks, also how many runs each has, {@code [N]} int32, and the runs of all, int32, as
- * {@link Rle#counts} has them.
+ * <p>Arrays: image height and width {@code [2]} int32, boxes {@code [N, 4]} float32 in pixels,
+ * labels {@code [N]} int32 and scores {@code [N]} float32, descending; with masks also the number
+ * of runs per mask {@code [N]} int32, and all runs, int32, as in {@link Rle#counts}.
  *
- * <p>DJL tells boxes as fractions of the photograph, from which the very float of a box comes back
- * when they are multiplied by its size, and masks within their boxes. A mask covers the whole
- * pixels that its box touches: from {@code floor(x1), floor(y1)} to {@code ceil(x2), ceil(y2)}, 1
- * in the foreground and 0 elsewhere.
+ * <p>DJL's boxes are fractions of the image size; multiplying by the size restores each float
+ * exactly. DJL's masks cover all pixels that their box touches, from {@code floor(x1), floor(y1)}
+ * to {@code ceil(x2), ceil(y2)}: 1 is foreground, 0 background.
  */
 final class DetectionResponse implements ResponseFormat<Instances> {
 

@@ -27,7 +27,7 @@ final class DjlTypes {
 
     private DjlTypes() {}
 
-    /** Returns the pixels of an image of either of DJL's factories. */
+    /** Returns the pixels of an image from either of DJL's image factories. */
     static ImageSource image(Image image) {
         Object wrapped = image.getWrappedImage();
         if (wrapped instanceof BufferedImage pixels) {
@@ -42,7 +42,6 @@ final class DjlTypes {
                 wrapped.getClass().getName());
     }
 
-    /** Returns the file at an address. */
     static ImageSource image(URL address) {
         try (InputStream content = address.openStream()) {
             return ImageSource.read(address.toString(), content);
@@ -51,16 +50,14 @@ final class DjlTypes {
         }
     }
 
-    /** Returns the file in a stream, which the caller closes. */
+    /** Reads a stream, which the caller closes. */
     static ImageSource image(InputStream content) {
         return ImageSource.read("image of a stream", content);
     }
 
     /**
-     * Returns the image in a request: its body, or the part {@code data} of a form.
-     *
-     * @throws SaccadeException of kind user, if it has none, such as JSON with an address; nothing
-     *     is downloaded for a client
+     * Returns the image in a request: its body, or the part {@code data} of a form. Rejects
+     * requests without image data; URLs are not downloaded.
      */
     static ImageSource image(Input request) {
         BytesSupplier data = request.getData();
@@ -73,7 +70,6 @@ final class DjlTypes {
         return ImageSource.of(data.getAsBytes());
     }
 
-    /** Returns the response to a request. */
     static Output output(JsonSerializable result) {
         Output output = new Output();
         output.addProperty(CONTENT_TYPE, JSON);
@@ -81,7 +77,7 @@ final class DjlTypes {
         return output;
     }
 
-    /** Returns the response to a request that cannot be served. */
+    /** Returns the response to a failed request. */
     static Output errorOutput(SaccadeException error) {
         boolean client = error.kind() == SaccadeException.Kind.USER;
         int code = client ? 400 : 500;

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** Decodes photographs, one by one, for a {@link PredictionBlock}, and reads its format. */
+/** Decodes single images for a {@link PredictionBlock} and converts its results. */
 final class ImageTranslator<I, O> implements Translator<I, O> {
 
     private static final String ERROR = "error";
@@ -28,12 +28,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     private final Function<SaccadeException, O> onError;
 
     /**
-     * Makes a translator.
-     *
-     * @param views transforms of each view
-     * @param toImage inputs to photographs
-     * @param toOutput arrays of the block to outputs
-     * @param onError what is answered for a photograph that cannot be used
+     * Creates a translator. {@code onError} returns the output for an image that cannot be read.
      */
     ImageTranslator(
             List<List<Transform>> views,
@@ -46,13 +41,15 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
         this.onError = onError;
     }
 
-    /** Returns that photographs are not stacked: their sizes differ. */
     @Override
     public Batchifier getBatchifier() {
         return null;
     }
 
-    /** Returns the arrays of a photograph; none, for which DJL runs no block, if it is refused. */
+    /**
+     * Returns the arrays of an image. If it cannot be read, they are empty, and DJL skips the
+     * block.
+     */
     @Override
     public NDList processInput(TranslatorContext context, I input) {
         NDManager manager = context.getNDManager();

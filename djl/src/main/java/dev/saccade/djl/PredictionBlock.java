@@ -15,10 +15,8 @@ import dev.saccade.models.ScoreThresholds;
 import java.util.List;
 
 /**
- * A trained model as a block of DJL: the views of one photograph as {@link ViewArrays} to what is
- * found in it as arrays of {@link ResponseFormat}.
- *
- * <p>Several threads may share it, as long as none trains it.
+ * A trained model as a DJL block, from {@link ViewArrays} of one image to the arrays of {@link
+ * ResponseFormat}. Thread-safe.
  */
 final class PredictionBlock<P> extends Module {
 
@@ -33,11 +31,6 @@ final class PredictionBlock<P> extends Module {
         train(false);
     }
 
-    /**
-     * Returns the block of a model.
-     *
-     * @param thresholds minimum scores of a detector's objects
-     */
     static PredictionBlock<?> of(ModelSpec spec, Model<?> model, ScoreThresholds thresholds) {
         return model.<PredictionBlock<?>>match(
                 detection ->
@@ -47,12 +40,10 @@ final class PredictionBlock<P> extends Module {
                         new PredictionBlock<>(spec, segmentation, new SegmentationResponse()));
     }
 
-    /** Returns what the model is made of and fed with. */
     ModelSpec spec() {
         return spec;
     }
 
-    /** Returns how the model format. */
     ResponseFormat<P> format() {
         return format;
     }

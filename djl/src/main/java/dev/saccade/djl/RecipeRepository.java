@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Lists the recipes for DJL: task, license and published metrics; no files. */
+/** Lists the recipes for DJL, with task, license and published metrics, without files. */
 final class RecipeRepository extends AbstractRepository {
 
     private static final String VERSION = "0.1.0";
@@ -31,7 +31,7 @@ final class RecipeRepository extends AbstractRepository {
         this.zoo = zoo;
     }
 
-    /** Returns what DJL calls a task. */
+    /** Returns DJL's name of a task. */
     static Application application(TargetKind targets) {
         return switch (targets) {
             case BOXES -> Application.CV.OBJECT_DETECTION;
@@ -96,7 +96,7 @@ final class RecipeRepository extends AbstractRepository {
                 .orElse(null);
     }
 
-    /** Does nothing: a recipe is in the library. */
+    /** Does nothing, because recipes are in the library. */
     @Override
     public void prepare(Artifact artifact, Progress progress) {}
 

@@ -8,26 +8,17 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/**
- * Response type of a model in DJL. The block returns exact arrays, which are then converted to one
- * of DJL's types.
- */
+/** Converts predictions to one of DJL's types, via exact arrays that the block returns. */
 interface ResponseFormat<P> {
 
-    /** Returns the name of the model type for messages. */
+    /** Returns the model type for messages. */
     String model();
 
     /** Returns DJL's type. */
     Class<? extends JsonSerializable> type();
 
-    /**
-     * Returns the arrays of a prediction.
-     *
-     * @param imageSize the size of the photograph
-     * @param manager owns them
-     */
+    /** Converts a prediction to arrays. {@code imageSize} is the size of the original image. */
     NDList arrays(P predicted, Size imageSize, NDManager manager);
 
-    /** Converts arrays to the response. */
     JsonSerializable response(NDList arrays, List<String> classes);
 }

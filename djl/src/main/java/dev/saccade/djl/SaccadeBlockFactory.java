@@ -19,25 +19,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Makes the block of a checkpoint, with its weights; DJL's option {@code hasParameter} must be
- * {@code false}, as there are no parameters to load besides.
+ * Creates the block of a checkpoint, including its weights. Set DJL's option {@code hasParameter}
+ * to {@code false}, because no other parameters exist.
  *
- * <p>Arguments are {@value #CHECKPOINT}, a file, by itself or in the folder of the model, which may
- * be left out where the model's path is the file; {@value #RECIPE}, the name of a recipe, for
- * checkpoints that do not say of what model they are; and {@value #THRESHOLD}.
+ * <p>Arguments: {@value #CHECKPOINT}, an absolute file or one in the model folder, optional if the
+ * model path is the file; {@value #RECIPE}, the name of a recipe, for checkpoints that do not
+ * describe their model; and {@value #THRESHOLD}.
  *
- * <p>The block takes the views of one photograph and gives what {@link SaccadeTranslatorFactory}'s
- * translators read.
+ * <p>Use the translators of {@link SaccadeTranslatorFactory}.
  */
 public final class SaccadeBlockFactory implements BlockFactory {
 
-    /** The argument that names the checkpoint. */
+    /** Argument for the checkpoint. */
     public static final String CHECKPOINT = "checkpoint";
 
-    /** The argument that names a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}. */
+    /** Argument for a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}. */
     public static final String RECIPE = "recipe";
 
-    /** Argument for the minimum score of objects; by default the checkpoint's recommended score. */
+    /** Argument for the minimum score; by default the checkpoint's recommended score. */
     public static final String THRESHOLD = "threshold";
 
     private static final long serialVersionUID = 1L;
@@ -45,8 +44,8 @@ public final class SaccadeBlockFactory implements BlockFactory {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if there is no such checkpoint, or it does not fit, or
-     *     the device of the model cannot be used
+     * @throws SaccadeException of kind user, if the checkpoint is missing or does not match the
+     *     recipe, or the device is not available
      */
     @Override
     public Block newBlock(Model model, Path folder, Map<String, ?> arguments) {

@@ -27,19 +27,18 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Makes translators between photographs and what the blocks of {@link SaccadeBlockFactory} take and
- * give.
+ * Creates translators for the blocks of {@link SaccadeBlockFactory}.
  *
- * <p>A photograph is an {@link Image}, whose pixels are taken as they are, or a {@link Path},
- * {@link URL}, {@link InputStream} or {@code byte[]} of a file, which is decoded as everywhere in
- * Saccade. A detector answers by {@link DetectedObjects}, best first, a segmenter by a {@link
- * CategoryMask}. Services use {@link Input} and {@link Output}: a request holds the file of a
- * photograph, and the answer is DJL's JSON of the same objects.
+ * <p>Inputs are an {@link Image}, whose pixels are used directly, or the encoded image in a {@link
+ * Path}, {@link URL}, {@link InputStream} or {@code byte[]}. A detector returns {@link
+ * DetectedObjects} in descending order of scores, a segmenter a {@link CategoryMask}. Services use
+ * {@link Input} and {@link Output}: the request contains an image file, the response is DJL's JSON
+ * of the same objects.
  *
- * <p>The argument {@code views} names the test-time augmentation to predict with, one of the
- * config's {@code data.views}; a single view is predicted without it.
+ * <p>The argument {@code views} names the test-time augmentation, one of {@code data.views} in the
+ * config; the default is a single view.
  *
- * <p>Translators have no state; predictors of several threads may share one.
+ * <p>Translators are stateless and thread-safe.
  */
 public final class SaccadeTranslatorFactory implements TranslatorFactory {
 
@@ -65,7 +64,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if the model is not Saccade's, or does not answer by
+     * @throws SaccadeException of kind user, if the model is not from Saccade, or does not return
      *     this type
      */
     @Override

@@ -16,8 +16,8 @@ import java.util.Set;
 /**
  * Saccade's models for DJL's {@link ai.djl.repository.zoo.Criteria}.
  *
- * <p>DJL finds the zoo of all recipes by itself. It has no weights and downloads none: a recipe is
- * loaded with those of a file.
+ * <p>DJL finds this zoo of all recipes automatically. It contains no weights and downloads none;
+ * pass a checkpoint as argument:
  *
  * <pre>{@code
  * Criteria.builder()
@@ -28,18 +28,17 @@ import java.util.Set;
  *         .build();
  * }</pre>
  *
- * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.open(file))}. Where a
- * folder is named by {@code optModelPath}, it is one that {@link ServingFolder} wrote. For requests
- * ({@code Input} and {@code Output}) DJL needs no more than that; for other types it chooses the
- * translator before it looks into the folder, and wants {@code optTranslatorFactory(new
- * SaccadeTranslatorFactory())} besides.
+ * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.open(file))}. A folder of
+ * {@link ServingFolder} needs only {@code optModelPath}; types other than {@code Input} and {@code
+ * Output} also need {@code optTranslatorFactory(new SaccadeTranslatorFactory())}, because DJL
+ * chooses the translator before it reads the folder.
  */
 public final class SaccadeZoo extends ModelZoo {
 
-    /** The group of all its models. */
+    /** Group ID of all models. */
     public static final String GROUP = "dev.saccade";
 
-    /** Makes the zoo of all recipes that come with the library. */
+    /** Creates the zoo of all bundled recipes. */
     public SaccadeZoo() {
         RecipeRepository repository = new RecipeRepository(Zoo.packaged());
         repository.getResources().forEach(mrl -> addModel(new CheckpointLoader(mrl)));
@@ -50,12 +49,11 @@ public final class SaccadeZoo extends ModelZoo {
     }
 
     /**
-     * Returns a zoo of one model, which needs neither factories nor options: that of a checkpoint
-     * of a run.
+     * Returns a zoo with a single checkpoint of a run, which needs neither factories nor options.
      *
      * @param checkpoint the file, or a folder with no other checkpoint in it
-     * @throws SaccadeException of kind user, if the file cannot be read or does not say of what
-     *     model it is
+     * @throws SaccadeException of kind user, if the file cannot be read or does not describe its
+     *     model
      */
     public static SaccadeZoo open(Path checkpoint) {
         return new SaccadeZoo(

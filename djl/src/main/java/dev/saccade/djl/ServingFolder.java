@@ -11,11 +11,10 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * Writes the folder of a model that DJL Serving loads: a checkpoint, and {@code
- * serving.properties}, which says how.
+ * Writes a model folder for DJL Serving: a checkpoint and {@code serving.properties}.
  *
- * <p>Saccade and what it needs must be on the class path of the server, such as in the folder
- * {@code deps} of its home.
+ * <p>The server needs Saccade and its dependencies on the class path, such as in {@code deps} of
+ * its home folder.
  */
 public final class ServingFolder {
 
@@ -27,9 +26,9 @@ public final class ServingFolder {
      * Writes a folder.
      *
      * @param checkpoint of a run
-     * @param folder made here; if it is there it must be empty
-     * @throws SaccadeException of kind user, if the checkpoint does not say of what model it is, or
-     *     the folder holds files
+     * @param folder missing or empty
+     * @throws SaccadeException of kind user, if the checkpoint does not describe its model, or the
+     *     folder is not empty
      */
     public static void write(Path checkpoint, Path folder) {
         ModelSpec spec =

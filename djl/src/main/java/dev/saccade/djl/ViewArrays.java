@@ -14,15 +14,14 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * The views of one photograph as arrays, two a view: pixels {@code [1, 3, H, W]} float32, and what
- * happened to them, {@code [9]} float64: height and width of the photograph, of the view and of it
- * padded, the scales across and down, and 1 if it is mirrored.
+ * Views of one image as two arrays per view: pixels {@code [1, 3, H, W]} float32, and geometry
+ * {@code [9]} float64: height and width of the original image, of the view, and of the padded view,
+ * the horizontal and vertical scales, and 1 if the view is flipped.
  */
 final class ViewArrays {
 
     private ViewArrays() {}
 
-    /** Returns the arrays of views, each a batch of one. */
     static NDList of(List<ImageBatch> views, NDManager manager) {
         NDList arrays = new NDList();
         for (ImageBatch view : views) {
@@ -40,7 +39,6 @@ final class ViewArrays {
         return DoubleStream.concat(sizes, others).toArray();
     }
 
-    /** Returns the views of arrays. */
     static List<ImageBatch> views(NDList arrays) {
         List<ImageBatch> views = new ArrayList<>();
         for (int i = 0; i < arrays.size(); i += 2) {

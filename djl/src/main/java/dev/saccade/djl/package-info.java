@@ -1,2 +1,2 @@
-/** Saccade's models as DJL's: a model zoo, blocks, translators, and folders for DJL Serving. */
+/** Saccade's models for DJL: a model zoo, blocks, translators, and folders for DJL Serving. */
 package dev.saccade.djl;

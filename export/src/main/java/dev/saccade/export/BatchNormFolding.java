@@ -24,7 +24,6 @@ final class BatchNormFolding {
 
     private BatchNormFolding() {}
 
-    /** Returns a graph that computes the same, but for rounding. */
     static Graph of(Graph graph) {
         Multiset<Value> uses = HashMultiset.create(graph.outputs());
         Map<Value, Node> makers = new HashMap<>();

@@ -28,11 +28,8 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
     }
 
     /**
-     * Returns the first images that an exported model supports.
-     *
-     * @param size the only size of its images; any size if empty
-     * @param count maximum number of images
-     * @throws SaccadeException of kind user, if there is no such image
+     * Returns the first images that have the only supported size after the transforms; any size if
+     * empty.
      */
     static DatasetSubset first(
             Dataset dataset,

@@ -19,10 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Compares an exported model with its original on images: the maps before objects are selected, and
- * the predictions.
- */
+/** Compares raw outputs before NMS and predictions of an exported model with the original. */
 public final class ExportCheck implements AutoCloseable {
 
     private final ModelExport export;
@@ -30,11 +27,7 @@ public final class ExportCheck implements AutoCloseable {
     private final ExportedProgram program;
     private final ExportedProgram maps;
 
-    /**
-     * Opens an exported model.
-     *
-     * @param file written by {@link ModelExport#write}
-     */
+    /** Opens an exported model, written by {@link ModelExport#write}. */
     public ExportCheck(ModelExport export, ExportFormat format, Path file) {
         this.export = export;
         this.format = format;
@@ -42,26 +35,24 @@ public final class ExportCheck implements AutoCloseable {
         program = format.open(file);
     }
 
-    /** Returns the name and version of the runtime. */
     public String runtime() {
         return program.runtime();
     }
 
-    /** Returns the largest deviation of a correct export in a precision. */
+    /** Returns the largest deviation of a correct export. */
     public static double limit(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 1e-4;
-            // Some roundings to three and to two digits.
+            // // Rounding errors in the third and the second digit.
             case FLOAT16 -> 1e-2;
             case BFLOAT16 -> 1e-1;
         };
     }
 
     /**
-     * Returns the largest deviation of the maps before selection, or of logits: the largest
-     * difference of an array over its largest magnitude.
+     * Returns the largest deviation of raw outputs or logits: the largest difference divided by the
+     * largest magnitude of an array. Images must be on a CPU.
      *
-     * @param batch images on a CPU
      * @throws SaccadeException of kind user that names the layer, if the deviation is above a limit
      */
     public double deviation(ImageBatch batch, double limit) {
@@ -100,7 +91,7 @@ public final class ExportCheck implements AutoCloseable {
         return largest;
     }
 
-    /** Returns {@code [N, 2]}: width and height of each image without its padding. */
+    /** Returns {@code [N, 2]}: width and height of each image without padding. */
     private static NDArray sizes(ImageBatch batch) {
         float[] sizes = new float[2 * batch.size()];
         int at = 0;
@@ -111,12 +102,7 @@ public final class ExportCheck implements AutoCloseable {
         return Tensors.of(batch.pixels().getManager(), sizes, new Shape(batch.size(), 2));
     }
 
-    /**
-     * Returns the predictions of the exported model for each image.
-     *
-     * @param model from which it was exported
-     * @param batch images on a CPU
-     */
+    /** Returns the predictions of the exported model. Images must be on a CPU. */
     @SuppressWarnings("unchecked") // what a model of P predicts
     public <P> List<P> predict(Model<P> model, ImageBatch batch) {
         return (List<P>)
@@ -129,7 +115,7 @@ public final class ExportCheck implements AutoCloseable {
                         segmenter -> segmenter.predict(batch, this::logits));
     }
 
-    /** Returns the images that the exported model is given. */
+    /** Returns the images in the format of the exported model. */
     private NDArray given(ImageBatch batch) {
         return normalization().map(each -> each.pixels(batch)).orElse(batch.pixels());
     }
@@ -150,8 +136,8 @@ public final class ExportCheck implements AutoCloseable {
     }
 
     /**
-     * Returns the largest difference of two elements over the largest finite magnitude of expected
-     * elements; infinite if shapes differ, or only one element of a pair is finite.
+     * Returns the largest difference divided by the largest finite expected magnitude; infinite if
+     * shapes differ, or only one of two elements is finite.
      */
     static double deviation(NDArray expected, NDArray got) {
         if (!expected.getShape().equals(got.getShape())) {

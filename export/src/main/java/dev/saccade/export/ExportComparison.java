@@ -27,22 +27,15 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/**
- * Compares an exported program with its model on images of the data set.
- *
- * @param check runs the program
- * @param dataset images of sizes that the program supports
- * @param workers threads that read images
- */
+/** Compares an exported model with the original on images of a data set, all of supported sizes. */
 record ExportComparison(ExportCheck check, Dataset dataset, int workers, ProgressBar.Factory bars) {
 
-    /** Images on which maps are compared. */
+    /** Number of images whose raw outputs are compared. */
     private static final int COMPARED = 8;
 
     /** libtorch compiles a program during its first runs. */
     private static final int WARM_UP = 3;
 
-    /** Metrics and time per image. */
     private record Result(Map<String, Double> metrics, double milliseconds) {
 
         String text(String metric) {
@@ -50,11 +43,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         }
     }
 
-    /**
-     * Compares maps, metrics and times, and prints them.
-     *
-     * @throws SaccadeException of kind user, if maps or metrics differ too much
-     */
+    /** Compares raw outputs, metrics and times, and prints them. Fails if they differ too much. */
     <P> void run(TrainedModel<P> model, PrintWriter out) {
         Precision precision = model.spec().precision();
         ViewReader reader = new ViewReader(List.of(model.spec().transforms()));
@@ -95,7 +84,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         }
     }
 
-    /** Returns the tolerance of metrics: rounding may change the order or class of objects. */
+    /** Returns the tolerance of metrics, since rounding may change order or class of objects. */
     private static double tolerance(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> 0.01;
@@ -104,7 +93,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         };
     }
 
-    /** Returns whether a metric selects the best checkpoint, for boxes or masks. */
+    /** Returns whether a metric is the key metric of boxes or masks. */
     private static boolean isKey(String name, String key) {
         return name.equals(key) || name.endsWith("_" + key);
     }

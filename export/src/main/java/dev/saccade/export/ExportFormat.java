@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 /** File format of an exported model. */
 public enum ExportFormat {
 
-    /** A module of TorchScript, whose {@code forward} returns a tuple of the outputs, in order. */
+    /** TorchScript module; {@code forward} returns a tuple of the outputs. */
     TORCHSCRIPT(".pt") {
 
         @Override
@@ -66,7 +66,6 @@ public enum ExportFormat {
         }
     },
 
-    /** A model of ONNX. */
     ONNX(".onnx") {
 
         @Override
@@ -104,7 +103,7 @@ public enum ExportFormat {
         }
     };
 
-    /** Limit of weights; the rest of the file needs some room. */
+    /** Limit of weights; files of 2 GB also contain the graph. */
     private static final long MAX_ONNX_BYTES = 2_100_000_000L;
 
     private final String suffix;
@@ -121,24 +120,12 @@ public enum ExportFormat {
     abstract void write(
             Graph graph, List<String> inputs, List<String> outputs, int opset, Path file);
 
-    /**
-     * Rejects a model that cannot be written.
-     *
-     * @throws SaccadeException of kind user
-     */
+    /** Rejects a model that cannot be written in this format. */
     void require(Model<?> model, Precision precision) {}
 
-    /**
-     * Rejects a graph with operators that the format lacks.
-     *
-     * @throws SaccadeException of kind user that lists the operators
-     */
+    /** Rejects a graph with unsupported operators, and lists them. */
     abstract void require(Graph graph);
 
-    /**
-     * Opens a file of this format to run it on the CPU.
-     *
-     * @throws SaccadeException if the file cannot be loaded
-     */
+    /** Opens a file to run it on the CPU. */
     public abstract ExportedProgram open(Path file);
 }

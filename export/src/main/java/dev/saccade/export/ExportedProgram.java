@@ -5,14 +5,10 @@ import ai.djl.ndarray.NDList;
 /** An exported model that can be run. */
 public interface ExportedProgram extends AutoCloseable {
 
-    /** Returns what runs it, and its version. */
+    /** Returns name and version of the runtime. */
     String runtime();
 
-    /**
-     * Returns its outputs, in order, in the manager of the first input.
-     *
-     * @param inputs in order
-     */
+    /** Returns the outputs in order. The manager of the first input owns them. */
     NDList run(NDList inputs);
 
     @Override

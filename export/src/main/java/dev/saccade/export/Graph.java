@@ -18,12 +18,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/**
- * Computation of a model as operators of libtorch, in execution order.
- *
- * @param weights known values, in order
- * @param nodes operators in execution order
- */
+/** Computation of a model as libtorch operators, in execution order. Weights are known values. */
 public record Graph(
         ImmutableList<Value> inputs,
         ImmutableMap<Value, Weight> weights,
@@ -45,7 +40,6 @@ public record Graph(
      */
     public record Value(int id, String type, ImmutableList<Long> sizes) {
 
-        /** Returns a value of a shape. */
         static Value of(int id, String type, Shape shape) {
             return new Value(id, type, ImmutableList.copyOf(Longs.asList(shape.getShape())));
         }
@@ -61,30 +55,19 @@ public record Graph(
         }
     }
 
-    /**
-     * A known tensor.
-     *
-     * @param name of the parameter in checkpoints, or of a parameter from which it is computed
-     */
+    /** A known tensor, named after the parameter in checkpoints from which it is computed. */
     public record Weight(String name, Tensor tensor) {}
 
-    /** An argument of an operator. */
     public sealed interface Argument {
 
-        /** A tensor. */
         record TensorRef(Value value) implements Argument {}
 
-        /** A list. */
         record Items(ImmutableList<Argument> items) implements Argument {}
 
-        /**
-         * A number, boolean or text; null for none.
-         *
-         * @param value a {@link Long}, {@link Double}, {@link Boolean} or {@link String}
-         */
+        /** A {@link Long}, {@link Double}, {@link Boolean}, {@link String} or null. */
         record Literal(Object value) implements Argument {}
 
-        /** An integer that depends on the sizes of tensors. */
+        /** An integer that depends on tensor sizes. */
         record Size(SizeExpression expression) implements Argument {}
 
         /** Returns the tensors in the argument. */
@@ -113,11 +96,7 @@ public record Graph(
         }
     }
 
-    /**
-     * An operator.
-     *
-     * @param operator name and overload, such as {@code aten::add.Tensor}
-     */
+    /** An operator with its overload, such as {@code aten::add.Tensor}. */
     public record Node(
             String operator,
             ImmutableList<Argument> arguments,
@@ -141,12 +120,10 @@ public record Graph(
                     .flatMap(Argument::values);
         }
 
-        /** Returns the tensor at a position. */
         public Value value(int place) {
             return ((Argument.TensorRef) arguments.get(place)).value();
         }
 
-        /** Returns the number, boolean or text at a position; null for none. */
         public Object literal(int place) {
             return ((Argument.Literal) arguments.get(place)).value();
         }
@@ -161,7 +138,6 @@ public record Graph(
                     results);
         }
 
-        /** Returns the operator with other results. */
         Node withResults(ImmutableList<Value> others) {
             return new Node(operator, arguments, keywords, others);
         }
@@ -173,8 +149,8 @@ public record Graph(
     }
 
     /**
-     * Returns a unique name of letters, digits and underscores for each weight. A kernel that
-     * several levels share may occur several times, folded with different normalizations.
+     * Returns unique names of letters, digits and underscores. A kernel shared by several levels
+     * may occur several times, folded with different normalizations.
      */
     public Map<Value, String> weightNames() {
         BiMap<Value, String> names = HashBiMap.create();
@@ -200,14 +176,12 @@ public record Graph(
                 ImmutableList.copyOf(Lists.transform(outputs, change::apply)));
     }
 
-    /** Returns the results of all operators, in order. */
     ImmutableList<Value> results() {
         return nodes.stream()
                 .flatMap(node -> node.results().stream())
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the first unused id. */
     int nextId() {
         return 1
                 + Streams.concat(inputs.stream(), weights.keySet().stream(), results().stream())
@@ -222,7 +196,6 @@ public record Graph(
                 new Graph(inputs, weights, nodes, ImmutableList.copyOf(others)));
     }
 
-    /** Returns the graph with other weights and nodes. */
     Graph with(Map<Value, Weight> otherWeights, List<Node> otherNodes) {
         return new Graph(
                 inputs,

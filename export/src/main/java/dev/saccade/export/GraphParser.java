@@ -25,12 +25,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Parses the recording of a model; {@code trace_op.cpp} describes its JSON. */
+/** Parses the JSON of a recording, described in {@code trace_op.cpp}. */
 final class GraphParser {
 
     private final NDList constants;
 
-    /** The values by their numbers in the recording; {@link Value#id} is the execution order. */
+    /** Values by their numbers in the recording; {@link Value#id} is the execution order. */
     private final Map<Integer, Value> values = new HashMap<>();
 
     private final Map<Integer, Value> baked = new HashMap<>();
@@ -39,11 +39,7 @@ final class GraphParser {
         this.constants = constants;
     }
 
-    /**
-     * Returns the graph of a recording.
-     *
-     * @param parameters names and values of the last inputs, which become weights
-     */
+    /** Parses a recording. Its last inputs are the parameters, which become weights. */
     static Graph graph(Recording recording, Map<String, Tensor> parameters) {
         try {
             JsonNode json = new ObjectMapper().readTree(recording.json());
@@ -119,7 +115,7 @@ final class GraphParser {
         };
     }
 
-    /** Returns a text, or the number that JSON has no form for. */
+    /** Returns a string, or a number that JSON cannot represent. */
     private static Object text(String text) {
         return switch (text) {
             case "inf" -> Double.POSITIVE_INFINITY;
@@ -135,7 +131,7 @@ final class GraphParser {
                 k -> {
                     NDArray array = constants.get(k);
                     String type = ElementType.of(array.getDataType()).torchName();
-                    // Values of the graph count from 0.
+                    // // Other values count up from 0.
                     return Value.of(-1 - k, type, array.getShape());
                 });
     }

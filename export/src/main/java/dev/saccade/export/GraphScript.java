@@ -25,12 +25,7 @@ final class GraphScript {
 
     private GraphScript() {}
 
-    /**
-     * Returns the outputs of a graph.
-     *
-     * @param inputs those of the graph, in order
-     * @param manager owns the weights meanwhile
-     */
+    /** Returns the outputs of a graph. The manager owns copies of the weights during the call. */
     static NDList run(Graph graph, List<NDArray> inputs, NDManager manager) {
         List<NDArray> given = new ArrayList<>(inputs);
         List<Value> named = new ArrayList<>(graph.inputs().subList(0, inputs.size()));
@@ -40,7 +35,7 @@ final class GraphScript {
         for (int i = 0; i < named.size(); i++) {
             names.put(named.get(i), "x[" + i + "]");
         }
-        // New tensors are created on the device of the first one.
+        // // New tensors are created on the device of the first one.
         Graph anywhere =
                 new Graph(
                         ImmutableList.of(named.get(0)),
@@ -52,7 +47,6 @@ final class GraphScript {
         return NoGrad.call(() -> script.runLists(List.of(given)));
     }
 
-    /** Returns a new array of the elements of a tensor. */
     private static NDArray array(Tensor tensor, NDManager manager) {
         DataType type = DataType.valueOf(tensor.type().name());
         return type == DataType.FLOAT32

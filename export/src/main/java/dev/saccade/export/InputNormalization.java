@@ -18,13 +18,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Normalization inside the model, which takes RGB pixels of 0 to 255 then; detectors also pad.
- *
- * @param divisor padded height and width of a detector's images are multiples of it
+ * Normalization inside the model, whose input is RGB pixels of 0 to 255. Detectors also pad height
+ * and width to multiples of {@code divisor}.
  */
 public record InputNormalization(Normalize normalize, int divisor) {
 
-    /** Sets pixels outside of each image to 0, whatever the caller padded with. */
+    /** Sets padding to 0 after normalization, whatever its pixels. */
     private static final ScriptTemplate PADDED =
             ScriptTemplate.of(
                     "(x: Tensor, sizes: Tensor) -> Tensor",
@@ -43,10 +42,8 @@ public record InputNormalization(Normalize normalize, int divisor) {
                     """);
 
     /**
-     * Returns the normalization at the end of transforms.
-     *
-     * @param transforms those of a model
-     * @throws SaccadeException of kind user, if they end with something else
+     * Returns the normalization of transforms. Fails if they do not end with normalization and
+     * padding.
      */
     public static InputNormalization of(List<Transform> transforms) {
         Normalize normalize = null;
@@ -74,28 +71,23 @@ public record InputNormalization(Normalize normalize, int divisor) {
         return Tensors.of(beside.getManager(), Floats.toArray(values), new Shape(1, 3, 1, 1));
     }
 
-    /** Returns normalized images of pixels. */
     NDArray normalized(NDArray pixels) {
         return pixels.sub(channels(pixels, normalize.mean()))
                 .div(channels(pixels, normalize.std()));
     }
 
-    /**
-     * Returns normalized images of pixels, padded with 0.
-     *
-     * @param sizes {@code [N, 2]} width and height of each image
-     */
+    /** Normalizes pixels and pads with 0; {@code sizes} are {@code [N, 2]} width and height. */
     NDArray padded(NDArray pixels, NDArray sizes) {
         return PADDED.with(Map.of("divisor", divisor)).run(normalized(pixels), sizes);
     }
 
-    /** Returns the pixels of normalized images. */
+    /** Restores the pixels of normalized images. */
     NDArray pixels(NDArray images) {
         return images.mul(channels(images, normalize.std()))
                 .add(channels(images, normalize.mean()));
     }
 
-    /** Returns the pixels of a batch, without the padding that all images have. */
+    /** Restores the pixels of a batch, without padding that all images share. */
     NDArray pixels(ImageBatch batch) {
         Size largest =
                 batch.images().stream()

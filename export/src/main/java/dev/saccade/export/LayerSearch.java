@@ -18,9 +18,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the first operator of an exported model that deviates from the model, before objects are
- * selected. Records the model again for the given images and compares the results of all operators,
- * some at a time.
+ * Finds the first operator whose result deviates from the original. Records the model for the given
+ * images and compares the results of all operators before NMS, some at a time.
  */
 record LayerSearch(ModelExport export, ExportFormat format) {
 
@@ -28,12 +27,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
     private static final Set<String> SELECTING = Set.of("aten::topk", Graph.NMS);
     private static final int AT_ONCE = 40;
 
-    /**
-     * Returns the first operator that deviates by more than a limit, with its weight or the last
-     * weight before it.
-     *
-     * @param inputs of the exported model
-     */
+    /** Returns the first deviating operator, with its weight or the last weight before it. */
     Optional<String> find(NDList inputs, double limit) {
         Graph rerecorded = export.settings().recorder().record(inputs.get(0).getShape());
         Set<Value> recorded = Set.copyOf(rerecorded.results());
@@ -42,7 +36,7 @@ record LayerSearch(ModelExport export, ExportFormat format) {
         Set<Value> selected = new HashSet<>();
         for (Node node : export.graph().nodes()) {
             if (SELECTING.contains(node.name()) || node.inputs().anyMatch(selected::contains)) {
-                // Rounding may change which of nearly equal values are selected.
+                // // Rounding may change the order of nearly equal values.
                 selected.addAll(node.results());
                 continue;
             }

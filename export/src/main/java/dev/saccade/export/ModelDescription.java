@@ -20,22 +20,21 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Description of an exported model, written as JSON beside it.
+ * Description of an exported model, written as JSON.
  *
  * @param saccade version that exported the model
  * @param task {@code detection} or {@code segmentation}
  * @param format {@code onnx} or {@code torchscript}
- * @param opset version of ONNX's operators
  * @param precision of the computation; inputs and outputs are float32
  * @param imageSize only supported height and width, including padding; any size if empty
- * @param classes names, in the order of labels
- * @param transforms transforms of an RGB image of 0 to 255 before it enters the model, in order
- * @param views test-time augmentations by name; the exported model predicts one view, and merging
- *     is left to the caller
+ * @param classes names by class index
+ * @param transforms of an RGB image of 0 to 255 before it enters the model, in order
+ * @param views test-time augmentations by name; the exported model predicts single views, the
+ *     caller merges them
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
  * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
  *     scoreThreshold}
- * @param model backbone, neck and head, which includes the thresholds of the selection
+ * @param model config of backbone, neck and head, including thresholds of NMS
  */
 public record ModelDescription(
         String saccade,
@@ -53,12 +52,7 @@ public record ModelDescription(
         Map<String, Double> classScoreThresholds,
         ModelConfig model) {
 
-    /**
-     * An input or output.
-     *
-     * @param type of the elements
-     * @param shape size of each axis; letters are variable
-     */
+    /** An input or output; letters in its shape are variable sizes. */
     public record Array(String name, String type, List<String> shape, String meaning) {
 
         private static final String BOXES =
@@ -91,11 +85,6 @@ public record ModelDescription(
         }
     }
 
-    /**
-     * Describes an exported model.
-     *
-     * @param thresholds recommended minimum scores of detections; none for segmentation
-     */
     public static ModelDescription of(
             ModelExport export,
             ExportFormat format,
@@ -122,7 +111,6 @@ public record ModelDescription(
                 spec.model());
     }
 
-    /** Describes the images that the model takes. */
     private static String images(ModelExport export, ModelSpec spec) {
         ModelExport.Settings settings = export.settings();
         String pixels = settings.normalization().isPresent() ? "RGB of 0 to 255" : "RGB";
@@ -139,11 +127,6 @@ public record ModelDescription(
         return names.stream().map(name -> Array.of(name, images)).toList();
     }
 
-    /**
-     * Writes it as JSON.
-     *
-     * @throws dev.saccade.core.SaccadeException of kind I/O, if it cannot be written
-     */
     public void write(Path file) {
         AtomicFile.write(file, ConfigWriter.valuesAsJson(Configs.unbind(this)));
     }

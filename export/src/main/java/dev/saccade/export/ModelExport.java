@@ -26,20 +26,18 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * An exported model: the operators of libtorch that the model runs, recorded and written as
- * TorchScript or ONNX.
+ * A recorded model: the libtorch operators that it runs, written as TorchScript or ONNX.
  *
  * <p>Input {@code images}, {@code [N, 3, H, W]} float32, is normalized. A segmenter returns {@code
  * logits}, {@code [N, K, h, w]}. A detector also takes {@code sizes}, {@code [N, 2]} float32 width
  * and height of each image without padding, and returns {@code boxes}, {@code [N, M, 4]} corners in
- * pixels of the input, {@code labels}, {@code [N, M]} int64, {@code scores}, {@code [N, M]} in
- * descending order, {@code counts}, {@code [N]} int64 number of objects of each image, and {@code
- * masks} if the model has them, {@code [N, M, S, S]} probabilities inside the boxes. Objects are
- * selected inside the model.
+ * pixels of the input, {@code labels}, {@code [N, M]} int64, {@code scores}, {@code [N, M]}
+ * descending, {@code counts}, {@code [N]} int64 number of objects per image, and optionally {@code
+ * masks}, {@code [N, M, S, S]} probabilities inside the boxes. NMS is part of the model.
  *
- * <p>For images of any size the model is recorded at several sizes, see {@link ShapeInference}.
- * Batch normalization is folded into convolutions, and what depends on weights only is computed
- * beforehand.
+ * <p>To support any image size, the model is recorded at several sizes, see {@link ShapeInference}.
+ * Batch normalization is folded into convolutions, and values that depend only on weights are
+ * precomputed.
  *
  * <pre>{@code
  * try (Detector detector = Detector.load(Path.of("best.safetensors"), Device.cpu())) {
@@ -52,7 +50,7 @@ public final class ModelExport {
     /** Number of recorded sizes, besides the long ones. */
     private static final int EXAMPLES = 9;
 
-    /** Deep maps of smaller images fit several rules; long images are large and cheap. */
+    /** Deep maps of small images fit several rules; long images have large maps at low cost. */
     private static final ImmutableList<Shape> LONG =
             ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 
@@ -96,13 +94,13 @@ public final class ModelExport {
     }
 
     /**
-     * How a model is exported.
+     * Export settings.
      *
      * @param model in inference mode, on a CPU
-     * @param size the only size of images, including padding; any size if empty
+     * @param size only size of images, including padding; any size if empty
      * @param precision of the computation; inputs and outputs are float32
-     * @param normalization included in the model, which takes RGB pixels of 0 to 255 then
-     * @param opset version of ONNX's operators, 17 to 21
+     * @param normalization included in the model, whose input is RGB pixels of 0 to 255 then
+     * @param opset ONNX operator set, 17 to 21
      */
     public record Settings(
             Model<?> model,
@@ -111,11 +109,6 @@ public final class ModelExport {
             Optional<InputNormalization> normalization,
             int opset) {
 
-        /**
-         * Checks the opset.
-         *
-         * @throws SaccadeException of kind user, if the opset is not supported
-         */
         public Settings {
             if (!OnnxWriter.OPSETS.contains(opset)) {
                 throw SaccadeException.user(
@@ -131,23 +124,19 @@ public final class ModelExport {
             return new Settings(model, Optional.of(only), precision, normalization, opset);
         }
 
-        /** Returns the settings with another precision. */
         public Settings precision(Precision computed) {
             return new Settings(model, size, computed, normalization, opset);
         }
 
         /**
          * Returns the settings with normalization, and padding for detectors, inside the model.
-         *
-         * @param transforms those of the model
-         * @throws SaccadeException of kind user, if they do not end with normalization and padding
+         * Fails if the transforms do not end with normalization and padding.
          */
         public Settings normalization(List<Transform> transforms) {
             InputNormalization last = InputNormalization.of(transforms);
             return new Settings(model, size, precision, Optional.of(last), opset);
         }
 
-        /** Returns the settings with another version of ONNX's operators. */
         public Settings opset(int version) {
             return new Settings(model, size, precision, normalization, version);
         }
@@ -157,7 +146,6 @@ public final class ModelExport {
             return size.isPresent() ? MAX_IMAGES : EXAMPLES + LONG.size();
         }
 
-        /** Returns a recorder of the model with its current weights. */
         ModelRecorder recorder() {
             return new ModelRecorder(model, precision, normalization);
         }
@@ -166,7 +154,7 @@ public final class ModelExport {
          * Records the model.
          *
          * @throws SaccadeException of kind user, if the fused operators, which record, are not
-         *     available, or the operators depend on the size of images
+         *     available, or the operators depend on the image size
          */
         public ModelExport record() {
             return record(List.of(), recordings -> {});
@@ -175,9 +163,8 @@ public final class ModelExport {
         /**
          * Records the model.
          *
-         * @param formats reject a model that they cannot represent after the first recording
-         * @param progress receives the number of finished {@link #recordings} after each
-         * @throws SaccadeException of kind user, as {@link #record()}
+         * @param formats reject unsupported models after the first recording
+         * @param progress receives the number of finished {@link #recordings}
          */
         public ModelExport record(List<ExportFormat> formats, IntConsumer progress) {
             formats.forEach(format -> format.require(model, precision));
@@ -205,7 +192,7 @@ public final class ModelExport {
             SplittableRandom random = SeededRandom.of(0, 0, 0);
             List<Shape> shapes = new ArrayList<>();
             for (int k = 0; k < EXAMPLES; k++) {
-                // A batch of several images is as large as one image.
+                // // A batch has at most as many pixels as one image.
                 int images = 1 + k % MAX_IMAGES;
                 int most = MAX_EDGE / images;
                 int height = random.nextInt(MIN_EDGE, most);
@@ -216,12 +203,10 @@ public final class ModelExport {
         }
     }
 
-    /** Returns the names of the inputs, in order. */
     public List<String> inputs() {
         return inputs;
     }
 
-    /** Returns the names of the outputs, in order. */
     public List<String> outputs() {
         return outputs;
     }
@@ -230,17 +215,12 @@ public final class ModelExport {
         return settings;
     }
 
-    /** Returns the operators; the last outputs are the maps before selection. */
+    /** Returns the operators; the last outputs are raw outputs. */
     Graph graph() {
         return graph;
     }
 
-    /**
-     * Writes the model.
-     *
-     * @throws SaccadeException of kind I/O, if it cannot be written; of kind user, if the format
-     *     has no operator for what the model computes
-     */
+    /** Writes the model. Fails if the format lacks an operator. */
     public void write(ExportFormat format, Path file) {
         write(format, graph.outputs().subList(0, outputs.size()), outputs, file);
     }

@@ -11,15 +11,14 @@ import dev.saccade.models.Model;
 /**
  * Outputs of a model.
  *
- * @param outputs what whoever runs it gets
- * @param maps what the selection of objects starts from: the levels of the pyramid, and what the
- *     head, or its region proposal network, says of them. Whoever compares two programs looks at
- *     these, since selected objects change places by rounding. The logits of a segmenter
+ * @param outputs of the exported model
+ * @param maps raw outputs before NMS, which are compared because rounding may reorder detections:
+ *     feature maps and raw outputs of the head, or of its RPN; logits of a segmenter
  */
 record ModelOutputs(NDList outputs, NDList maps) {
 
     /**
-     * Returns what a model computes, without gradients.
+     * Runs a model without gradients.
      *
      * @param images {@code [N, 3, H, W]}
      * @param sizes {@code [N, 2]}, for detectors

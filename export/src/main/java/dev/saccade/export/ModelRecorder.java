@@ -37,12 +37,10 @@ final class ModelRecorder {
     private final ImmutableMap<String, Tensor> parameters;
 
     /**
-     * Prepares to record.
+     * Prepares to record a model in inference mode.
      *
-     * @param model in inference mode
-     * @param normalization of images, if it is included in the recording
-     * @throws SaccadeException of kind user, if the library of fused operators, which records, is
-     *     not available, or the model is on a GPU
+     * @throws SaccadeException of kind user, if the fused operators, which record, are not
+     *     available, or the model is on a GPU
      */
     ModelRecorder(Model<?> model, Precision precision, Optional<InputNormalization> normalization) {
         require(model);
@@ -70,7 +68,7 @@ final class ModelRecorder {
         }
     }
 
-    /** Returns the graph, whose outputs are those of the exported model, then the maps. */
+    /** Returns the graph, whose outputs are those of the exported model, then the raw outputs. */
     Graph record(Shape shape) {
         List<NDArray> arrays = new ArrayList<>();
         model.namedParameters().values().forEach(each -> arrays.add(each.getArray()));

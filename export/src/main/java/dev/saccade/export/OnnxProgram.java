@@ -21,7 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A model of ONNX, run by ONNX Runtime. */
+/** An ONNX model, run by ONNX Runtime. */
 final class OnnxProgram implements ExportedProgram {
 
     private final Path file;

@@ -11,7 +11,6 @@ import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutputFolder;
 import dev.saccade.core.Printable;
 import dev.saccade.core.ProgressBar;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -27,15 +26,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Writes a checkpoint as a program with its description, and compares it with the model.
+ * Exports a checkpoint with its description, and compares it with the original.
  *
- * @param size fixed size of images; any size if empty
- * @param normalize whether the program includes normalization
- * @param precision precision of the computation
+ * @param size fixed image size; any size if empty
+ * @param normalize whether the exported model normalizes
  * @param opset ONNX operator set
  * @param images images to compare on; only random images if empty
- * @param workers threads that read images
- * @param bars shows progress
  * @param out receives the results
  */
 public record ProgramExport(
@@ -49,23 +45,14 @@ public record ProgramExport(
         ProgressBar.Factory bars,
         PrintWriter out) {
 
-    /**
-     * The first images of a data set.
-     *
-     * @param count maximum number of images
-     */
+    /** The first {@code count} images of a data set. */
     public record Images(Dataset dataset, int count) {}
 
     /** Sizes of random images, some unlike the recorded ones. */
     private static final List<Size> SIZES =
             List.of(new Size(192, 256), new Size(257, 193), new Size(1031, 97), new Size(75, 1213));
 
-    /**
-     * Writes a folder, which appears once the comparison has passed.
-     *
-     * @param folder new or empty
-     * @throws SaccadeException of kind user, if program and model differ too much
-     */
+    /** Writes a new folder, if export and original agree. Fails otherwise. */
     public void write(Path checkpoint, Path folder) {
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu());
                 OutputFolder target = OutputFolder.create(folder, "export", false, List.of())) {

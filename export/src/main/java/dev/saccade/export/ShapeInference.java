@@ -23,9 +23,9 @@ import java.util.stream.IntStream;
 /**
  * Merges recordings of a model at several sizes into one graph for all sizes.
  *
- * <p>Operators must be the same in all recordings. Numbers that differ are expressed by the sizes
- * of tensors before them, see {@link SymbolicShape}. Since examples prove nothing, compare the
- * result with the model at other sizes.
+ * <p>All recordings must have the same operators. Differing numbers are expressed by sizes of
+ * earlier tensors, see {@link SymbolicShape}. Examples prove nothing, so compare the result with
+ * the model at other sizes.
  */
 final class ShapeInference {
 
@@ -34,7 +34,7 @@ final class ShapeInference {
     private final List<Graph> graphs;
     private final SymbolicShape shapes;
 
-    /** The merged values, which have the same number in each graph. */
+    /** Merged values; they have the same id in each graph. */
     private final Map<Value, Value> merged = new HashMap<>();
 
     private ShapeInference(List<Graph> graphs) {
@@ -42,12 +42,7 @@ final class ShapeInference {
         this.shapes = new SymbolicShape(graphs.size());
     }
 
-    /**
-     * Merges graphs.
-     *
-     * @param graphs of the same model, at sizes of which no two have much in common
-     * @throws SaccadeException of kind user, if their operators differ
-     */
+    /** Merges recordings at unrelated sizes. Fails if their operators differ. */
     static Graph of(List<Graph> graphs) {
         return new ShapeInference(graphs).merge();
     }
@@ -66,7 +61,6 @@ final class ShapeInference {
                 ImmutableList.copyOf(Lists.transform(first.outputs(), merged::get)));
     }
 
-    /** Returns the results of a function of the indices of a list. */
     private static <T> ImmutableList<T> indexed(List<?> list, IntFunction<T> function) {
         return IntStream.range(0, list.size())
                 .mapToObj(function)
@@ -94,12 +88,10 @@ final class ShapeInference {
         return graphs.stream().map(part).toList();
     }
 
-    /** Returns one part of each item. */
     private static <S, T> List<T> all(List<S> items, Function<S, T> part) {
         return items.stream().map(part).toList();
     }
 
-    /** Merges a value of each graph. */
     private Value define(List<Value> each) {
         Value first = each.get(0);
         ImmutableList<Long> sizes =
@@ -147,7 +139,7 @@ final class ShapeInference {
                 && (node.name().equals("aten::reshape") || node.name().equals("aten::view"));
     }
 
-    /** Leaves the size open where only one size of a shape differs. */
+    /** Uses -1 if only one size of a shape differs. */
     private Argument shape(List<Argument> given, List<List<Value>> near, String place) {
         List<ImmutableList<Argument>> lists = items(given, place);
         List<Argument> shape = new ArrayList<>(lists.get(0));
@@ -169,7 +161,6 @@ final class ShapeInference {
         return lists;
     }
 
-    /** Merges an argument of each graph. */
     private Argument argument(List<Argument> given, List<List<Value>> near, String place) {
         Argument first = given.get(0);
         requireSame(all(given, Argument::getClass), place);

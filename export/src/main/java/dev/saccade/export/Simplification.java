@@ -30,12 +30,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/**
- * Removes identities and repeated operators, and precomputes values that depend only on weights.
- */
+/** Removes identities and repeated operators; precomputes values that depend only on weights. */
 final class Simplification {
 
-    /** Operators that return their input when there are no gradients. */
+    /** Operators that return their input in inference mode. */
     private static final Set<String> IDENTITIES =
             Set.of(
                     "aten::clone",
@@ -53,7 +51,6 @@ final class Simplification {
 
     private Simplification() {}
 
-    /** Returns a graph that computes the same. */
     static Graph of(Graph graph) {
         return needed(folded(needed(withoutRepetitions(withTypes(graph)))));
     }
@@ -141,7 +138,7 @@ final class Simplification {
         return node.as(node.operator(), given);
     }
 
-    /** Removes what no output needs. */
+    /** Removes operators and weights that no output needs. */
     static Graph needed(Graph graph) {
         Map<Value, Node> makers = new HashMap<>();
         graph.nodes().forEach(node -> node.results().forEach(r -> makers.put(r, node)));
@@ -160,7 +157,7 @@ final class Simplification {
                         .toList());
     }
 
-    /** Computes what depends on weights only. */
+    /** Precomputes values that depend only on weights. */
     private static Graph folded(Graph graph) {
         Map<Value, String> known =
                 new HashMap<>(Maps.transformValues(graph.weights(), Weight::name));
@@ -201,7 +198,7 @@ final class Simplification {
         return graph.with(weights, late);
     }
 
-    /** Returns a copy of an array; DJL has no arrays of bfloat16. */
+    /** Copies an array; DJL does not support bfloat16. */
     private static Tensor tensor(NDArray array, String type) {
         return type.equals("BFloat16")
                 ? Tensor.of(Functional.to(array, DataType.FLOAT32)).rounded(ElementType.BFLOAT16)

@@ -7,17 +7,15 @@ import dev.saccade.export.Graph.Value;
 import java.util.function.UnaryOperator;
 
 /**
- * A number that depends on the sizes of tensors, such as the number of windows of a map: {@code
- * floor((factor * product of sizes + summand) / divisor)}.
+ * An integer that depends on tensor sizes, such as the number of windows: {@code floor((factor *
+ * product of sizes + summand) / divisor)}.
  *
  * @param sizes one or two
- * @param isRemainder whether the number is the remainder of the division, such as the padding to a
- *     multiple
+ * @param isRemainder whether to return the remainder instead, such as the padding to a multiple
  */
 public record SizeExpression(
         ImmutableList<SizeOf> sizes, long factor, long summand, long divisor, boolean isRemainder) {
 
-    /** The size of a tensor along an axis. */
     public record SizeOf(Value value, int axis) {}
 
     /** Returns {@code factor * size + summand}. */
@@ -35,13 +33,11 @@ public record SizeExpression(
         return new SizeExpression(ImmutableList.of(size), -1, 0, divisor, true);
     }
 
-    /** Returns the number for a product of sizes. */
     long evaluate(long product) {
         long dividend = factor * product + summand;
         return isRemainder ? Math.floorMod(dividend, divisor) : Math.floorDiv(dividend, divisor);
     }
 
-    /** Returns the same number of other tensors. */
     SizeExpression map(UnaryOperator<Value> change) {
         ImmutableList<SizeOf> changed =
                 sizes.stream()

@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Infers from examples how numbers depend on the sizes of tensors: the size along an axis, a
- * multiple or part of it plus an offset, the padding to a multiple, or a product of two. The
- * simplest rule that holds for all examples wins, then the size that was defined first.
+ * Infers from examples how integers depend on tensor sizes: the size of an axis, a multiple or
+ * fraction of it plus an offset, the padding to a multiple, or a product of two sizes. The simplest
+ * rule that holds for all examples wins, then the size that was defined first.
  */
 final class SymbolicShape {
 
@@ -25,10 +25,10 @@ final class SymbolicShape {
 
     private final int examples;
 
-    /** The sizes that differ between examples, by their values in all of them. */
+    /** Sizes that differ between examples, by their values in all of them. */
     private final Map<ImmutableLongArray, SizeOf> known = new LinkedHashMap<>();
 
-    /** Derives a number from a size with a divisor; null if no example can have it. */
+    /** Returns the expression for a size and a divisor; null if impossible. */
     private interface Rule {
         SizeExpression of(SizeOf size, ImmutableLongArray sizes, long divisor);
     }
@@ -52,9 +52,8 @@ final class SymbolicShape {
     }
 
     /**
-     * Returns the rule of numbers, one per example.
-     *
-     * @param near values whose sizes are tried first, in each example
+     * Returns the expression for integers, one per example. Sizes of {@code near} values are tried
+     * first.
      */
     Optional<SizeExpression> find(ImmutableLongArray numbers, List<List<Value>> near) {
         Map<ImmutableLongArray, SizeOf> first = new LinkedHashMap<>();
@@ -77,7 +76,7 @@ final class SymbolicShape {
     private Optional<SizeExpression> rule(
             Map<ImmutableLongArray, SizeOf> from, ImmutableLongArray to) {
         long aboveAll = 1 + to.stream().max().orElse(0);
-        // Models mostly round down or up.
+        // // Models usually round down or up.
         Rule rounded = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, true);
         Rule shifted = (size, sizes, divisor) -> quotient(size, sizes, to, divisor, false);
         Rule padding = (size, sizes, divisor) -> SizeExpression.padding(size, divisor);
@@ -88,7 +87,7 @@ final class SymbolicShape {
                 .or(() -> any(from, to, 2, MAX_DIVISOR, shifted));
     }
 
-    /** Returns the first number that a rule gives for all examples, smallest divisor first. */
+    /** Returns the first expression that holds for all examples, smallest divisor first. */
     private Optional<SizeExpression> any(
             Map<ImmutableLongArray, SizeOf> from,
             ImmutableLongArray to,
@@ -125,8 +124,8 @@ final class SymbolicShape {
     }
 
     /**
-     * Where nothing is left over, such as in maps padded to whole windows, only one divisor fits;
-     * other rules may seem to hold while maps are small.
+     * Exact ratios, such as in maps padded to whole windows, have only one divisor. Other rules may
+     * hold by chance while maps are small.
      */
     private SizeExpression ratio(SizeOf size, ImmutableLongArray sizes, ImmutableLongArray to) {
         long divisor = to.get(0) == 0 ? 0 : sizes.get(0) / to.get(0);

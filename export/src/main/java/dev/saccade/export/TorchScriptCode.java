@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Writes a graph as the lines of a function in TorchScript. */
+/** Writes a graph as the lines of a TorchScript function. */
 final class TorchScriptCode {
 
     private static final String ATEN = "aten::";
@@ -27,21 +27,12 @@ final class TorchScriptCode {
     /** Names of inputs and weights. */
     private final Map<Value, String> names;
 
-    /**
-     * Writes a graph.
-     *
-     * @param given names of inputs and weights
-     */
     TorchScriptCode(Graph graph, Map<Value, String> given) {
         this.graph = graph;
         this.names = ImmutableMap.copyOf(given);
     }
 
-    /**
-     * Rejects a graph with operators that libtorch lacks.
-     *
-     * @throws SaccadeException of kind user that names the first operator
-     */
+    /** Rejects a graph with operators that libtorch lacks, and names the first one. */
     static void require(Graph graph) {
         for (Node node : graph.nodes()) {
             boolean isKnown = node.name().startsWith(ATEN) || node.operator().equals(UNPACK);
@@ -143,7 +134,7 @@ final class TorchScriptCode {
                         expression.divisor());
     }
 
-    /** Returns the functions of the operators that libtorch lacks, as far as a graph has them. */
+    /** Returns the functions of the graph's operators that libtorch lacks. */
     static String functions(Graph graph) {
         return graph.nodes().stream()
                 .filter(TorchScriptCode::isOurs)

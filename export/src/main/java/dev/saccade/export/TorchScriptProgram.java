@@ -14,7 +14,7 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A module of TorchScript, run by libtorch. */
+/** A TorchScript module, run by libtorch. */
 final class TorchScriptProgram implements ExportedProgram {
 
     private final Path file;

@@ -16,16 +16,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Writes the weights and the description of a model, without the training state. */
+/** Exports the weights and the description of a model, without training state. */
 public final class WeightsExport {
 
     private WeightsExport() {}
 
-    /**
-     * Writes {@code model.safetensors} to a folder.
-     *
-     * @param precision of stored floating-point weights
-     */
+    /** Writes {@code model.safetensors} with floating-point weights of a precision. */
     public static void write(Path checkpoint, Path folder, Precision precision) {
         Checkpoint whole = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(whole.metadata(), checkpoint.toString());

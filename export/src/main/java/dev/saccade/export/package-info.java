@@ -1,2 +1,2 @@
-/** Models for programs without Saccade: what they compute, recorded, as TorchScript and ONNX. */
+/** Exports models as TorchScript and ONNX. */
 package dev.saccade.export;

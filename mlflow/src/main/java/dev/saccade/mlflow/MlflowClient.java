@@ -37,9 +37,9 @@ import java.util.regex.Pattern;
 /**
  * Client of MLflow's REST API 2.0.
  *
- * <p>MLflow's Java client is not used: its last release, 2.17.2, is of October 2024; it uploads
- * artifacts by starting MLflow's Python program; its 8.6 MB shade an HTTP client of 2018; and a
- * request to an unreachable server blocks for a minute.
+ * <p>MLflow's Java client (2.17.2 of October 2024) is not used: it starts a Python program to
+ * upload artifacts, shades an HTTP client of 2018, and blocks for a minute if the server is
+ * unreachable.
  */
 final class MlflowClient {
 
@@ -56,7 +56,7 @@ final class MlflowClient {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** The server will never accept the request. */
+    /** The server rejected the request; retrying is useless. */
     static final class RejectedRequest extends IOException {
 
         private static final long serialVersionUID = 1L;
@@ -71,11 +71,7 @@ final class MlflowClient {
     private final Duration timeout;
     private final HttpClient client = HttpClient.newHttpClient();
 
-    /**
-     * Connects with the first request.
-     *
-     * @param token bearer token of each request; may be empty
-     */
+    /** Connects with the first request. The bearer token may be empty. */
     MlflowClient(String uri, String token) {
         this(uri, token, TIMEOUT);
     }
@@ -87,7 +83,7 @@ final class MlflowClient {
         this.timeout = timeout;
     }
 
-    /** Returns the id of an experiment, created if missing. */
+    /** Returns the id of an experiment, which is created if missing. */
     String experiment(String name) throws IOException {
         String query = URLEncoder.encode(name, UTF_8);
         Optional<JsonNode> found = get("experiments/get-by-name?experiment_name=" + query);
@@ -96,7 +92,6 @@ final class MlflowClient {
                 : text(post("experiments/create", Map.of("name", name)), "/experiment_id");
     }
 
-    /** Starts a run and returns its id. */
     String createRun(String experiment, String name) throws IOException {
         long now = System.currentTimeMillis();
         Map<String, ?> run =
@@ -112,12 +107,10 @@ final class MlflowClient {
         return found;
     }
 
-    /** Returns whether a run exists. */
     boolean hasRun(String run) throws IOException {
         return get("runs/get?run_id=" + run).isPresent();
     }
 
-    /** Sets the status of a run. */
     void updateRun(String run, String status, boolean ended) throws IOException {
         Map<String, Object> request = new HashMap<>(Map.of("run_id", run, "status", status));
         if (ended) {

@@ -29,12 +29,11 @@ import java.util.Optional;
 
 /**
  * Logs a run to an MLflow tracking server: settings as params, steps and evaluations as metrics,
- * and at the end the config and the logs as artifacts, with the path of the best checkpoint as a
- * tag.
+ * and at the end config and logs as artifacts and the path of the best checkpoint as a tag.
  *
- * <p>A resumed run continues the same MLflow run, whose id is in {@value #RUN_ID} in the run
- * folder. An unreachable server does not stop training: one note is logged, and up to {@value
- * #MAX_PENDING} metrics are sent when it is back. Only rank 0 logs.
+ * <p>A resumed run continues its MLflow run, whose id is in {@value #RUN_ID} in the run folder. An
+ * unreachable server does not stop training: a warning is logged, and up to {@value #MAX_PENDING}
+ * metrics are sent later. Only rank 0 logs.
  */
 public final class MlflowHook implements Hook {
 
@@ -42,14 +41,13 @@ public final class MlflowHook implements Hook {
      * Settings of the hook.
      *
      * @param uri of the server; the variable {@code MLFLOW_TRACKING_TOKEN} is sent as bearer token
-     * @param experiment the name of the experiment, created if missing
+     * @param experiment name of the experiment, created if missing
      */
     @Part("mlflow")
     public record Config(
             @Default("http://localhost:5000") String uri, @Default("saccade") String experiment)
             implements Hook.Config {
 
-        /** Checks the values. */
         public Config {
             Checks.require(
                     isAddress(uri),
@@ -162,7 +160,7 @@ public final class MlflowHook implements Hook {
         values.forEach(
                 (name, value) -> {
                     if (run.isPresent() && Double.isFinite(value) && metrics.size() < MAX_PENDING) {
-                        // MLflow accepts no other characters.
+                        // // MLflow accepts no other characters.
                         String key = (prefix + name).replaceAll("[^\\w./ -]", "_");
                         long now = System.currentTimeMillis();
                         metrics.add(
@@ -198,7 +196,7 @@ public final class MlflowHook implements Hook {
         }
     }
 
-    /** Sends values until the server is unreachable; values that it refuses are dropped. */
+    /** Sends values until the server is unreachable. Rejected values are dropped. */
     private void send(String kind, List<Map<String, Object>> pending, int perRequest)
             throws IOException {
         while (!pending.isEmpty()) {
@@ -223,7 +221,7 @@ public final class MlflowHook implements Hook {
         run.orElseThrow().log(Printable.format(message, values));
     }
 
-    /** Creates an MLflow run, or continues that of a resumed run. */
+    /** Creates an MLflow run, or continues the one of a resumed run. */
     private void begin(Run started) throws IOException {
         Path file = started.folder().resolve(RUN_ID);
         String before = Files.isRegularFile(file) ? Files.readString(file).strip() : "";
@@ -243,7 +241,7 @@ public final class MlflowHook implements Hook {
     }
 
     private void param(String path, String value) {
-        // MLflow accepts no brackets.
+        // // MLflow accepts no brackets.
         String key = path.replace('[', '.').replace("]", "");
         params.add(Map.of("key", key, "value", Ascii.truncate(value, LONGEST_PARAM, "")));
     }

@@ -19,19 +19,19 @@ import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs tasks at the same time, which may wait for one another. */
+/** A Spark barrier stage, whose tasks run at the same time. */
 final class BarrierStage {
 
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
     private static final int POLL_MILLIS = 200;
 
-    /** Spark formats the number with the digits of the default locale. */
+    /** Spark formats the number with digits of the default locale. */
     private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\p{Nd}+ cancelled.*");
 
-    /** What a stage was lost of, without what Spark says of that before, and stack traces after. */
+    /** Extracts the reason from Spark's message, without prefix and stack traces. */
     private static final Pattern LOSS = Pattern.compile("finished unsuccessfully\\.\\s*(\\S.*)");
 
-    /** What executors say that have none of the libraries of Saccade, or older ones. */
+    /** Errors of executors that lack Saccade's libraries or have older ones. */
     private static final Pattern OTHER_LIBRARIES =
             Pattern.compile(
                     "java\\.lang\\.(NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|"
@@ -42,12 +42,9 @@ final class BarrierStage {
     private final Duration timeout;
 
     /**
-     * Prepares some tasks.
+     * Prepares a stage. Rejects dynamic allocation, which barrier stages do not support.
      *
-     * @param timeout how long to wait for executors that can run them, and for tasks that are to
-     *     end
-     * @throws SaccadeException of kind user, if Spark is to change its executors as it likes, as
-     *     barrier stages cannot bear
+     * @param timeout for executors to start and for tasks to end
      */
     BarrierStage(SparkContext spark, int tasks, Duration timeout) {
         this.spark = JavaSparkContext.fromSparkContext(spark);
@@ -62,11 +59,11 @@ final class BarrierStage {
     }
 
     /**
-     * Returns what each task gives, in their order; nothing if the job was cancelled. No task is at
-     * work any more then, nor after an error, unless it has not ended within the timeout.
+     * Returns the results by rank; empty if the job was cancelled. No task runs afterwards, unless
+     * it did not end within the timeout.
      *
-     * @throws SaccadeException of kind user, if Spark cannot run as many tasks at the same time, or
-     *     lacks libraries for them; of kind io, if it has lost one of them
+     * @throws SaccadeException of kind user, if executors cannot run all tasks at once or lack
+     *     libraries; of kind I/O, if a task was lost
      */
     Optional<List<byte[]>> run(RankTask task) {
         try {
@@ -116,7 +113,7 @@ final class BarrierStage {
         return SaccadeException.io(cause, "Spark has lost a rank: %s", reason);
     }
 
-    /** Executors may still be on their way, or in place of some that were lost; local ones not. */
+    /** Waits for executors that are starting; local mode has none. */
     private void requireSlots() throws InterruptedException {
         if (!(spark.sc().isLocal() ? slots() >= tasks : waitUntil(() -> slots() >= tasks))) {
             throw SaccadeException.user(
@@ -135,7 +132,7 @@ final class BarrierStage {
                         spark.sc().resourceProfileManager().defaultResourceProfile());
     }
 
-    /** Tasks of a stage that has failed go on until they find out. */
+    /** Other tasks of a failed stage keep running until they notice. */
     private void awaitEnd(JavaFutureAction<?> job) throws InterruptedException {
         JavaSparkStatusTracker tracker = spark.statusTracker();
         waitUntil(
@@ -147,7 +144,7 @@ final class BarrierStage {
                                 .allMatch(info -> info == null || info.numActiveTasks() == 0));
     }
 
-    /** Returns whether something comes about within the timeout. */
+    /** Returns whether a condition becomes true within the timeout. */
     private boolean waitUntil(BooleanSupplier sought) throws InterruptedException {
         long end = System.nanoTime() + timeout.toNanos();
         while (!sought.getAsBoolean()) {

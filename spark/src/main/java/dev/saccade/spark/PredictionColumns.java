@@ -29,10 +29,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/**
- * The columns that a model adds to a table of images: predictions, and an {@code error} that is
- * null unless the image cannot be read.
- */
+/** Adds predictions to a table of images, and an {@code error} if the image cannot be read. */
 final class PredictionColumns<M extends TrainedModel<?>> implements Serializable {
 
     /** The image column of Spark's format {@code binaryFile}. */
@@ -55,7 +52,6 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
     private final StructType columns;
     private final Prediction<M> prediction;
 
-    /** Sends the model to the executors. */
     PredictionColumns(
             SparkSession spark,
             SharedModel<M> model,
@@ -67,10 +63,8 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
     }
 
     /**
-     * Returns the table with the columns.
-     *
-     * @param images a column of the encoded bytes of images, or of their files
-     * @throws SaccadeException of kind user, if there is no such column, or one of the new columns
+     * Adds the columns to a table with encoded images or file paths. Rejects a table that has them
+     * already.
      */
     Dataset<Row> addTo(Dataset<Row> table, String images) {
         requireNoColumn(table, TOGETHER);
@@ -108,7 +102,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
                     images, Arrays.toString(table.columns()));
         }
         DataType type = field.get().dataType();
-        // As deterministic functions Spark would call them again for each of the columns.
+        // // Spark would call a deterministic function once per column.
         if (type.equals(DataTypes.StringType)) {
             UDF1<String, Row> predict = path -> predict(() -> source(path));
             return udf(predict, columns).asNondeterministic().apply(column(images));
@@ -123,7 +117,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
                 images, type.simpleString());
     }
 
-    /** Returns the name of an image in messages: its path, if the table has it. */
+    /** Returns the path column, if any, to name images in messages. */
     private static Column name(Dataset<Row> table) {
         return find(table, PATH)
                 .filter(field -> field.dataType().equals(DataTypes.StringType))

@@ -16,12 +16,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * End of a rank. The driver receives it as bytes, which all serializers of Spark know.
+ * Result of a rank, sent as bytes, which all serializers of Spark support.
  *
  * @param outcome null after an error
- * @param error without a cause, whose class the driver may not have; null without an error
- * @param causedByOtherRank whether other ranks caused the error
- * @param notes of the run on this rank
+ * @param error without its cause, whose class the driver may lack; null without an error
+ * @param notes log lines of the run on this rank
  */
 record RankResult(
         Outcome outcome, SaccadeException error, boolean causedByOtherRank, List<String> notes)
@@ -29,12 +28,7 @@ record RankResult(
 
     private static final long serialVersionUID = 1L;
 
-    /**
-     * Returns the outcome of a run.
-     *
-     * @param results of all ranks
-     * @throws SaccadeException the error of the rank that failed first; user errors take precedence
-     */
+    /** Returns the outcome of a run, or throws the first error; user errors take precedence. */
     static Outcome outcome(List<RankResult> results) {
         List<Kind> order = List.of(Kind.USER, Kind.INTERNAL, Kind.IO);
         Optional<RankResult> failed =

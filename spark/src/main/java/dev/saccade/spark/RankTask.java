@@ -25,13 +25,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a task of a barrier stage does: it trains as the rank of the number of its partition. */
+/** A task of a barrier stage that trains as one rank. */
 final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[]>>
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
 
-    /** Which process this is, on which machine. */
+    /** Process id and host name. */
     private static final String HOST = ManagementFactory.getRuntimeMXBean().getName();
 
     private final String config;
@@ -39,13 +39,7 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
     private final boolean resume;
     private final Duration timeout;
 
-    /**
-     * Says what all ranks do.
-     *
-     * @param config travels as text
-     * @param resume whether to go on with the run that is in the folder
-     * @param timeout how long ranks wait for one another
-     */
+    /** Creates the task of all ranks. {@code timeout} applies to communication between ranks. */
     RankTask(RunConfig config, Path folder, boolean resume, Duration timeout) {
         this.config = ConfigWriter.yaml(Configs.unbind(config));
         this.folder = folder.toString();
@@ -54,8 +48,8 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
     }
 
     /**
-     * Returns how the rank has ended, also if by an exception: of a task that throws one Spark
-     * gives up the whole stage at once, while the others may still be at work.
+     * Returns the result of the rank, also after an exception. If a task throws, Spark aborts the
+     * whole stage at once, while other tasks still run.
      */
     @Override
     public Iterator<byte[]> apply(Iterator<Integer> partition) {

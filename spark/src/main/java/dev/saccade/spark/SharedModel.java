@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * A model that is sent as the name of its file, loaded with its first use, and closed once it is
- * unreachable. Spark keeps one copy of a broadcast in each JVM, so all tasks there share one model.
+ * A model that is loaded from a file on first use and closed when unreachable. Spark keeps one copy
+ * of a broadcast per JVM, so all tasks of an executor share the model.
  */
 final class SharedModel<M extends TrainedModel<?>> implements Serializable {
 
@@ -29,7 +29,7 @@ final class SharedModel<M extends TrainedModel<?>> implements Serializable {
         this.file = file.toAbsolutePath().toString();
     }
 
-    /** Returns a result of the model, which stays open meanwhile. */
+    /** Calls a function with the model, which stays open during the call. */
     <T> T use(Function<M, T> function) {
         try {
             return function.apply(model());

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Finds objects in the photographs of a table: a {@link Detector} on every executor.
+ * Detects objects in a table of images, with a {@link Detector} on every executor.
  *
  * <pre>{@code
  * SparkDetector detector = SparkDetector.load(spark, Path.of("best.safetensors"));
@@ -26,14 +26,14 @@ import java.util.List;
  * detector.detect(photos).drop("content").write().parquet("found");
  * }</pre>
  *
- * <p>The table keeps its columns and gets two more. {@code objects} are those of the photograph,
- * best first, as {@link Detector#detect(byte[])} returns them: an array of {@code label}, {@code
- * class_index}, {@code score}, {@code x1}, {@code y1}, {@code x2}, {@code y2} and {@code mask},
- * which is null if the detector tells none, or has {@code height}, {@code width} and, in COCO's
- * compressed form, {@code counts}: {@link Rle#fromString}. {@code error} is null; only a photograph
- * that is missing or no usable image has no objects but an error that says what is wrong with it.
+ * <p>Adds two columns. {@code objects} are the detections by descending score, equal to {@link
+ * Detector#detect(byte[])}: an array of {@code label}, {@code class_index}, {@code score}, {@code
+ * x1}, {@code y1}, {@code x2}, {@code y2} and {@code mask}, which is null for detectors without
+ * masks, or has {@code height}, {@code width} and {@code counts} in COCO's compressed format, see
+ * {@link Rle#fromString}. {@code error} is null, or says why the image cannot be read; then {@code
+ * objects} is null.
  *
- * <p>As always in Spark, nothing is computed before an action, and anew for each one.
+ * <p>As always in Spark, each action computes the predictions again.
  */
 public final class SparkDetector {
 
@@ -64,10 +64,10 @@ public final class SparkDetector {
     }
 
     /**
-     * Returns the detector of a checkpoint, which each executor loads once, from the same path or
-     * from a file of that name that {@link org.apache.spark.SparkContext#addFile} has sent.
+     * Returns the detector of a checkpoint. Each executor loads the same path, or a file of that
+     * name sent by {@link org.apache.spark.SparkContext#addFile}.
      *
-     * @throws SaccadeException if the file cannot be read here or holds no detector
+     * @throws SaccadeException if the file cannot be read here or is not a detector
      */
     public static SparkDetector load(SparkSession spark, Path checkpoint) {
         Detector.load(checkpoint).close();
@@ -76,11 +76,8 @@ public final class SparkDetector {
     }
 
     /**
-     * Returns this detector with another minimum score, which is by default the recommended one of
-     * the checkpoint.
-     *
-     * @param minScore 0 to 1; 0 returns all detections
-     * @throws SaccadeException of kind user, if it is outside 0 to 1
+     * Returns the detector with another minimum score, 0 to 1; the default is recommended by the
+     * checkpoint.
      */
     public SparkDetector withMinScore(double minScore) {
         double score = ScoreThresholds.of(minScore).overall();
@@ -88,25 +85,18 @@ public final class SparkDetector {
                 spark, model, (detector, image) -> rows(detector.detect(image, score)));
     }
 
-    /**
-     * Returns a table that Spark has read in the format {@code binaryFile}, with the columns {@code
-     * objects} and {@code error}.
-     *
-     * @throws SaccadeException of kind user, if it has no column {@code content}, or has {@code
-     *     objects} or {@code error} already
-     */
+    /** Adds the columns to a table in Spark's format {@code binaryFile}. */
     public Dataset<Row> detect(Dataset<Row> images) {
         return detect(images, PredictionColumns.CONTENT);
     }
 
     /**
-     * Returns a table with the columns {@code objects} and {@code error}.
+     * Adds {@code objects} and {@code error} to a table.
      *
-     * @param column where the photographs are: the bytes of their files or, as strings, the paths
-     *     of files that every executor can read. A column {@code path}, if there is one, is what
-     *     errors call bytes
-     * @throws SaccadeException of kind user, if the table has no such column, one of another type,
-     *     or {@code objects} or {@code error} already
+     * @param column encoded images, or file paths that every executor can read. An optional column
+     *     {@code path} names images in errors
+     * @throws SaccadeException of kind user, if the column is missing or has another type, or a new
+     *     column already exists
      */
     public Dataset<Row> detect(Dataset<Row> images, String column) {
         return columns.addTo(images, column);

@@ -14,8 +14,7 @@ import org.apache.spark.sql.types.StructType;
 import java.nio.file.Path;
 
 /**
- * Tells the class of every pixel of the photographs of a table: a {@link Segmenter} on every
- * executor.
+ * Segments a table of images, with a {@link Segmenter} on every executor.
  *
  * <pre>{@code
  * SparkSegmenter segmenter = SparkSegmenter.load(spark, Path.of("best.safetensors"));
@@ -23,13 +22,11 @@ import java.nio.file.Path;
  * segmenter.segment(photos).selectExpr("path", "shares['road']").show();
  * }</pre>
  *
- * <p>The table keeps its columns and gets three more. {@code labels} is a PNG of the size of the
- * photograph, whose numbers are the positions of the classes + 1: as in {@link ClassMap#toPng}.
- * {@code shares} are those of the classes by name, above 0 to 1. {@code error} is null; only a
- * photograph that is missing or no usable image has neither but an error that says what is wrong
- * with it.
+ * <p>Adds three columns. {@code labels} is a PNG of the image size with class indices + 1, see
+ * {@link ClassMap#toPng}. {@code shares} maps class names to their fraction of the pixels, if above
+ * 0. {@code error} is null, or says why the image cannot be read; then the others are null.
  *
- * <p>As always in Spark, nothing is computed before an action, and anew for each one.
+ * <p>As always in Spark, each action computes the predictions again.
  */
 public final class SparkSegmenter {
 
@@ -48,10 +45,10 @@ public final class SparkSegmenter {
     }
 
     /**
-     * Returns the segmenter of a checkpoint, which each executor loads once, from the same path or
-     * from a file of that name that {@link org.apache.spark.SparkContext#addFile} has sent.
+     * Returns the segmenter of a checkpoint. Each executor loads the same path, or a file of that
+     * name sent by {@link org.apache.spark.SparkContext#addFile}.
      *
-     * @throws SaccadeException if the file cannot be read here or holds no segmenter
+     * @throws SaccadeException if the file cannot be read here or is not a segmenter
      */
     public static SparkSegmenter load(SparkSession spark, Path checkpoint) {
         Segmenter.load(checkpoint).close();
@@ -60,25 +57,18 @@ public final class SparkSegmenter {
                 new PredictionColumns<>(spark, model, COLUMNS, SparkSegmenter::labels));
     }
 
-    /**
-     * Returns a table that Spark has read in the format {@code binaryFile}, with the columns {@code
-     * labels}, {@code shares} and {@code error}.
-     *
-     * @throws SaccadeException of kind user, if it has no column {@code content}, or has one of
-     *     those already
-     */
+    /** Adds the columns to a table in Spark's format {@code binaryFile}. */
     public Dataset<Row> segment(Dataset<Row> images) {
         return segment(images, PredictionColumns.CONTENT);
     }
 
     /**
-     * Returns a table with the columns {@code labels}, {@code shares} and {@code error}.
+     * Adds {@code labels}, {@code shares} and {@code error} to a table.
      *
-     * @param column where the photographs are: the bytes of their files or, as strings, the paths
-     *     of files that every executor can read. A column {@code path}, if there is one, is what
-     *     errors call bytes
-     * @throws SaccadeException of kind user, if the table has no such column, one of another type,
-     *     or one of the new ones already
+     * @param column encoded images, or file paths that every executor can read. An optional column
+     *     {@code path} names images in errors
+     * @throws SaccadeException of kind user, if the column is missing or has another type, or a new
+     *     column already exists
      */
     public Dataset<Row> segment(Dataset<Row> images, String column) {
         return columns.addTo(images, column);

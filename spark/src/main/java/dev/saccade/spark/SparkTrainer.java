@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Trains on executors of Apache Spark: a {@link Training} in each task of a barrier stage.
+ * Trains on executors of Apache Spark, with a {@link Training} in each task of a barrier stage.
  *
  * <pre>{@code
  * SparkTrainer.of(RunConfig.load(Path.of("/shared/things.yaml")))
@@ -31,14 +31,13 @@ import java.util.Optional;
  *         .start(spark, Path.of("/shared/runs/things"));
  * }</pre>
  *
- * <p>The folder of the run and the data that the config names lie where the driver and all
- * executors see them under the same paths. Each rank computes on the GPU that Spark has given its
- * task ({@code spark.task.resource.gpu.amount}), else as {@code device} says on the GPU of its
- * number among those of its machine.
+ * <p>Driver and executors need the run folder and the data under the same paths. Each rank uses the
+ * GPU that Spark assigned to its task ({@code spark.task.resource.gpu.amount}); without GPU
+ * resources, {@code device} assigns the GPUs of a machine by local rank.
  *
- * <p>The driver waits, and is results why if it fails; {@code train.log} in the folder tells what
- * goes on. Who cancels the job in Spark interrupts the run after its step. What ranks say to one
- * another is not encrypted, whatever Spark is results.
+ * <p>The driver waits for the end of the run; see {@code train.log} for progress. Cancelling the
+ * Spark job interrupts the run after the current step. Communication between ranks is not
+ * encrypted, whatever Spark's settings.
  */
 public final class SparkTrainer {
 
@@ -59,11 +58,11 @@ public final class SparkTrainer {
     }
 
     /**
-     * Prepares runs of one rank on the data sets that a config names.
+     * Prepares training with one rank. Relative paths start from the working directory of the
+     * driver.
      *
-     * @param config whose relative paths start from the folder that the driver works in
-     * @throws SaccadeException of kind user, if it names no data set to learn from, or the number
-     *     of a GPU, which Spark has to choose
+     * @throws SaccadeException of kind user, if the config has no training set, or selects a GPU by
+     *     number
      */
     public static SparkTrainer of(RunConfig config) {
         config.data().requireTrain();
@@ -86,40 +85,35 @@ public final class SparkTrainer {
         return ConfigWriter.text(path.toAbsolutePath().toString());
     }
 
-    /** Returns the same for some ranks, each of which is a task of the stage. */
+    /** Returns the trainer with another number of ranks, which is the number of tasks. */
     public SparkTrainer ranks(int count) {
         checkArgument(count >= 1, "ranks: expected 1 or more, got %s", count);
         return new SparkTrainer(config, count, maxRestarts, timeout);
     }
 
     /**
-     * Returns the same but that all ranks start again when one has failed or was lost, from the
-     * last checkpoint if there is one. No mistake of the user is tried again.
+     * Returns the trainer with restarts: if a rank fails or is lost, all ranks resume from the last
+     * checkpoint, or start again. User errors are not retried.
      *
-     * @param count how often at most; never by default
+     * @param count maximum number of restarts; 0 by default
      */
     public SparkTrainer maxRestarts(int count) {
         checkArgument(count >= 0, "restarts: expected 0 or more, got %s", count);
         return new SparkTrainer(config, ranks, count, timeout);
     }
 
-    /**
-     * Returns the same with another patience.
-     *
-     * @param duration how long to wait for executors, and ranks for one another; ten minutes by
-     *     default
-     */
+    /** Returns the trainer with another timeout for executors and ranks; 10 minutes by default. */
     public SparkTrainer timeout(Duration duration) {
         checkArgument(duration.toMillis() > 0, "timeout: got %s", duration);
         return new SparkTrainer(config, ranks, maxRestarts, duration);
     }
 
     /**
-     * Trains from the beginning, as {@link Training#start} does.
+     * Trains from the beginning, like {@link Training#start}.
      *
-     * @param folder a folder that is empty or not there, on storage that all share
-     * @throws SaccadeException the error of the rank that is the reason; of kind user, if Spark
-     *     cannot run as many tasks at a time, or changes its executors as it likes
+     * @param folder missing or empty, on shared storage
+     * @throws SaccadeException the error of the rank that failed first; of kind user, if executors
+     *     cannot run all tasks at once, or dynamic allocation is enabled
      */
     public Outcome start(SparkSession spark, Path folder) {
         RunFolder run = new RunFolder(folder.toAbsolutePath());
@@ -134,12 +128,11 @@ public final class SparkTrainer {
     }
 
     /**
-     * Goes on with a run that was interrupted, as {@link Training#resume} does, also one of another
-     * program.
+     * Resumes an interrupted run, like {@link Training#resume}, including runs started without
+     * Spark.
      *
-     * @param folder the folder of the run
-     * @throws SaccadeException as {@link #start} does; if there is nothing to resume from, or if
-     *     the config has changed in a way that would make it another run
+     * @throws SaccadeException as for {@link #start}, if the run has no checkpoint, or if the
+     *     config has changed in a way that affects training
      */
     public Outcome resume(SparkSession spark, Path folder) {
         RunFolder run = new RunFolder(folder.toAbsolutePath());

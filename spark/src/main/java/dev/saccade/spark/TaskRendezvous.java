@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Where the tasks of a barrier stage meet: on the machine of the first, at a port it has found. */
+/** Meeting point of the tasks of a barrier stage: a free port on the host of rank 0. */
 final class TaskRendezvous {
 
     private static final String GPU = "gpu";
@@ -23,7 +23,6 @@ final class TaskRendezvous {
     private final List<String> hosts;
     private final int rank;
 
-    /** Looks at a task and those beside it. */
     TaskRendezvous(BarrierTaskContext context) {
         this.context = context;
         this.hosts =
@@ -34,9 +33,8 @@ final class TaskRendezvous {
     }
 
     /**
-     * Waits for all tasks, and tells this one where they meet.
-     *
-     * @param timeout how long they wait for one another from then on
+     * Waits for all tasks and exchanges the address. {@code timeout} applies to later
+     * communication.
      */
     Rendezvous await(Duration timeout) {
         String free = rank == 0 ? Integer.toString(Rendezvous.freePort()) : "";
@@ -44,7 +42,7 @@ final class TaskRendezvous {
         return new Rendezvous(hosts.get(0), port, rank, hosts.size(), localRank(), timeout);
     }
 
-    /** Returns the GPU that Spark has given the task; else which task of its machine it is. */
+    /** Returns the GPU that Spark assigned to the task, or else its index on the machine. */
     private int localRank() {
         ResourceInformation gpus = context.resourcesJMap().get(GPU);
         if (gpus == null) {

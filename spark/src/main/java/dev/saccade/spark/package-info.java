@@ -1,5 +1,2 @@
-/**
- * Detection and segmentation of the photographs of a table of Apache Spark, and training on its
- * executors.
- */
+/** Predictions for tables of images and training with Apache Spark. */
 package dev.saccade.spark;

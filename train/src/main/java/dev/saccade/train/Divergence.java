@@ -17,8 +17,8 @@ import java.util.TreeMap;
 /**
  * Explains a loss or gradient that is not finite, with the likely cause.
  *
- * @param iteration optimizer steps, including this one
- * @param previousNorms gradient norms of the step before, by parameter
+ * @param iteration number of the step, from 1
+ * @param previousNorms gradient norms of the previous step by parameter name
  */
 record Divergence(
         long iteration,
@@ -28,15 +28,10 @@ record Divergence(
 
     private static final int BLOCKS_SHOWN = 5;
 
-    /** A gradient norm this large shows that training was about to diverge. */
+    /** A larger gradient norm in the previous step means that training had diverged. */
     private static final float EXPLODED = 1e4f;
 
-    /**
-     * Returns the error for losses or gradients that are not finite.
-     *
-     * @param read metrics of the step
-     * @param open the batch whose pixels are still open
-     */
+    /** Returns the error. Only the pixels of {@code open} are still in memory. */
     SaccadeException toException(StepMetrics.StepValues read, Batch open) {
         for (StepMetrics.BatchValues batch : read.batches()) {
             if (!batch.isFinite()) {
@@ -93,7 +88,7 @@ record Divergence(
                         .collect(joining(", "));
     }
 
-    /** Returns the first two parts of a dotted name. */
+    /** Returns the first two components of a dotted parameter name. */
     private static String block(String name) {
         int second = name.indexOf('.', name.indexOf('.') + 1);
         return second < 0 ? name : name.substring(0, second);

@@ -22,7 +22,6 @@ import java.util.Map;
 /** Evaluates the model of a run on the validation set. */
 final class ModelEvaluator<P> implements Validation {
 
-    /** Metrics that rank 0 sends to the other ranks. */
     private record Values(Map<String, Double> values) {}
 
     private final RunConfig config;
@@ -32,14 +31,7 @@ final class ModelEvaluator<P> implements Validation {
     private final Evaluators<P> evaluators;
     private final DatasetInference inference;
 
-    /**
-     * Prepares evaluations.
-     *
-     * @param manager of the model
-     * @param ranks share the images
-     * @throws SaccadeException of kind user, if the classes differ from those of the model, or the
-     *     evaluators lack the monitored metric or cannot evaluate on several ranks
-     */
+    /** Rejects other classes than those of the model, and an unknown monitored metric. */
     ModelEvaluator(
             RunConfig config,
             Model<P> model,

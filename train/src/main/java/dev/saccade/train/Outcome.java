@@ -1,11 +1,10 @@
 package dev.saccade.train;
 
-/** How a run ended, when it ended well. */
+/** How a run ended without an error. */
 public enum Outcome {
-    /** All steps were taken. */
     FINISHED,
-    /** The monitored metric did not rise any more. */
+    /** Early stopping, or a hook stopped the run. */
     STOPPED_EARLY,
-    /** It was asked to stop; it can be resumed. */
+    /** Training was asked to stop; the run can be resumed. */
     INTERRUPTED
 }

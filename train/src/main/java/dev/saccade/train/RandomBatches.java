@@ -1,6 +1,5 @@
 package dev.saccade.train;
 
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.structures.Boxes;
@@ -26,8 +25,7 @@ import java.util.stream.IntStream;
 /**
  * Training batches of random pixels and labels, for benchmarks and memory estimates.
  *
- * @param head determines the kind of labels
- * @param classes number of classes
+ * @param head determines the type of targets
  */
 public record RandomBatches(HeadConfig head, int classes) {
 
@@ -38,10 +36,7 @@ public record RandomBatches(HeadConfig head, int classes) {
     private static final int OBJECTS = 20;
 
     /**
-     * Returns a batch, the same for the same arguments.
-     *
-     * @param size of the network input
-     * @throws SaccadeException of kind user, if the pixels do not fit into memory
+     * Returns a batch; equal arguments give equal batches. Fails if it does not fit into memory.
      */
     public Batch of(int images, Size size) {
         List<Sample> samples = new ArrayList<>();
@@ -73,7 +68,7 @@ public record RandomBatches(HeadConfig head, int classes) {
                 new Normalization(new float[] {128, 128, 128}, new float[] {64, 64, 64}));
     }
 
-    /** Returns objects with masks that fill their boxes. */
+    /** Returns objects whose masks fill their boxes. */
     private Instances objects(int image, Size size) {
         SplittableRandom random = SeededRandom.of(0, image);
         float[] boxes = new float[4 * OBJECTS];

@@ -4,15 +4,13 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.train.checkpoint.RankMessages;
 
 /**
- * Requests of users and hooks, possibly on one rank only.
+ * What users and hooks requested since the last step, possibly on one rank only.
  *
- * @param interrupt the run, to be resumed
- * @param save a checkpoint
- * @param stop the reason to end the run, or null
+ * @param stop reason to end the run, or null
  */
 record RunRequests(boolean interrupt, boolean evaluate, boolean save, String stop) {
 
-    /** Returns the requests of any rank; all ranks call it. */
+    /** Merges the requests of all ranks. All ranks must call it. */
     static RunRequests merged(ProcessGroup ranks, RunRequests own) {
         return RankMessages.allGather(ranks, RunRequests.class, own).stream()
                 .reduce(RunRequests::or)

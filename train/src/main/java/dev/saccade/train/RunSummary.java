@@ -14,10 +14,9 @@ import dev.saccade.train.schedules.RunLength;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Notes about a run for the start of its log. */
+/** Summarizes a run for the first lines of its log. */
 record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSize) {
 
-    /** Returns a line each about steps, device, data and learning rate. */
     List<String> lines(long iteration, RunLength length) {
         List<String> lines = new ArrayList<>();
         checkLength(iteration, length.iterations(), lines);

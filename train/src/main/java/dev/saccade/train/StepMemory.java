@@ -24,22 +24,18 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Explains a training step that ran out of memory: estimates the peak memory of tensors, and what
- * other settings would save.
+ * Explains a training step that ran out of memory: estimates its peak tensor memory and the savings
+ * of other settings.
  *
- * <p>The estimate comes from steps on the CPU with small images: weights, gradients and the state
- * of the optimizer stay the same, activations grow with the pixels of all images.
- *
- * @param classes of the model
- * @param images of a batch
- * @param size of each image
+ * <p>Runs steps with small images on the CPU. Weights, gradients and optimizer state have the same
+ * size there; activations grow with the number of pixels.
  */
 record StepMemory(Device device, int classes, int images, Size size) {
 
-    /** Has memory to spare where that of a GPU ran out. */
+    /** The CPU usually has free memory when a GPU is full. */
     private static final Device PROCESSOR = Device.cpu();
 
-    /** Large enough for activations to outweigh the gradients, which take their place. */
+    /** Large enough for activations to exceed the gradients, which reuse their memory. */
     private static final Size SMALL = new Size(192, 192);
 
     private static final Size LARGE = new Size(288, 288);
@@ -47,7 +43,9 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Batch statistics need more than one image. */
     private static final int IMAGES = 2;
 
-    /** Settings that need less memory but more time or train less; not all models have them. */
+    /**
+     * Settings that need less memory, but more time or train fewer layers; models may lack some.
+     */
     private static final List<String> SETTINGS =
             List.of(
                     "model.backbone.activation_checkpointing=true",
@@ -57,18 +55,10 @@ record StepMemory(Device device, int classes, int images, Size size) {
     /** Smaller savings are within the error of the estimate. */
     private static final double MIN_SAVING = 0.05;
 
-    /**
-     * Memory of the step with another setting.
-     *
-     * @param setting as for {@code --set}, or a description
-     */
+    /** Memory of the step with another setting, given as for {@code --set} or as a description. */
     record Saving(String setting, long bytes) {}
 
-    /**
-     * Memory of the step.
-     *
-     * @param savings of other settings, the best first
-     */
+    /** Estimated memory of the step, and savings of other settings, largest first. */
     record Estimate(long bytes, List<Saving> savings) implements Printable.Lines {
 
         /** Returns a line for each saving. */
@@ -84,7 +74,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
         }
     }
 
-    /** Memory of a step: fixed bytes, and bytes per pixel. */
+    /** Memory of a step: a fixed part and bytes per pixel. */
     private record Growth(long fixed, long perPixel) {
 
         static Growth measure(RunConfig config, int classes) {
@@ -103,18 +93,13 @@ record StepMemory(Device device, int classes, int images, Size size) {
         }
     }
 
-    /** Returns the step of a run that failed on a batch. */
     static StepMemory of(Run run, Batch batch) {
         int classes = run.model() instanceof Model<?> model ? model.classes().size() : 1;
         Device device = run.manager().getDevice();
         return new StepMemory(device, classes, batch.images().size(), batch.size());
     }
 
-    /**
-     * Returns the error for users, with the estimate, if memory of the device ran out.
-     *
-     * @param note called before the steps of the estimate
-     */
+    /** Returns the error for users, if the device ran out of memory and an estimate is possible. */
     Optional<SaccadeException> explain(
             RuntimeException error, RunConfig config, Consumer<String> note) {
         boolean isOfDevice =
@@ -123,7 +108,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
         if (reason.isEmpty()) {
             return Optional.empty();
         }
-        // Read before the estimate, which needs memory itself.
+        // // Read before the estimate, which allocates memory.
         String available = available();
         note.accept("out of memory; estimating the need with small images, which takes a minute");
         try {
@@ -141,7 +126,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                                             reason.get(),
                                             step));
         } catch (RuntimeException | OutOfMemoryError e) {
-            // The general advice has to do.
+            // // Keep the general advice.
             return Optional.empty();
         }
     }
@@ -158,7 +143,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
         return Devices.name(device) + has + held;
     }
 
-    /** Estimates the memory; empty if the memory of tensors is not counted. */
+    /** Estimates the memory; empty if tensor memory is not tracked. */
     Optional<Estimate> estimate(RunConfig config) {
         if (TensorMemory.of(PROCESSOR).isEmpty()) {
             return Optional.empty();
@@ -183,7 +168,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                 Growth other = Growth.measure(config.with(setting), classes);
                 savings.add(new Saving(setting, other.bytes(pixels)));
             } catch (RuntimeException | OutOfMemoryError e) {
-                // Not all models have all settings.
+                // // Not all models have all settings.
             }
         }
         savings.removeIf(saving -> saving.bytes >= (1 - MIN_SAVING) * bytes);

@@ -20,19 +20,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/**
- * Losses, metrics and gradient norms of the batches of a step. They stay on the device until {@link
- * #read}, so that a GPU is waited for once per step.
- */
+/** Losses, metrics and gradient norms of a step, copied to the host once, by {@link #read}. */
 final class StepMetrics {
 
     private record Pending(Batch batch, Set<String> losses, Set<String> metrics, Gradients found) {}
 
-    /**
-     * Metrics of a batch.
-     *
-     * @param norms of the gradients of its scaled loss
-     */
+    /** Values of one batch; {@code norms} are those of its scaled loss. */
     record BatchValues(
             Batch batch, Map<String, Double> losses, Map<String, Double> metrics, Norms norms) {
 
@@ -45,11 +38,7 @@ final class StepMetrics {
         }
     }
 
-    /**
-     * Metrics of a step.
-     *
-     * @param norms of its gradients, of scaled and summed losses
-     */
+    /** Values of a step; {@code norms} are those of the scaled and summed losses. */
     record StepValues(List<BatchValues> batches, Norms norms) {
 
         boolean hasFiniteBatches() {
@@ -61,16 +50,11 @@ final class StepMetrics {
     private final List<Pending> pending = new ArrayList<>();
     private final NDList values = new NDList();
 
-    /**
-     * Starts a step.
-     *
-     * @param manager owns the arrays of the whole step
-     */
     StepMetrics(NDManager manager) {
         this.manager = manager;
     }
 
-    /** Adds the losses of a batch; its gradients follow. */
+    /** Adds the losses of a batch. Call the other {@code add} next. */
     void add(Losses losses) {
         losses.scalars().forEach(scalar -> keep(scalar.stopGradient()));
     }
@@ -95,8 +79,7 @@ final class StepMetrics {
     /**
      * Copies everything to the host.
      *
-     * @param summed whether {@code gradients} are a sum of several batches
-     * @param gradients of the step
+     * @param summed whether {@code gradients} are summed over several batches
      */
     StepValues read(boolean summed, Gradients gradients) {
         if (summed) {

@@ -13,13 +13,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Results of a step that all ranks share, besides gradients.
+ * Results of a step that are shared by all ranks, besides gradients.
  *
- * @param images trained on
- * @param losses of the batches by term, times their images
- * @param metrics of the batches by name, times their images
- * @param withGradient names of the parameters that have a gradient on any rank
- * @param isFinite whether the losses and gradients of every batch are
+ * @param losses loss terms, summed over images
+ * @param metrics metrics, summed over images
+ * @param withGradient names of parameters with a gradient on any rank
  * @param learningRate of rank 0
  */
 record StepTotals(
@@ -30,7 +28,7 @@ record StepTotals(
         boolean isFinite,
         double learningRate) {
 
-    /** Returns the sums over the batches of all ranks. */
+    /** Returns the sums over all batches of all ranks. */
     static StepTotals of(
             List<StepMetrics.BatchValues> batches,
             Set<String> withGradient,
@@ -70,7 +68,7 @@ record StepTotals(
         return sum;
     }
 
-    /** Returns means over the images. */
+    /** Divides by the number of images. */
     Map<String, Double> means(Map<String, Double> sums) {
         return new LinkedHashMap<>(Maps.transformValues(sums, sum -> sum / images));
     }

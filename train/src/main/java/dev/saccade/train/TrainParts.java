@@ -11,7 +11,7 @@ import dev.saccade.train.schedules.StepSchedule;
 
 import java.util.List;
 
-/** The optimizers, schedules and hooks that a config can name. */
+/** Registers the optimizers and schedules of this module. */
 public final class TrainParts implements PartProvider {
 
     @Override

@@ -33,11 +33,11 @@ import java.util.Set;
 import java.util.function.BiFunction;
 
 /**
- * One optimizer step: load, forward, backward, reduce, clip, update.
+ * One optimizer step: load, forward, backward, all-reduce, clip, update.
  *
- * <p>A step over several batches, of one rank or of several, follows the mean over all their
- * images: it equals the step over one large batch. Losses and norms are copied to the host once,
- * before the update. All memory of a step is freed at its end.
+ * <p>With accumulation or several ranks, the loss is the mean over all images, so the step equals a
+ * step on one large batch. Losses and norms are copied to the host once, before the update. The
+ * memory of a step is freed at its end.
  */
 final class TrainStep {
 
@@ -53,11 +53,10 @@ final class TrainStep {
     /**
      * Result of one optimizer step.
      *
-     * @param losses means over the images of all ranks
+     * @param losses loss terms, means over the images of all ranks
      * @param metrics means over the images of all ranks
      * @param gradientNorm before clipping
-     * @param images of all ranks
-     * @param scaler for the next step
+     * @param images number of images of all ranks
      */
     record Result(
             Map<String, Double> losses,
@@ -69,10 +68,7 @@ final class TrainStep {
     /**
      * Prepares steps.
      *
-     * @param model computes the losses of a batch; the manager owns all arrays that it creates
-     * @param ema averages that follow the weights
-     * @param config sets precision, accumulation, clipping and seed
-     * @param ranks take the step together
+     * @param model computes the losses of a batch; the given manager owns its arrays
      */
     TrainStep(
             BiFunction<Batch, NDManager, Losses> model,
@@ -89,9 +85,8 @@ final class TrainStep {
     }
 
     /**
-     * Takes a step. In float16, a step whose gradients overflow changes nothing but the scale.
-     *
-     * @param batches of this rank; at least one rank has one
+     * Runs a step; at least one rank needs a batch. A step that overflows float16 only changes the
+     * scale.
      */
     Result run(Iterator<Batch> batches, RunState state, int epoch, double learningRate) {
         double lossScale = isScaled() ? state.scaler().scale() : 1;
@@ -153,7 +148,7 @@ final class TrainStep {
         return config.accumulation() * ranks.worldSize() > 1;
     }
 
-    /** Loads a batch, which stays open until the next or the end of the step. */
+    /** Loads a batch; it stays open until the next batch or the end of the step. */
     private Batch load(Iterator<Batch> batches) {
         unload();
         batch = Optional.of(batches.next());
@@ -165,12 +160,12 @@ final class TrainStep {
         batch = Optional.empty();
     }
 
-    /** Returns the batch of a step that failed. */
+    /** Returns the batch that was being processed when the step failed. */
     Optional<Batch> failedBatch() {
         return batch;
     }
 
-    /** Runs the model, each layer of which samples by seed, epoch and image. */
+    /** Runs the model; its random layers are seeded by run, epoch and image. */
     private Losses forward(Batch input, int epoch, NDManager scratch) {
         return SampleRandom.call(
                 config.seed(),
@@ -183,7 +178,7 @@ final class TrainStep {
                                 () -> model.apply(input, scratch)));
     }
 
-    /** Returns the image ids, replaced where an image is repeated. */
+    /** Returns the image ids; repeated images of a batch get new ids. */
     static long[] distinct(List<ImageInfo> images) {
         Map<Long, Integer> times = new HashMap<>();
         long[] ids = new long[images.size()];
@@ -195,14 +190,14 @@ final class TrainStep {
         return ids;
     }
 
-    /** Returns the scaled sum of the losses, and frees them: they hold the graph. */
+    /** Returns the scaled sum of the losses. Closes the losses, which hold the graph. */
     private static NDArray total(Losses losses, float factor, NDManager scratch) {
         NDArray total = Scope.array(() -> losses.total().mul(Tensors.of(scratch, factor)));
         losses.scalars().forEach(NDArray::close);
         return total;
     }
 
-    /** Explains it in the rank of the batch; the others fail when that rank ends. */
+    /** Explains the error on the rank of the batch; other ranks fail when that rank ends. */
     private RuntimeException divergence(StepMetrics.StepValues read, StepTotals all, long step) {
         boolean isOnOtherRank = read.hasFiniteBatches() && !all.isFinite();
         if (isOnOtherRank || read.batches().isEmpty()) {

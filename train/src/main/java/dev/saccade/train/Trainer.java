@@ -36,11 +36,10 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * The training loop: steps, evaluations and checkpoints until a run is over, with hooks around
- * them.
+ * The training loop: steps, evaluations, checkpoints and hooks.
  *
- * <p>The next batch, its augmentation and its learning rate are functions of the number of steps
- * taken, so a resumed run continues as if it had never stopped; on CPUs bit by bit.
+ * <p>Next batch, augmentation and learning rate are functions of the step count, so a resumed run
+ * continues as if it had not stopped; on CPUs bit for bit.
  */
 public final class Trainer implements Run {
 
@@ -66,11 +65,8 @@ public final class Trainer implements Run {
     /**
      * Prepares a run.
      *
-     * @param state the start, or the result of {@link RunCheckpoints#resume}
-     * @param validation evaluates the model, if there is a validation set
-     * @param logs are called after all other hooks
-     * @param interrupted whether to end the run, polled after each step and during evaluations; it
-     *     can be resumed then
+     * @param logs called after all other hooks
+     * @param interrupted whether to end the run; polled after each step and during evaluations
      */
     public Trainer(
             RunConfig config,
@@ -95,13 +91,7 @@ public final class Trainer implements Run {
         length = config.length(loader.batchesPerEpoch(), ranks.worldSize());
     }
 
-    /**
-     * Runs to the end, or until it is stopped or interrupted; the last state is saved in any case.
-     *
-     * @param notes are logged first
-     * @throws SaccadeException if a loss is not finite, memory runs out, a file cannot be read or
-     *     written, or a hook fails
-     */
+    /** Trains until the run ends, is stopped or is interrupted, and saves the last state. */
     public Outcome train(List<String> notes) {
         try {
             learningRate = scheduledLearningRate();
@@ -110,7 +100,7 @@ public final class Trainer implements Run {
             notes.forEach(this::log);
             stopIfStale();
             hooks.each("beforeTrain", hook -> hook.beforeTrain(this));
-            // A state that cannot be saved fails before the first step.
+            // // Fails before the first step if a hook cannot save its state.
             hooks.state();
             Outcome outcome = runEpochs();
             if (outcome == Outcome.INTERRUPTED) {
@@ -132,7 +122,7 @@ public final class Trainer implements Run {
         if (memory.isPresent() || part.isEmpty()) {
             return memory.map(RuntimeException.class::cast).orElse(error);
         }
-        // Users see one line; the author of the component finds the stack trace in the log.
+        // // Show users one line; log the stack trace for the component's author.
         Hooks receivers = ranks.rank() == 0 ? logs : hooks;
         String trace = Throwables.getStackTraceAsString(part.get());
         receivers.each("onLog", hook -> hook.onLog(trace));
@@ -282,7 +272,7 @@ public final class Trainer implements Run {
         return all.interrupt();
     }
 
-    /** Evaluates and keeps the best weights; returns false if interrupted, to be repeated. */
+    /** Evaluates and saves the best weights; returns false if interrupted. */
     private boolean evaluate() {
         hooks.each("beforeEvaluation", hook -> hook.beforeEvaluation(this));
         Optional<Evaluation> result =

@@ -51,15 +51,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Trains a model from a config to a folder with logs and checkpoints.
+ * Trains the model of a config; writes logs and checkpoints to a folder.
  *
  * <pre>{@code
  * Training training = Training.of(RunConfig.load(file));
  * training.start(Path.of("runs/cells"));
  * }</pre>
  *
- * <p>Only one run at a time; others may follow, even after one that failed. {@link #stop} may be
- * called from any thread.
+ * <p>Runs must not overlap. {@link #stop} may be called from any thread.
  */
 public final class Training {
 
@@ -83,11 +82,7 @@ public final class Training {
         return new Training(config, byRole.buildOrThrow(), ProcessGroup.alone());
     }
 
-    /**
-     * Prepares runs on the data sets of a config.
-     *
-     * @throws SaccadeException of kind user, if the config has no training set
-     */
+    /** Prepares training on the data sets of a config. */
     public static Training of(RunConfig config) {
         DataConfig data = config.data();
         return alone(
@@ -97,19 +92,16 @@ public final class Training {
     }
 
     /**
-     * Prepares runs on a data set of the program, without evaluation.
-     *
-     * @param config whose data sets are ignored
+     * Prepares training on a data set of the caller, without evaluation. Ignores those of the
+     * config.
      */
     public static Training of(RunConfig config, Dataset train) {
         return alone(config.withoutDatasets(), DataSource.of(train), Optional.empty());
     }
 
     /**
-     * Prepares runs on data sets of the program.
-     *
-     * @param config whose data sets are ignored
-     * @param val the validation set, with the same classes
+     * Prepares training on data sets of the caller, with the same classes. Ignores those of the
+     * config.
      */
     public static Training of(RunConfig config, Dataset train, Dataset val) {
         return alone(
@@ -117,27 +109,26 @@ public final class Training {
     }
 
     /**
-     * Returns the same training as one of several ranks, each of which trains in this way: together
-     * they take the steps of one process with proportionally more accumulation. Only rank 0 checks
-     * the data and writes the folder of the run. A rank that fails notifies the others.
+     * Returns this training as one of several ranks, which together run the steps of one process
+     * with proportionally more accumulation. Only rank 0 checks the data and writes to the run
+     * folder.
      */
     public Training on(ProcessGroup group) {
         return new Training(config, sources, group);
     }
 
-    /** Returns the config of the run. */
     public RunConfig config() {
         return config;
     }
 
     /**
-     * Returns statistics and faults of the data sets. Runs start with this check, reading headers
-     * only, unless it was called before.
+     * Checks the data sets. Runs start with this check, reading image headers only, unless it was
+     * called before.
      *
-     * @param decode whether to decode the images, which finds damage behind the header
+     * @param decode whether to decode the images, which also finds damaged pixel data
      * @param onImage called after each image, to show progress
-     * @throws SaccadeException of kind user, if there is no folder {@code data.root}, or if the
-     *     components of the model do not fit together
+     * @throws SaccadeException of kind user, if {@code data.root} is missing, or the components of
+     *     the model do not fit together
      */
     public DataReports check(boolean decode, Runnable onImage) {
         classes().ifPresent(config.model()::build);
@@ -152,7 +143,7 @@ public final class Training {
         return found;
     }
 
-    /** Returns the classes, if the labels can be read; {@link #check} reports their faults. */
+    /** Returns the classes if the labels are readable; {@link #check} reports errors. */
     private Optional<List<String>> classes() {
         List<String> known =
                 config.data().train().map(Dataset.Config::knownClasses).orElse(List.of());
@@ -167,37 +158,30 @@ public final class Training {
     /**
      * Trains from the beginning.
      *
-     * @param folder an empty or missing folder
-     * @param hooks act in the run besides those of the config; closed at its end
+     * @param folder empty or missing
+     * @param hooks called after those of the config; closed at the end
      * @throws SaccadeException if config, data or folder cannot be used, another training uses the
      *     folder, the loss diverges, memory runs out, or a hook fails
-     * @throws IllegalStateException if a run is under way
+     * @throws IllegalStateException if this training is already running
      */
     public Outcome start(Path folder, Hook... hooks) {
         return run(new RunFolder(folder), hooks, false);
     }
 
     /**
-     * Resumes an interrupted run as if it had not been interrupted. The config of this training is
-     * that of the run, see {@link #config(Path)}; epochs may be higher, and settings that training
-     * does not depend on may differ.
+     * Resumes an interrupted run. Load its config with {@link #config(Path)}; epochs may be
+     * increased, and settings that do not affect training may be changed.
      *
-     * @param folder the folder of the run
-     * @param hooks act in the run besides those of the config; closed at its end
-     * @throws SaccadeException if there is nothing to resume from, if another training uses the
-     *     folder, or if config, data set or hooks are those of another run
-     * @throws IllegalStateException if a run is under way
+     * @param hooks called after those of the config; closed at the end
+     * @throws SaccadeException if the run has no checkpoint, another training uses the folder, or
+     *     config, data set or hooks differ from those of the run
+     * @throws IllegalStateException if this training is already running
      */
     public Outcome resume(Path folder, Hook... hooks) {
         return run(new RunFolder(folder), hooks, true);
     }
 
-    /**
-     * Fails if {@link #resume} would refuse the config of this training.
-     *
-     * @param folder the folder of the run
-     * @throws SaccadeException of kind user, if there is no run or the config is another one
-     */
+    /** Rejects a run that {@link #resume} would reject. */
     public void requireResumable(Path folder) {
         ConfigChange.require(config(folder), config);
     }
@@ -217,19 +201,12 @@ public final class Training {
         return ranks.rank() == 0;
     }
 
-    /**
-     * Asks the current run to end after the current step, or after its first; it can be resumed
-     * then. Returns at once, and does nothing if no run is under way.
-     */
+    /** Stops after the current step; the run can be resumed. Does nothing if no run is active. */
     public void stop() {
         stopRequested.set(true);
     }
 
-    /**
-     * Returns the config of a run.
-     *
-     * @param folder the folder of the run
-     */
+    /** Loads the config of a run. */
     public static RunConfig config(Path folder) {
         RunFolder run = new RunFolder(folder);
         run.requireRun();
@@ -244,7 +221,7 @@ public final class Training {
             Supplier<Outcome> run =
                     () -> OutOfMemory.TRAINING.call(() -> run(folder, given, resume));
             Outcome outcome = ProcessGroup.with(ranks, run);
-            // The last write of rank 0 may fail.
+            // // Rank 0 may fail in its last write.
             ranks.barrier();
             return outcome;
         } catch (RuntimeException | Error e) {
@@ -255,7 +232,6 @@ public final class Training {
         }
     }
 
-    /** Model and data of a run. */
     private record Parts(
             NDManager manager,
             Model<?> model,
@@ -264,7 +240,7 @@ public final class Training {
             Optional<Validation> validation,
             List<String> notes) {}
 
-    /** Checks folder and data, builds the model, and trains it. */
+    /** Checks folder and data, and builds the model. */
     private Outcome run(RunFolder folder, Hooks given, boolean resume) {
         boolean isNew = isFirst() && !resume;
         List<String> changes = List.of();
@@ -306,7 +282,7 @@ public final class Training {
         }
     }
 
-    /** Builds everything else, and trains. */
+    /** Builds everything else and trains. */
     private Outcome train(Parts parts, RunFolder folder, Hooks given, boolean resume) {
         Model<?> model = parts.model;
         DataConfig data = config.data();

@@ -4,7 +4,6 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.Libtorch;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.memory.TensorMemory;
 import dev.saccade.core.structures.Size;
@@ -18,10 +17,7 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 
-/**
- * Steps of a {@link Training} on random batches, which barely change the model: they show the time
- * and memory that steps of the run need.
- */
+/** Training steps on random batches, to measure time and memory. The learning rate is almost 0. */
 public final class TrialRun implements AutoCloseable {
 
     private static final double NO_STEP = 1e-6;
@@ -35,22 +31,12 @@ public final class TrialRun implements AutoCloseable {
     private final ProcessGroup ranks;
     private RunState state = RunState.START;
 
-    /**
-     * Prepares steps.
-     *
-     * @param config whose data sets and device are ignored
-     * @param classes number of classes
-     */
+    /** Prepares steps. Data sets and device of the config are ignored. */
     public TrialRun(RunConfig config, int classes, Device device) {
         this(config, classes, device, ProcessGroup.alone());
     }
 
-    /**
-     * Prepares steps of one of several ranks, which take them together.
-     *
-     * @param config whose data sets and device are ignored
-     * @param classes number of classes
-     */
+    /** Prepares steps of one of several ranks. Data sets and device of the config are ignored. */
     public TrialRun(RunConfig config, int classes, Device device, ProcessGroup ranks) {
         this.device = device;
         this.ranks = ranks;
@@ -71,12 +57,7 @@ public final class TrialRun implements AutoCloseable {
                         ranks);
     }
 
-    /**
-     * Takes a step.
-     *
-     * @param size of the network input
-     * @throws SaccadeException of kind user, if the pixels do not fit into memory
-     */
+    /** Runs a step. Fails if the pixels do not fit into memory. */
     public void step(int images, Size size) {
         Iterator<Batch> one = List.of(batches.of(images, size)).iterator();
         TrainStep.Result result = ProcessGroup.with(ranks, () -> step.run(one, state, 0, NO_STEP));
@@ -84,8 +65,7 @@ public final class TrialRun implements AutoCloseable {
     }
 
     /**
-     * Returns the peak memory of tensors during a step in bytes, with model and optimizer but
-     * without earlier tensors; 0 if it is not counted.
+     * Returns the peak tensor memory of a step, including the model, in bytes; 0 if not tracked.
      */
     public long peakBytes(int images, Size size) {
         TensorMemory.resetPeak(device);

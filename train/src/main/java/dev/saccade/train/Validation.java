@@ -3,16 +3,16 @@ package dev.saccade.train;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.EvaluationInterrupted;
 
-/** Measures the model of a run; it is in inference mode then, and no gradients are recorded. */
+/** Evaluates the model of a run. It is called in inference mode, without gradients. */
 @FunctionalInterface
 public interface Validation {
 
     /**
-     * Measures.
+     * Runs the evaluation.
      *
-     * @param progress to be called now and then; throws {@link EvaluationInterrupted} when the run
-     *     is asked to stop, which must be let through
-     * @return the same on all ranks; the monitored metric is among its values
+     * @param progress call it regularly; it throws {@link EvaluationInterrupted} if the run is
+     *     asked to stop, which must not be caught
+     * @return metrics, including the monitored one; the same on all ranks
      */
     Evaluation run(Runnable progress);
 }

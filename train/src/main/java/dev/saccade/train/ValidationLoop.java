@@ -15,12 +15,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
-/** Evaluates the averages of the weights, or the weights, in inference mode. */
+/** Evaluates in inference mode, with the EMA weights if the run has them. */
 final class ValidationLoop {
 
     private ValidationLoop() {}
 
-    /** Returns nothing if interrupted. */
+    /** Returns empty if interrupted. */
     static Optional<Evaluation> run(
             Validation validation,
             Checkpointables content,
@@ -45,7 +45,7 @@ final class ValidationLoop {
         }
     }
 
-    /** Copies running statistics from rank 0 to all ranks, as PyTorch does. */
+    /** Broadcasts running statistics from rank 0, like PyTorch. */
     private static void broadcastBuffers(Module model, ProcessGroup ranks) {
         List<NDArray> buffers =
                 model.namedParameters().values().stream()

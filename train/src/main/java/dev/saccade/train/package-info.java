@@ -1,2 +1,2 @@
-/** The training loop and what hangs on it. */
+/** The training loop. */
 package dev.saccade.train;

@@ -12,7 +12,7 @@ import dev.saccade.export.Graph.Argument;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Operators of detectors: the best elements, non-maximum suppression, and pooling of regions. */
+/** Operators of detectors: top-k, NMS and RoI align. */
 final class DetectionOperators {
 
     static final ImmutableMap<String, Operator.ListConverter> CONVERTERS =
@@ -38,9 +38,8 @@ final class DetectionOperators {
     }
 
     /**
-     * All boxes are of one class, but those of different groups lie apart, as in {@link
-     * dev.saccade.core.ops.vision.Nms}. What ONNX selects is a list over all images, which is laid
-     * out in so many places for each.
+     * Boxes of different groups are shifted apart, as in {@link dev.saccade.core.ops.vision.Nms}.
+     * ONNX returns one list for all images, which is split by image.
      */
     private static List<String> nms(Operator op) {
         List<Long> sizes = op.node().value(1).sizes();
@@ -70,7 +69,7 @@ final class DetectionOperators {
         return perImage(op, found);
     }
 
-    /** {@code [1, R * C, 1]}: the group of each pair of a box and a class. */
+    /** {@code [1, R * C, 1]}: group of each pair of box and class. */
     private static String groups(Operator op, long classes) {
         String first = op.unsqueeze(op.add("Mul", op.tensor(2), op.index(classes)), 1);
         String all = op.add("Add", first, op.ints(LongStream.range(0, classes).toArray()));
@@ -78,8 +77,8 @@ final class DetectionOperators {
     }
 
     /**
-     * Returns the positions {@code [N, most]} and counts {@code [N]} of rows of image, class and
-     * position, image after image.
+     * Splits sorted (image, class, position) rows into positions {@code [N, most]}, counts {@code
+     * [N]}.
      */
     private static List<String> perImage(Operator op, String rows) {
         String images = op.size(op.tensor(1), 0, 1);
@@ -100,7 +99,7 @@ final class DetectionOperators {
         return List.of(op.add("ScatterND", none, indices, position), counts);
     }
 
-    /** Each region is pooled from its level, and the results of all levels go to their rows. */
+    /** Pools the regions of each level and scatters the results to their rows. */
     private static String roiAlign(Operator op) {
         List<String> maps = op.tensors(0);
         List<Argument> scales = op.items(3);
@@ -122,7 +121,7 @@ final class DetectionOperators {
             String part =
                     op.add(
                             "RoiAlign",
-                            // Of coordinates, too, which 16 bits are too few for.
+                            // // 16 bits are not enough for coordinates.
                             List.of(op.cast(maps.get(l), type, DataType.FLOAT), boxes, image),
                             attribute("output_height", size.get(0)),
                             attribute("output_width", size.get(1)),

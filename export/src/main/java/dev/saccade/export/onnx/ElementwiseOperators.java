@@ -11,7 +11,7 @@ import dev.saccade.export.Graph.Argument;
 /** Element-wise operators. */
 final class ElementwiseOperators {
 
-    /** Operators that ONNX has with the same tensors. */
+    /** Operators with the same inputs in ONNX. */
     private static final ImmutableMap<String, String> SAME =
             ImmutableMap.<String, String>builder()
                     .put("aten::neg", "Neg")
@@ -78,12 +78,12 @@ final class ElementwiseOperators {
         return op.add(type, op.tensor(0, op.type()), value(op, 1));
     }
 
-    /** Returns an operand, a tensor or a number, in the type of the result. */
+    /** Returns a tensor or number in the type of the result. */
     private static String value(Operator op, int place) {
         return op.optional(place).isPresent() ? op.tensor(place, op.type()) : op.scalar(place);
     }
 
-    /** Writes a sum or difference; numbers have {@code alpha} by position, tensors by name. */
+    /** Writes a sum or difference; {@code alpha} is positional for numbers, named for tensors. */
     private static String sum(Operator op, String type) {
         ImmutableList<Argument> given = op.node().arguments();
         Argument factor = given.size() > 2 ? given.get(2) : op.node().keywords().get("alpha");
@@ -103,8 +103,7 @@ final class ElementwiseOperators {
     }
 
     /**
-     * {@code 1 / (1 + e^-x)}, since ONNX Runtime's own is 0 from -18 on: scores would be alike that
-     * are not, and come in another order.
+     * {@code 1 / (1 + e^-x)}: ONNX Runtime's sigmoid is 0 below -18, which reorders small scores.
      */
     private static String sigmoid(Operator op) {
         String inverse = op.add("Exp", op.add("Neg", op.tensor(0, DataType.FLOAT)));
@@ -134,7 +133,7 @@ final class ElementwiseOperators {
         return isBounded ? op.add("Min", x, op.scalar(2)) : x;
     }
 
-    /** {@code log(e^a + e^b)}, the greater one taken out. */
+    /** {@code log(e^a + e^b)} without overflow. */
     private static String logaddexp(Operator op) {
         String a = op.tensor(0);
         String b = op.tensor(1);
@@ -155,7 +154,7 @@ final class ElementwiseOperators {
 
     private static String floorDivide(Operator op) {
         String quotient = op.add("Div", op.tensor(0, op.type()), value(op, 1));
-        // Of whole numbers that are not negative, as positions are, it is the same.
+        // // Integers here are not negative, so truncation is floor.
         return op.type() == DataType.FLOAT ? op.add("Floor", quotient) : quotient;
     }
 

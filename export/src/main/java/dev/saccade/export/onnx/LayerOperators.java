@@ -35,7 +35,7 @@ final class LayerOperators {
 
     private LayerOperators() {}
 
-    /** Both edges of an axis have the same padding. */
+    /** Pads both ends of each axis equally. */
     private static AttributeProto pads(List<Long> padding) {
         List<Long> both = new ArrayList<>(padding);
         both.addAll(padding);
@@ -95,7 +95,7 @@ final class LayerOperators {
     }
 
     private static String layerNorm(Operator op) {
-        // libtorch takes 16 bits beside weights of 32.
+        // // libtorch supports 16-bit input with 32-bit weights.
         List<String> inputs = new ArrayList<>(List.of(op.tensors()));
         inputs.set(0, op.tensor(0, DataType.FLOAT));
         String normal =
@@ -107,7 +107,7 @@ final class LayerOperators {
         return op.cast(normal, DataType.FLOAT, op.type());
     }
 
-    /** Groups are the channels of an instance normalization, which has no weights of its own. */
+    /** Instance normalization over groups, then scale and shift per channel. */
     private static String groupNorm(Operator op) {
         long groups = op.integer(1);
         String shape = op.size(op.tensor(0), 0, op.axes(0));
@@ -139,10 +139,7 @@ final class LayerOperators {
                         : attribute("count_include_pad", op.flag(5)));
     }
 
-    /**
-     * Means over parts of a map, as products with a matrix for each axis: ONNX has them for parts
-     * of one size alone.
-     */
+    /** Adaptive average pooling as matrix products, since ONNX requires cells of equal size. */
     private static String adaptivePool(Operator op) {
         List<Long> output = op.integers(1);
         if (output.equals(List.of(1L, 1L))) {
@@ -152,9 +149,7 @@ final class LayerOperators {
         return op.add("MatMul", rows, op.swapAxes(means(op, 3, output.get(1)), 2, 0, 1));
     }
 
-    /**
-     * {@code [parts, size]}: part i is from floor(i size / parts) to ceil((i + 1) size / parts).
-     */
+    /** {@code [parts, size]}; part i is floor(i size / parts) to ceil((i + 1) size / parts). */
     private static String means(Operator op, int axis, long parts) {
         String size = op.size(op.tensor(0), axis, axis + 1);
         String cells = op.range(op.squeezed(size));

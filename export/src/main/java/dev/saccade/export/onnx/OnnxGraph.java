@@ -22,7 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A graph of ONNX that grows operator by operator; values are known by their names. */
+/** Builder of an ONNX graph. Values are identified by name. */
 final class OnnxGraph {
 
     private static final int AXES_ARE_INPUT = 18;
@@ -37,10 +37,7 @@ final class OnnxGraph {
         this.opset = opset;
     }
 
-    /**
-     * Adds an operator that makes one element of those along some axes; before version 18 they are
-     * an attribute, and an input then.
-     */
+    /** Adds a reduction over axes: an attribute before opset 18, an input since then. */
     String reduce(String operator, String tensor, List<Long> axes, boolean keepsAxes) {
         AttributeProto keeps = attribute("keepdims", keepsAxes);
         if (opset < AXES_ARE_INPUT) {
@@ -49,17 +46,17 @@ final class OnnxGraph {
         return add(operator, List.of(tensor, integers(Longs.toArray(axes))), keeps);
     }
 
-    /** Adds an operator of one result, and returns its name. */
+    /** Adds an operator with one result and returns its name. */
     String add(String operator, List<String> inputs, AttributeProto... attributes) {
         return add(operator, inputs, 1, attributes).get(0);
     }
 
-    /** Adds an operator of one result and no attribute, and returns its name. */
+    /** Adds an operator with one result and no attributes and returns its name. */
     String add(String operator, String... inputs) {
         return add(operator, List.of(inputs));
     }
 
-    /** Adds an operator, and returns the names of its results. */
+    /** Adds an operator and returns the names of its results. */
     List<String> add(
             String operator, List<String> inputs, int results, AttributeProto... attributes) {
         NodeProto.Builder node =
@@ -75,7 +72,7 @@ final class OnnxGraph {
         return List.copyOf(node.getOutputList());
     }
 
-    /** Gives a value another name, by which it leaves the graph. */
+    /** Names an output of the graph. */
     void name(String value, String name) {
         graph.addNode(
                 NodeProto.newBuilder()
@@ -85,7 +82,6 @@ final class OnnxGraph {
                         .addOutput(name));
     }
 
-    /** Adds a weight. */
     String weight(String name, Tensor tensor) {
         DataType type = OnnxTypes.of(tensor.type().torchName());
         add(name, type, ByteString.copyFrom(tensor.data()), tensor.shape());
@@ -101,7 +97,7 @@ final class OnnxGraph {
                         .addAllDims(Longs.asList(shape.getShape())));
     }
 
-    /** Returns a list of whole numbers, {@code [N]} int64. */
+    /** Returns a constant {@code [N]} int64. */
     String integers(long... values) {
         ByteBuffer bytes =
                 ByteBuffer.allocate(values.length * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -109,7 +105,7 @@ final class OnnxGraph {
         return constant(DataType.INT64, bytes, new Shape(values.length));
     }
 
-    /** Returns a number, {@code []} of the type. */
+    /** Returns a constant {@code []} of a type. */
     String scalar(Number value, DataType type) {
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         switch (type) {
@@ -127,7 +123,7 @@ final class OnnxGraph {
         return constant(type, bytes.limit(bytes.position()).rewind(), new Shape());
     }
 
-    /** Adds a constant once. */
+    /** Adds a constant, or reuses an equal one. */
     private String constant(DataType type, ByteBuffer bytes, Shape shape) {
         ByteString content = ByteString.copyFrom(bytes);
         String name = "number." + constants.size();

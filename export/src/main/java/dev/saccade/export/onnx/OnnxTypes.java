@@ -11,7 +11,7 @@ import dev.saccade.export.Graph.Value;
 /** Element types of ONNX. */
 final class OnnxTypes {
 
-    /** ONNX's types by libtorch's names; two types are compared in the later one. */
+    /** ONNX's types by libtorch's names, in the order of type promotion. */
     private static final ImmutableMap<String, DataType> TYPES =
             ImmutableMap.of(
                     "Bool", DataType.BOOL,
@@ -29,7 +29,6 @@ final class OnnxTypes {
         return of(value.type());
     }
 
-    /** Returns the type for libtorch's name. */
     static DataType of(String name) {
         DataType type = TYPES.get(name);
         if (type == null) {

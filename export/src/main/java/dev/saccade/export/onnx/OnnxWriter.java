@@ -26,12 +26,12 @@ import java.util.Map;
 public final class OnnxWriter {
 
     /**
-     * Supported operator sets: 17 is the first with layer normalization, 21 the last that ONNX
-     * Runtime implements completely.
+     * Supported opsets: 17 is the first with layer normalization, 21 the last that ONNX Runtime
+     * implements completely.
      */
     public static final Range<Integer> OPSETS = Range.closed(17, 21);
 
-    /** File version that all supported operator sets allow. */
+    /** File version that all supported opsets allow. */
     private static final int IR_VERSION = 8;
 
     private static final ImmutableMap<String, Operator.ListConverter> CONVERTERS =
@@ -58,11 +58,7 @@ public final class OnnxWriter {
         return Maps.transformValues(converters, one -> op -> List.of(one.convert(op)));
     }
 
-    /**
-     * Rejects a graph with operators that cannot be written.
-     *
-     * @throws dev.saccade.core.SaccadeException of kind user that lists them
-     */
+    /** Rejects a graph with unsupported operators, and lists them. */
     public static void require(Graph graph) {
         Problems problems = new Problems();
         graph.nodes().stream()
@@ -74,14 +70,7 @@ public final class OnnxWriter {
         problems.throwIfAny("ONNX has no operators for what the model computes; take TorchScript");
     }
 
-    /**
-     * Returns a model.
-     *
-     * @param inputs names of the inputs
-     * @param outputs names of the outputs
-     * @param opset one of {@link #OPSETS}
-     * @throws dev.saccade.core.SaccadeException of kind user that lists unsupported operators
-     */
+    /** Converts a graph. The opset must be one of {@link #OPSETS}. */
     public static ModelProto write(
             Graph graph, List<String> inputs, List<String> outputs, int opset) {
         require(graph);
@@ -133,7 +122,7 @@ public final class OnnxWriter {
         return names.get(value);
     }
 
-    /** Returns the number of tensors of a list, which only the operator that unpacks it has. */
+    /** Returns the length of a list of tensors, which only the unpacking operator knows. */
     int parts(Value list) {
         return source.nodes().stream()
                 .filter(node -> node.inputs().anyMatch(list::equals))

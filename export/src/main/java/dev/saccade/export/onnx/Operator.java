@@ -16,15 +16,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.LongStream;
 
-/** An operator of libtorch that is written as operators of ONNX. */
+/** A libtorch operator that is converted to ONNX operators. */
 record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
 
-    /** Writes an operator and returns the name of its result. */
+    /** Converts an operator and returns the name of its result. */
     interface Converter {
         String convert(Operator operator);
     }
 
-    /** Writes an operator and returns the names of its results, or of the tensors of a list. */
+    /** Converts an operator and returns the names of its results, or of the tensors of a list. */
     interface ListConverter {
         List<String> convert(Operator operator);
     }
@@ -37,22 +37,22 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return graph.add(type, inputs, attributes);
     }
 
-    /** Returns a constant list, {@code [N]} int64. */
+    /** Returns a constant {@code [N]} int64. */
     String ints(long... values) {
         return graph.integers(values);
     }
 
-    /** Returns a constant, {@code []} of a type. */
+    /** Returns a constant {@code []} of a type. */
     String scalarOf(Number value, DataType of) {
         return graph.scalar(value, of);
     }
 
-    /** Returns a constant, {@code []} of the type of the result. */
+    /** Returns a constant {@code []} in the type of the result. */
     String constant(Number value) {
         return graph.scalar(value, type());
     }
 
-    /** Returns a constant, {@code []} int64. */
+    /** Returns a constant {@code []} int64. */
     String index(long value) {
         return graph.scalar(value, DataType.INT64);
     }
@@ -84,19 +84,17 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return add("Range", index(0), end, index(1));
     }
 
-    /** Returns the tensor at a position. */
     String tensor(int place) {
         return writer.name(node.value(place));
     }
 
-    /** Returns the tensor at a position, if there is one. */
+    /** Returns the tensor at a position, if the argument is a tensor. */
     Optional<String> optional(int place) {
         return node.arguments().get(place) instanceof Argument.TensorRef
                 ? Optional.of(tensor(place))
                 : Optional.empty();
     }
 
-    /** Returns the tensor at a position, cast to a type. */
     String tensor(int place, DataType type) {
         return cast(tensor(place), OnnxTypes.of(node.value(place)), type);
     }
@@ -105,7 +103,6 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return from == to ? value : add("Cast", List.of(value), attribute("to", to.getNumber()));
     }
 
-    /** Returns the type of the result. */
     DataType type() {
         return OnnxTypes.of(node.result());
     }
@@ -115,12 +112,12 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return node.value(place).sizes().size();
     }
 
-    /** Returns the argument at a position as an axis of the first tensor, from 0. */
+    /** Returns an argument as non-negative axis of the first tensor. */
     int axis(int place) {
         return axis(place, axes(0));
     }
 
-    /** Returns the argument at a position as one of some axes, from 0. */
+    /** Returns an argument as one of {@code axes} non-negative axes. */
     int axis(int place, int axes) {
         return (int) Math.floorMod(integer(place), (long) axes);
     }
@@ -175,7 +172,6 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 .toArray(String[]::new);
     }
 
-    /** Returns the tensors of a list. */
     List<String> tensors(int place) {
         Argument list = node.arguments().get(place);
         return list instanceof Argument.TensorRef of
@@ -183,7 +179,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 : list.values().map(writer::name).toList();
     }
 
-    /** Returns the number of tensors of the list that is the result. */
+    /** Returns the length of the resulting list. */
     int parts() {
         return writer.parts(node.result());
     }
@@ -217,7 +213,7 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
                 : add(expression.isRemainder() ? "Mod" : "Div", number, ints(expression.divisor()));
     }
 
-    /** Returns the sizes of a tensor along some axes. */
+    /** Returns the sizes of a range of axes. */
     String size(String tensor, int from, int to) {
         return add("Shape", List.of(tensor), attribute("start", from), attribute("end", to));
     }
@@ -236,12 +232,11 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return parts.size() == 1 ? parts.get(0) : add("Concat", parts, attribute("axis", axis));
     }
 
-    /** Returns a number of the type of the result. */
+    /** Returns a number in the type of the result. */
     String scalar(int place) {
         return scalar(place, type());
     }
 
-    /** Returns a number of a type. */
     String scalar(int place, DataType type) {
         Argument argument = node.arguments().get(place);
         if (argument instanceof Argument.Size) {
@@ -252,12 +247,12 @@ record Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
         return graph.scalar(number, type);
     }
 
-    /** Returns the number of a list of one. */
+    /** Converts {@code [1]} to {@code []}. */
     String squeezed(String number) {
         return add("Squeeze", number, graph.integers(0));
     }
 
-    /** Returns part of a tensor along an axis; places are {@code [1]} int64. */
+    /** Slices a tensor along an axis; bounds are {@code [1]} int64. */
     String slice(String tensor, int axis, String from, String to, long step) {
         return add("Slice", tensor, from, to, graph.integers(axis), graph.integers(step));
     }

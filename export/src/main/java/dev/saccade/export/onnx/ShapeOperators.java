@@ -108,7 +108,7 @@ final class ShapeOperators {
         return op.add("Squeeze", op.tensor(0), op.ints(op.axis(1)));
     }
 
-    /** Where libtorch keeps a size, by -1, ONNX does by 1. */
+    /** libtorch keeps a size with -1, ONNX with 1. */
     private static String expanded(Operator op) {
         Argument one = new Argument.Literal(1L);
         List<Argument> sizes =
@@ -133,7 +133,7 @@ final class ShapeOperators {
                 attribute("axis", op.axis(1)));
     }
 
-    /** The axis along which a list is joined. */
+    /** Returns the axis along which a list is joined. */
     private static int listAxis(Operator op) {
         return op.axis(1, op.node().result().sizes().size());
     }
@@ -144,7 +144,7 @@ final class ShapeOperators {
                 op.tensors(0).stream().map(part -> op.unsqueeze(part, axis)).toList(), axis);
     }
 
-    /** libtorch counts from the last axis, before and behind; ONNX has all before, then behind. */
+    /** libtorch pads from the last axis, start and end together; ONNX lists starts, then ends. */
     private static String padded(Operator op) {
         int axes = op.axes(0);
         List<Argument> pads = op.items(1);
@@ -189,7 +189,7 @@ final class ShapeOperators {
         return flipped;
     }
 
-    /** Windows along an axis, whose elements come last. */
+    /** Windows along an axis; their elements become the last axis. */
     private static String unfolded(Operator op) {
         int axis = op.axis(1);
         long size = op.integer(2);
@@ -228,7 +228,7 @@ final class ShapeOperators {
                 attribute("keepdims", op.flag(2)));
     }
 
-    /** Rows of one tensor at places of another. */
+    /** Writes rows of one tensor to positions of another. */
     private static String indexCopy(Operator op) {
         return op.add("ScatterND", op.tensor(0), op.unsqueeze(op.tensor(2), 1), op.tensor(3));
     }

@@ -1,2 +1,2 @@
-/** Converts operators of libtorch to ONNX. */
+/** Converts libtorch operators to ONNX. */
 package dev.saccade.export.onnx;

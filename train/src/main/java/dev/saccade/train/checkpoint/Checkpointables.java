@@ -14,20 +14,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Everything in a checkpoint of a run besides its progress.
- *
- * @param ema averages of the weights, saved under the names of the weights
- * @param hooks whose state is saved
+ * Everything in a checkpoint of a run besides its progress. Averages have the names of the weights.
  */
 public record Checkpointables(
         Module model, Optimizer optimizer, Optional<ModelEma> ema, Hooks hooks) {
 
-    /** Returns the averages that are evaluated in place of weights. */
     public Map<String, NDArray> averages() {
         return ema.map(ModelEma::averages).orElse(Map.of());
     }
 
-    /** Returns the weights that have averages. */
+    /** Returns the trained weights of which {@link #averages} exist. */
     public Map<String, NDArray> trained() {
         return ema.map(ModelEma::weights).orElse(Map.of());
     }

@@ -14,9 +14,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Compares the configs of a run: the length may grow, and the location of the data, devices, ranks
- * (see {@link RunLayout}), logs, checkpoints and evaluations may change when a run is resumed;
- * nothing that the training depends on may. Configs of ranks may differ less.
+ * Rejects config changes on resume that affect training. The run may become longer, and data
+ * location, devices, ranks (see {@link RunLayout}), logs, checkpoints and evaluations may change.
  */
 public final class ConfigChange {
 
@@ -42,7 +41,7 @@ public final class ConfigChange {
 
     private ConfigChange() {}
 
-    /** Returns the settings that must be the same on all ranks, by dotted key. */
+    /** Returns the settings that must be equal on all ranks by dotted key. */
     public static Map<String, String> common(RunConfig config) {
         Map<String, String> flat = flat(config);
         flat.keySet().removeIf(key -> PER_MACHINE.stream().anyMatch(key::equals));
@@ -50,10 +49,8 @@ public final class ConfigChange {
     }
 
     /**
-     * Rejects changes of settings that the training depends on. Settings of a component whose type
-     * has changed are not compared.
-     *
-     * @throws SaccadeException of kind user that lists all of them
+     * Rejects changes that affect training and lists all of them. Other settings of a component
+     * whose type has changed are not listed.
      */
     public static void require(RunConfig before, RunConfig now) {
         Map<String, String> old = flat(before);
@@ -87,7 +84,7 @@ public final class ConfigChange {
         }
     }
 
-    /** Returns whether a key is another one of the part that has this type. */
+    /** Returns whether a key is another setting of the component whose type key is given. */
     private static boolean isOfComponent(String key, String type) {
         return !key.equals(type)
                 && key.startsWith(type.substring(0, type.length() - TYPE.length() + 1));
@@ -103,7 +100,7 @@ public final class ConfigChange {
         return flat;
     }
 
-    /** Transforms are the same at the same size, wherever the size is set. */
+    /** Adds the transforms with their final sizes, no matter which key sets the size. */
     private static void put(Map<String, String> flat, String key, List<Transform> transforms) {
         for (int i = 0; i < transforms.size(); i++) {
             String path = key + "[" + i + "].";

@@ -1,7 +1,6 @@
 package dev.saccade.train.checkpoint;
 
 import dev.saccade.core.Problems;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
@@ -12,19 +11,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Requires the config, the data and the Saccade version of rank 0 on all ranks. */
+/** Checks that all ranks have the config, data and Saccade version of rank 0. */
 public final class RankAgreement {
 
     private record Settings(Map<String, String> values) {}
 
     private RankAgreement() {}
 
-    /**
-     * Fails on ranks that would train something else.
-     *
-     * @param identity of the run
-     * @throws SaccadeException of kind user that lists the differences from rank 0
-     */
+    /** Rejects and lists differences from rank 0. All ranks must call it. */
     public static void require(
             ProcessGroup ranks,
             RunConfig config,

@@ -8,25 +8,21 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 
-/** Exchanges records between ranks, as JSON. */
+/** Exchanges records between ranks as JSON. All ranks must call each method. */
 public final class RankMessages {
 
     private static final JsonMapper JSON = new JsonMapper();
 
     private RankMessages() {}
 
-    /** Returns the message of each rank, in their order. All ranks call it. */
+    /** Returns the messages of all ranks, by rank. */
     public static <T> List<T> allGather(ProcessGroup ranks, Class<T> type, T message) {
         return ranks.worldSize() == 1
                 ? List.of(message)
                 : ranks.allGather(write(message)).stream().map(each -> read(type, each)).toList();
     }
 
-    /**
-     * Returns the message of rank 0. All ranks call it.
-     *
-     * @param message ignored on other ranks
-     */
+    /** Returns the message of rank 0; the messages of other ranks are ignored. */
     public static <T> T broadcast(ProcessGroup ranks, Class<T> type, T message) {
         return ranks.worldSize() == 1 ? message : read(type, ranks.broadcast(write(message), 0));
     }

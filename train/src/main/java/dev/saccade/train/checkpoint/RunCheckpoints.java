@@ -31,23 +31,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/**
- * Saves and resumes a run. Whatever happens, including a crash or a full disk, a complete earlier
- * state remains.
- *
- * @see Checkpointables
- */
+/** Saves and resumes a run. After a crash or with a full disk, a complete earlier state remains. */
 public final class RunCheckpoints {
 
     private static final String OPTIMIZER = "optimizer.";
     private static final String HOOKS = "hooks.";
 
-    /** Prefix of the weights behind averages, which have the names of the weights. */
+    /** Prefix of the trained weights in runs with EMA; plain names hold the averages. */
     private static final String TRAINED = "ema.trained.";
 
     private static final List<String> NOT_WEIGHTS = List.of(OPTIMIZER, HOOKS, TRAINED);
 
-    /** Distinguishes a state from other files; a checksum protects its values. */
+    /** Identifies a state; a checksum protects its values. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
 
         static Content of(Checkpoint checkpoint) {
@@ -56,7 +51,7 @@ public final class RunCheckpoints {
                     ImmutableSet.copyOf(checkpoint.tensors().keySet()));
         }
 
-        /** Reads a file, if it is complete. */
+        /** Reads a file; empty if it is damaged. */
         static Optional<Content> read(Path file) {
             try {
                 return Optional.of(of(SafeTensors.read(file)));
@@ -75,11 +70,7 @@ public final class RunCheckpoints {
     /** Content of {@link RunFolder#last}, once this process has saved it or resumed from it. */
     private Optional<Content> last = Optional.empty();
 
-    /**
-     * Saves to a folder, which only rank 0 accesses.
-     *
-     * @param identity metadata of every checkpoint that distinguishes the run from others
-     */
+    /** Saves to a folder, which only rank 0 accesses. All checkpoints contain {@code identity}. */
     public RunCheckpoints(
             RunFolder folder,
             Checkpointables content,
@@ -106,8 +97,7 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Saves the state to resume from, and keeps the one before. A file that was damaged or replaced
-     * meanwhile never takes the place of a usable state.
+     * Saves the state to resume from and keeps the previous one, unless that was damaged meanwhile.
      */
     public void saveLast(RunState state) {
         if (ranks.rank() > 0) {
@@ -128,17 +118,16 @@ public final class RunCheckpoints {
         last = Optional.of(Content.of(checkpoint));
     }
 
-    /** Returns whether a state is the one saved last, or resumed from. */
+    /** Returns whether a state was saved last, or resumed from. */
     public boolean isSaved(RunState state) {
         return last.filter(content -> content.metadata().equals(metadata(state))).isPresent();
     }
 
-    /** Saves the weights of the best evaluation. */
     public void saveBest(RunState state) {
         saveWeights(folder.bestWeights(), state);
     }
 
-    /** Saves weights that are kept, at the end of an epoch or within one. */
+    /** Saves weights permanently, named after the epoch or iteration. */
     public void keepWeights(RunState state, RunLength length) {
         boolean isEndOfEpoch = state.iteration() % length.iterationsPerEpoch() == 0;
         saveWeights(
@@ -148,7 +137,6 @@ public final class RunCheckpoints {
                 state);
     }
 
-    /** Saves weights only. */
     public void saveWeights(Path file, RunState state) {
         if (ranks.rank() == 0) {
             SafeTensors.write(file, weights(state));
@@ -169,7 +157,7 @@ public final class RunCheckpoints {
         return metadata;
     }
 
-    /** Gives all ranks the initial weights of rank 0. */
+    /** Broadcasts the initial weights of rank 0. */
     public RunState start() {
         ranks.broadcast(content.arrays(), 0);
         return RunState.START;
@@ -191,11 +179,10 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Restores weights, averages, optimizer and hooks on all ranks, and returns the progress.
+     * Restores weights, EMA, optimizer and hooks on all ranks, and returns the progress.
      *
-     * @param note called if the newest state is damaged and the one before is used, and if the run
-     *     had other ranks
-     * @throws SaccadeException of kind user, if there is no usable state
+     * @param note receives log lines, such as about a damaged newest state
+     * @throws SaccadeException of kind user, if no state is usable
      */
     public RunState resume(Consumer<String> note) {
         boolean isFirst = ranks.rank() == 0;

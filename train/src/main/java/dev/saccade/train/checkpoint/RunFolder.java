@@ -8,18 +8,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * Where a run keeps its files.
- *
- * @param path the folder of the run
- */
+/** Files of a run. */
 public record RunFolder(Path path) {
 
-    /**
-     * Makes the folder of a new run.
-     *
-     * @throws SaccadeException of kind user, if there is something in it already
-     */
+    /** Creates the folder of a new run. Rejects a folder that is not empty. */
     public static RunFolder create(Path path) {
         RunFolder folder = new RunFolder(path);
         folder.requireEmpty();
@@ -32,12 +24,7 @@ public record RunFolder(Path path) {
         return folder;
     }
 
-    /**
-     * Refuses a folder for a new run.
-     *
-     * @throws SaccadeException of kind user, if there is something in it already but what ranks
-     *     have said that were to train there
-     */
+    /** Rejects a folder that is not empty. The output of ranks may be in it already. */
     public void requireEmpty() {
         if (!Files.exists(path)) {
             return;
@@ -56,52 +43,44 @@ public record RunFolder(Path path) {
         }
     }
 
-    /**
-     * Refuses a folder that is none of a run.
-     *
-     * @throws SaccadeException of kind user, if it has no config
-     */
+    /** Rejects a folder without a config. */
     public void requireRun() {
         if (!Files.isRegularFile(config())) {
             throw SaccadeException.user("%s: no run, it has no %s", path, config().getFileName());
         }
     }
 
-    /** Returns the file that keeps a second training out. */
+    /** Returns the lock file against a second training. */
     public Path lock() {
         return path.resolve(".lock");
     }
 
-    /** Returns the config with every default written out. */
+    /** Returns the config, including all defaults. */
     public Path config() {
         return path.resolve("config.yaml");
     }
 
-    /** Returns the log for people. */
     public Path log() {
         return path.resolve("train.log");
     }
 
-    /** Returns the log for programs. */
     public Path metrics() {
         return path.resolve("metrics.jsonl");
     }
 
-    /** Returns the folder to point TensorBoard at. */
+    /** Returns the log directory for TensorBoard. */
     public Path tensorBoard() {
         return path.resolve("tensorboard");
     }
 
-    /** Returns the folder of what ranks say that have no terminal. */
+    /** Returns the folder for the output of ranks without a terminal. */
     public Path ranks() {
         return path.resolve("ranks");
     }
 
     /**
-     * Prepares to restart a failed run. If it was never saved, its files are moved to a folder
-     * below {@link #ranks}.
-     *
-     * @return whether there is a state to resume from
+     * Prepares to restart a failed run; returns whether it has a state to resume from. Otherwise
+     * its files are moved to a folder below {@link #ranks}.
      */
     public boolean prepareRestart() {
         if (!isSaved() && Files.exists(path)) {
@@ -110,17 +89,16 @@ public record RunFolder(Path path) {
         return isSaved();
     }
 
-    /** Returns the folder of the checkpoints. */
     public Path checkpoints() {
         return path.resolve("checkpoints");
     }
 
-    /** Returns the newest state, which a run resumes from. */
+    /** Returns the newest state to resume from. */
     public Path last() {
         return checkpoints().resolve("last.safetensors");
     }
 
-    /** Returns the state before {@link #last}, for when that is damaged. */
+    /** Returns the state before {@link #last}, used if that is damaged. */
     public Path previous() {
         return checkpoints().resolve("previous.safetensors");
     }
@@ -130,16 +108,12 @@ public record RunFolder(Path path) {
         return checkpoints().resolve("best.safetensors");
     }
 
-    /** Returns the checkpoint with the best evaluation, or the last if none was the best. */
     public Optional<Path> findBest() {
         return Stream.of(bestWeights(), last()).filter(Files::isRegularFile).findFirst();
     }
 
     /**
-     * Returns the checkpoint with the best evaluation, or the last if none was the best, as in runs
-     * without {@code data.val}.
-     *
-     * @throws SaccadeException of kind user, if the run has no checkpoint
+     * Returns the checkpoint with the best evaluation, else the last one. Fails if neither exists.
      */
     public Path best() {
         Optional<Path> found = findBest();
@@ -172,12 +146,12 @@ public record RunFolder(Path path) {
         }
     }
 
-    /** Returns weights that stay, of the end of an epoch counted from 1. */
+    /** Returns the file for permanent weights of an epoch, counted from 1. */
     public Path epoch(int epoch) {
         return checkpoints().resolve("epoch_" + epoch + ".safetensors");
     }
 
-    /** Returns weights that stay, of a point within an epoch. */
+    /** Returns the file for permanent weights within an epoch. */
     public Path iteration(long iteration) {
         return checkpoints().resolve("iteration_" + iteration + ".safetensors");
     }

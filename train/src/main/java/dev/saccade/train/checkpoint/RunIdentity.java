@@ -15,12 +15,12 @@ import dev.saccade.train.config.RunConfig;
 
 import java.util.Map;
 
-/** Distinguishes runs: by model, seed, classes and annotations, but not by pixels. */
+/** Identifies runs by model, seed, classes and annotations, but not by pixels. */
 public final class RunIdentity {
 
     private RunIdentity() {}
 
-    /** Returns the metadata of all checkpoints of a run. */
+    /** Returns the identifying metadata of all checkpoints of a run. */
     public static Map<String, String> of(RunConfig config, Dataset train) {
         DataConfig data = config.data();
         ModelSpec spec =
@@ -37,7 +37,7 @@ public final class RunIdentity {
                 .buildOrThrow();
     }
 
-    /** Returns a hash of classes, images and annotations; the folder does not count. */
+    /** Hashes classes, images and annotations. Folders are ignored. */
     public static String fingerprint(Dataset dataset) {
         Hasher hasher = Hashing.sha256().newHasher();
         dataset.classes().forEach(name -> hasher.putString(name, UTF_8).putByte((byte) 0));

@@ -12,15 +12,11 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Division of the batches of an epoch among ranks and steps. With the same number of batches per
- * step, other ranks take the same steps; otherwise a run can only resume at the end of an epoch.
- *
- * @param batchesPerStep of all ranks
- * @param stepsPerEpoch optimizer steps
+ * Division of an epoch among ranks and steps. If {@code batchesPerStep} of all ranks together
+ * changes, a run can only resume at the end of an epoch.
  */
 public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
 
-    /** Returns the layout of a run. */
     public static RunLayout of(RunConfig config, int batchesPerEpoch, int ranks) {
         return new RunLayout(
                 ranks,
@@ -48,12 +44,11 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
     }
 
     /**
-     * Returns the state of a checkpoint in the steps of this layout.
+     * Converts the state of a checkpoint to the steps of this layout.
      *
-     * @param metadata of the checkpoint
-     * @param note called if the run had another layout
-     * @throws SaccadeException of kind user, if it is in the middle of an epoch that would have
-     *     other steps
+     * @param note receives a log line if the layout has changed
+     * @throws SaccadeException of kind user, if the step is inside an epoch and its steps have
+     *     changed
      */
     public RunState translate(
             Path file, Map<String, String> metadata, RunState state, Consumer<String> note) {

@@ -22,28 +22,23 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/**
- * Keeps a second training out of the folder of a run, also one of another process. It ends with the
- * process, however that ends; its file stays.
- */
+/** Locks a run folder against a second training. The lock ends with its process; the file stays. */
 public final class RunLock {
 
     private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
-    /** Behind the text of the file, which others may read while the lock is held. */
+    /** Beyond the text of the file, which others may read while the lock is held. */
     private static final long LOCKED_BYTE = Long.MAX_VALUE - 1;
 
     /**
-     * The folders that this process trains in, and since when. POSIX gives up all locks of a
-     * process on a file when any descriptor of the file is closed, so the file of a lock that this
-     * process holds must not be touched.
+     * Owners in this process by folder. POSIX releases a file's locks when the process closes any
+     * of its descriptors, so never open a lock file that this process has locked.
      */
     private static final Map<Path, String> OWN = new HashMap<>();
 
     private final Path folder;
     private final FileChannel channel;
 
-    /** Takes the lock of a folder. */
     private RunLock(RunFolder run) {
         synchronized (OWN) {
             try {
@@ -74,10 +69,8 @@ public final class RunLock {
     }
 
     /**
-     * Runs a training in an existing folder while no other training uses it, after removing files
-     * that killed trainings have left incomplete.
-     *
-     * @throws SaccadeException of kind user that names the process that uses the folder
+     * Runs a training under the lock of its folder, after removing incomplete files of killed
+     * trainings.
      */
     public static <T> T runLocked(RunFolder folder, Supplier<T> work) {
         RunLock lock = new RunLock(folder);
@@ -90,11 +83,7 @@ public final class RunLock {
         }
     }
 
-    /**
-     * Fails if a training uses the folder.
-     *
-     * @throws SaccadeException of kind user that names its process
-     */
+    /** Rejects a folder that a training uses, and names its process. */
     public static void requireUnlocked(RunFolder folder) {
         if (Files.exists(folder.lock())) {
             new RunLock(folder).release();

@@ -11,16 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Progress of a run. With weights and optimizer state it is all that a resumed run needs, since
- * order, augmentation and learning rate are functions of it.
+ * Progress of a run: all that a resumed run needs besides weights and optimizer state.
  *
- * @param iteration optimizer steps taken
- * @param lastEvaluation optimizer steps taken at the last evaluation
- * @param best the best value of the monitored metric so far; NaN before the first
- * @param stale evaluations since the best, or in total without a best
+ * @param iteration number of finished optimizer steps
+ * @param lastEvaluation {@code iteration} of the last evaluation
+ * @param best best value of the monitored metric; NaN before the first evaluation
+ * @param stale evaluations since the best one, or in total without a best
  * @param evaluationDue whether an evaluation is due or was interrupted
- * @param scaler loss scale in float16
- * @param scoreThresholds recommended minimum scoreThresholds of the last evaluation
  */
 public record RunState(
         long iteration,
@@ -31,17 +28,15 @@ public record RunState(
         GradScaler scaler,
         Optional<ScoreThresholds> scoreThresholds) {
 
-    /** The start of a run. */
     public static final RunState START =
             new RunState(0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
 
-    /** Returns the state after a step, with the loss scale of the next. */
     public RunState afterStep(GradScaler next) {
         return new RunState(
                 iteration + 1, lastEvaluation, best, stale, evaluationDue, next, scoreThresholds);
     }
 
-    /** Returns the same state at another step count; a final evaluation stays final. */
+    /** Returns the state with another step count; a final evaluation stays final. */
     public RunState withIteration(long step) {
         long at = lastEvaluation == iteration ? step : Math.min(lastEvaluation, step);
         return new RunState(step, at, best, stale, evaluationDue, scaler, scoreThresholds);
@@ -51,12 +46,7 @@ public record RunState(
         return new RunState(iteration, lastEvaluation, best, stale, true, scaler, scoreThresholds);
     }
 
-    /**
-     * Returns the state after an evaluation. The first value and every higher one is the best; NaN
-     * never is.
-     *
-     * @param thresholds recommended minimum scoreThresholds, if the evaluation has any
-     */
+    /** Returns the state after an evaluation. NaN is never the best. */
     public RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
         boolean better = value > best || (Double.isNaN(best) && !Double.isNaN(value));
         double newBest = better ? value : best;
@@ -64,7 +54,7 @@ public record RunState(
         return new RunState(iteration, iteration, newBest, newStale, false, scaler, thresholds);
     }
 
-    /** Returns whether there was an evaluation after the last step. */
+    /** Returns whether the model was evaluated after the last step. */
     public boolean isEvaluated() {
         boolean never = Double.isNaN(best) && stale == 0;
         return lastEvaluation == iteration && !never;

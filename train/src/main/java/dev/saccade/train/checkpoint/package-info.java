@@ -1,2 +1,2 @@
-/** Run folders, locks, checkpoints, and agreement between ranks. */
+/** Run folders, locks, checkpoints, and consistency of ranks. */
 package dev.saccade.train.checkpoint;

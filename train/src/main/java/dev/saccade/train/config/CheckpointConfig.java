@@ -3,9 +3,9 @@ package dev.saccade.train.config;
 import java.util.Optional;
 
 /**
- * When to save; there is also a checkpoint at the end of a run, and the best is always kept.
+ * When to save. The last state and the best weights are always saved.
  *
- * @param every how often the last state is saved, which a run resumes from
- * @param keepEvery how often weights are saved to stay; never by default
+ * @param every interval of saving the state to resume from
+ * @param keepEvery interval of saving permanent weights; never by default
  */
 public record CheckpointConfig(Interval every, Optional<Interval> keepEvery) {}

@@ -16,19 +16,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a model learns from and is measured on.
+ * Data sets, transforms and batches of a run.
  *
- * @param root the folder of the data; files of data sets are relative to it
- * @param train the photographs it learns from; nothing where a program gives them
- * @param val the photographs it is measured on; without them there is no evaluation
- * @param size how large photographs are where the transforms do not say; see {@link
- *     #trainTransformsAtSize()}
- * @param trainTransforms what happens to a photograph before it is learned
- * @param valTransforms what happens to a photograph before objects are looked for
+ * @param root folder of the data; data set paths are relative to it
+ * @param train training set; may be missing if a program provides the data
+ * @param val validation set; without it there is no evaluation
+ * @param size image size for transforms that do not set one; see {@link #trainTransformsAtSize()}
+ * @param valTransforms also used for predictions
  * @param views test-time augmentations by name, for {@code saccade eval} and predictions;
  *     evaluations during training use a single view
- * @param batchSize photographs of one forward pass in training
- * @param workers threads that read ahead; they change nothing but the speed
+ * @param batchSize images per forward pass and rank in training
+ * @param workers threads that read images ahead; they do not affect results
  */
 public record DataConfig(
         @Default(".") Path root,
@@ -42,7 +40,6 @@ public record DataConfig(
         @Default("2") int batchSize,
         @Default("2") int workers) {
 
-    /** Checks the values. */
     public DataConfig {
         trainTransforms = List.copyOf(trainTransforms);
         valTransforms = List.copyOf(valTransforms);
@@ -52,7 +49,7 @@ public record DataConfig(
                 .inRange("batch_size", batchSize, 1, 10_000)
                 .inRange("workers", workers, 1, 1000)
                 .throwIfAny();
-        // Means over photographs that count several times are no published figure.
+        // // Repeated images would distort the metrics.
         Checks.require(
                 val.filter(ClassBalancedDataset.Config.class::isInstance).isEmpty(),
                 "val",
@@ -65,21 +62,17 @@ public record DataConfig(
         views.requireFor(size.uncropped().applyTo(valTransforms));
     }
 
-    /** Returns the transforms before learning, each with the size that it has here. */
+    /** Returns the training transforms with their final sizes. */
     public List<Transform> trainTransformsAtSize() {
         return size.applyTo(trainTransforms);
     }
 
-    /** Returns the transforms before objects are looked for, each with the size it has here. */
+    /** Returns the validation transforms with their final sizes. */
     public List<Transform> valTransformsAtSize() {
         return size.uncropped().applyTo(valTransforms);
     }
 
-    /**
-     * Returns where the photographs lie that are learned from.
-     *
-     * @throws SaccadeException of kind user, if the config does not say
-     */
+    /** Returns the training set. Fails if the config has none. */
     public Dataset.Config requireTrain() {
         return train.orElseThrow(
                 () ->

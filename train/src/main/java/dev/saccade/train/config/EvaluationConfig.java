@@ -8,16 +8,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * When to evaluate, and what counts; there is also an evaluation at the end of a run.
+ * When and how to evaluate. The final model is always evaluated.
  *
- * @param every how often
- * @param monitor the metric by which the best checkpoint is told, such as {@code mask_AP}; higher
- *     is better; by default that of the first evaluator: {@code AP} of boxes, or {@code mIoU} of
- *     label maps
- * @param patience ends the run after so many evaluations in a row without a new best; never by
+ * @param monitor metric that selects the best checkpoint, such as {@code mask_AP}; higher is
+ *     better; by default that of the first evaluator: {@code AP} of boxes, or {@code mIoU}
+ * @param patience early stopping: number of consecutive evaluations without a new best; off by
  *     default
- * @param evaluators what measures, their metrics joined; by default {@code coco} for a detector and
- *     {@code mean_iou} for a segmenter
+ * @param evaluators by default {@code coco} for a detector and {@code mean_iou} for a segmenter
  */
 public record EvaluationConfig(
         Interval every,
@@ -25,7 +22,6 @@ public record EvaluationConfig(
         Optional<Integer> patience,
         @Default("[]") List<Evaluator.Config> evaluators) {
 
-    /** Checks the values. */
     public EvaluationConfig {
         evaluators = List.copyOf(evaluators);
         new Checks()

@@ -20,15 +20,10 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/**
- * The weights that a run starts from.
- *
- * @param file a checkpoint
- * @param published the published weights in it; empty for any other file
- */
+/** Weights that a run starts from; {@code published} is empty for any file of the user. */
 public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
 
-    /** Value of {@code init_from} for a start from scratch. */
+    /** Value of {@code init_from} for training from scratch. */
     public static final String NONE = "none";
 
     private static final int MAX_NAMES = 4;
@@ -68,7 +63,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /** Returns whether something is a file by its name, whatever is there. */
+    /** Returns whether a value looks like a file name rather than a name of published weights. */
     public static boolean isPath(String name) {
         return name.matches(".*[/\\\\].*|.*\\.[A-Za-z]\\w*");
     }
@@ -81,7 +76,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /** Returns the names of published weights of a backbone, those of classifiers first. */
+    /** Returns the names of published weights for a backbone, classifiers first. */
     public static String compatible(Backbone.Config backbone) {
         String names =
                 PretrainedWeights.fitting(backbone).stream()
@@ -92,10 +87,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         return names.isEmpty() ? "no published ones" : names;
     }
 
-    /**
-     * Loads weights into a model, and returns lines for the log, such as warnings if there are no
-     * weights.
-     */
+    /** Loads weights into a model and returns lines for the log. */
     public static List<String> load(
             Optional<InitialWeights> initial, RunConfig config, Model<?> model) {
         List<String> notes = new ArrayList<>();
@@ -140,11 +132,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
     }
 
-    /**
-     * Returns what the file is, with its checksum, for the log.
-     *
-     * @throws SaccadeException of kind user, if another checksum is published
-     */
+    /** Returns a log line with the checksum of the file. Fails if another checksum is published. */
     String describe() {
         return Text.format(
                 "weights%s: %s, SHA-256 %s",

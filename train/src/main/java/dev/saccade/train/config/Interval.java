@@ -6,15 +6,9 @@ import dev.saccade.train.schedules.RunLength;
 
 import java.util.Optional;
 
-/**
- * How often something happens.
- *
- * @param epochs every so many epochs
- * @param iterations every so many optimizer steps; where given it counts instead of {@code epochs}
- */
+/** Number of epochs or, if set, of optimizer steps. */
 public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
 
-    /** Checks the values. */
     public Interval {
         new Checks()
                 .inRange("epochs", epochs, 1, 1_000_000)
@@ -22,7 +16,7 @@ public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
                 .throwIfAny();
     }
 
-    /** Returns whether it is time after so many optimizer steps. */
+    /** Returns whether the interval ends after a step. */
     public boolean isDue(long iteration, RunLength length) {
         return iteration % iterations.orElse(epochs * length.iterationsPerEpoch()) == 0;
     }

@@ -28,34 +28,24 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A whole run, as one YAML file describes it.
+ * A run, as described by a YAML file.
  *
- * @param model the parts of the model
- * @param data what is learned from
- * @param optimizer how weights follow gradients
- * @param schedule the course of the learning rate
- * @param epochs passes over the training data
- * @param iterations optimizer steps; where given they count instead of {@code epochs}
- * @param accumulation batches whose gradients are averaged for one optimizer step, on each rank
- * @param maxGradientNorm what the norm of all gradients is clipped to; not clipped by default
- * @param referenceBatch images a step for which the learning rate is stated: it is scaled in
- *     proportion to the images that a step really has; not scaled by default
- * @param seed the seed of weights, order and augmentation
- * @param device what computes: {@code auto} for the first GPU, if one can be used, else the CPU;
- *     {@code cpu}; {@code cuda}, or {@code cuda:1}
- * @param precision what is computed in, in training and evaluation: {@code float32}; {@code
- *     bfloat16}, where the device has products of it; or {@code float16}, whose losses are scaled.
- *     Weights, losses and metrics are float32
- * @param allowTf32 whether GPUs may multiply float32 with ten bits of their fractions, which is
- *     several times faster and less exact
- * @param ema how the weights are averaged over the steps; where it is given, the averages are
- *     measured and are what checkpoints give to those who load them
- * @param evaluation when to evaluate, and what counts
- * @param checkpoint when to save
- * @param logInterval optimizer steps between two lines of the logs
- * @param initFrom whose weights the run starts from: a checkpoint, or {@link PretrainedWeights} by
- *     name; {@code none} trains from scratch
- * @param hooks what acts in the run besides the loop
+ * @param iterations number of optimizer steps; overrides {@code epochs}
+ * @param accumulation batches per optimizer step and rank; their gradients are averaged
+ * @param maxGradientNorm clips the norm of all gradients; off by default
+ * @param referenceBatch images per step for which the learning rate is given; it is scaled linearly
+ *     to the actual images per step; not scaled by default
+ * @param seed of weights, order and augmentation
+ * @param device {@code auto} for the first usable GPU, else the CPU; {@code cpu}; {@code cuda}; or
+ *     {@code cuda:1}
+ * @param precision of training and evaluation: {@code float32}; {@code bfloat16}, if the device
+ *     supports it; or {@code float16} with loss scaling. Weights, losses and metrics are float32
+ * @param allowTf32 whether GPUs may multiply float32 as TF32, which is several times faster and
+ *     less exact
+ * @param ema averages the weights; evaluations and saved checkpoints use the averages
+ * @param logInterval optimizer steps per log line
+ * @param initFrom a checkpoint or the name of {@link PretrainedWeights}; {@code none} trains from
+ *     scratch
  */
 public record RunConfig(
         ModelConfig model,
@@ -78,7 +68,6 @@ public record RunConfig(
         Optional<String> initFrom,
         @Default("[]") List<Hook.Config> hooks) {
 
-    /** Checks the values. */
     public RunConfig {
         hooks = List.copyOf(hooks);
         new Checks()
@@ -102,12 +91,12 @@ public record RunConfig(
     }
 
     /**
-     * Returns the run that a YAML file describes.
+     * Loads a YAML file.
      *
-     * @param overrides settings such as {@code model.backbone.depth=50}, laid over the file in
-     *     their order; what {@code --set} takes on the command line
+     * @param overrides settings such as {@code model.backbone.depth=50}, applied in order, as
+     *     {@code --set} does
      * @throws SaccadeException of kind user that lists every unknown key, wrong type, unknown
-     *     component and impossible value with file, line and dotted key
+     *     component and invalid value with file, line and dotted key
      */
     public static RunConfig load(Path file, String... overrides) {
         ConfigNode.Mapping config = ConfigFile.load(file, List.of());
@@ -116,78 +105,64 @@ public record RunConfig(
                 RunConfig.class);
     }
 
-    /**
-     * Returns the run that a text describes, in YAML without {@code base}.
-     *
-     * @throws SaccadeException of kind user that lists every mistake with its line
-     */
+    /** Parses YAML without {@code base}. Errors are listed with their lines. */
     public static RunConfig parse(String yaml) {
         return Configs.bind(ConfigFile.parse(yaml, "config"), RunConfig.class);
     }
 
     /**
-     * Returns the same run with other settings.
-     *
-     * @param overrides settings such as {@code model.backbone.depth=50}, as {@link #load} takes
-     *     them; another {@code type} or {@code variant} brings its own defaults
-     * @throws SaccadeException of kind user that lists every mistake
+     * Returns the run with other settings. Another {@code type} or {@code variant} has its own
+     * defaults.
      */
     public RunConfig with(String... overrides) {
         return Configs.with(this, overrides);
     }
 
-    /** Returns the same run but for the data sets, which a program gives. */
+    /** Returns the run without data sets, for programs that provide them. */
     public RunConfig withoutDatasets() {
         return with("data.train=null", "data.val=null");
     }
 
     /**
-     * Returns the file that the run starts from, if it starts from any. A file of the name counts
-     * before published weights of the name.
+     * Finds the file of {@code init_from}. Existing files take precedence over published weights.
      *
-     * @throws SaccadeException of kind user that says what to do, if there is neither, or if the
-     *     published weights are not here or of another backbone
+     * @throws SaccadeException of kind user, if neither exists, or the published weights are not
+     *     downloaded or belong to another backbone
      */
     public Optional<InitialWeights> initialWeights() {
         return initFrom.filter(name -> !name.equals(InitialWeights.NONE))
                 .map(name -> InitialWeights.find(name, model.backbone()));
     }
 
-    /** Returns the name of the metric by which the best checkpoint is told. */
+    /** Returns the metric that selects the best checkpoint. */
     public String monitor() {
         return evaluation.monitor().orElseGet(() -> evaluators().get(0).keyMetric());
     }
 
-    /** Returns what measures: what is named, else what is standard for the head. */
+    /** Returns the evaluators of the config, or the standard ones for the head. */
     public List<Evaluator.Config> evaluators() {
         return evaluation.evaluators().isEmpty()
                 ? Evaluators.standard(model.head().targets())
                 : evaluation.evaluators();
     }
 
-    /** Returns the batches of one optimizer step of some ranks. */
     public int batchesPerStep(int worldSize) {
         return accumulation * worldSize;
     }
 
-    /** Returns the images of one optimizer step of some ranks. */
     public int imagesPerStep(int worldSize) {
         return data.batchSize() * batchesPerStep(worldSize);
     }
 
-    /** Returns the learning rate of the optimizer, scaled to the images of a step of some ranks. */
+    /**
+     * Returns the learning rate, scaled to the images per step relative to {@code reference_batch}.
+     */
     public double learningRate(int worldSize) {
         double images = imagesPerStep(worldSize);
         return optimizer.learningRate() * referenceBatch.map(stated -> images / stated).orElse(1.0);
     }
 
-    /**
-     * Returns how long the run lasts.
-     *
-     * @param batchesPerEpoch batches of one pass over the training data; a last group of fewer
-     *     batches than make a step is a step as well
-     * @param worldSize ranks that part the batches among them
-     */
+    /** Returns the length of the run. The last step of an epoch may have fewer batches. */
     public RunLength length(int batchesPerEpoch, int worldSize) {
         int perStep = batchesPerStep(worldSize);
         long perEpoch = (batchesPerEpoch + perStep - 1L) / perStep;

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** The config of a checkpoint. */
 public final class StoredConfig {
 
     private StoredConfig() {}

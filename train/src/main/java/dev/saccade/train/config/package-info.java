@@ -1,2 +1,2 @@
-/** The YAML of a run as records: every setting, its default and what values it may have. */
+/** Records for the YAML of a run. */
 package dev.saccade.train.config;

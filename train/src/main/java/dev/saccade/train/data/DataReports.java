@@ -24,24 +24,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * What the data sets of a run hold and what is wrong with them.
- *
- * @param byRole the report of {@code train} and, if the run is measured, of {@code val}
- */
+/** Statistics and errors of the data sets of a run, {@code train} and optionally {@code val}. */
 public record DataReports(Map<String, DatasetReport> byRole) {
 
-    /** Keeps a copy of the map. */
     public DataReports {
         byRole = ImmutableMap.copyOf(byRole);
     }
 
-    /**
-     * Checks the data sets of a folder as those of a run.
-     *
-     * @param parts by role, {@code train} first
-     * @param options for images of both parts
-     */
+    /** Checks data sets below a folder like those of a run. The first role is {@code train}. */
     public static DataReports check(
             Map<String, Dataset.Config> parts, Path root, CheckOptions options) {
         Map<String, DataSource> sources = new LinkedHashMap<>();
@@ -49,10 +39,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return check(sources, options, options.transforms());
     }
 
-    /**
-     * Checks data sets by their role; those labeled with other classes than the first are wrong,
-     * and so are those that leave nothing to learn, or nothing to measure on.
-     */
+    /** Checks data sets by role, including that they have the same classes and usable objects. */
     public static DataReports check(
             Map<String, DataSource> sources, CheckOptions options, List<Transform> valTransforms) {
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
@@ -78,17 +65,11 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return new DataReports(reports);
     }
 
-    /** Returns the options of the check of a run. */
     public static CheckOptions options(RunConfig config, boolean decode, Runnable onImage) {
         return new CheckOptions(decode, config.model().head(), config.data().workers(), onImage);
     }
 
-    /**
-     * Returns the checked validation set of a run.
-     *
-     * @throws SaccadeException of kind user, if the config names none, or if it has errors; lists
-     *     the first of them
-     */
+    /** Returns the checked validation set of a run. Fails if it is missing or has errors. */
     public static Dataset validationSet(RunConfig config) {
         Optional<Dataset.Config> val = config.data().val();
         if (val.isEmpty()) {
@@ -102,9 +83,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return source.open().get();
     }
 
-    /**
-     * Returns a report with an error if no object of the data set can be trained or evaluated on.
-     */
+    /** Adds an error to a report if the data set has no object to train or evaluate on. */
     public static DatasetReport requireObjects(String role, DatasetReport report) {
         return report.statistics() instanceof ObjectStatistics
                 ? withError(report, role, missingObjects(report, role.equals("train")))
@@ -142,7 +121,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 : Optional.empty();
     }
 
-    /** Labels of a single class cannot be trained on. */
+    /** Training needs labels of at least two classes. */
     private static Optional<String> onlyClass(PixelStatistics statistics) {
         List<String> shown =
                 statistics.classes().entrySet().stream()
@@ -176,7 +155,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return label < classes.size() ? '"' + classes.get(label) + '"' : "not there";
     }
 
-    /** Returns the reports with warnings about images that exceed the limits of a run. */
+    /** Adds warnings about images that exceed the limits of a run. */
     public DataReports withLimits(RunConfig config) {
         return new DataReports(
                 ImmutableMap.copyOf(
@@ -185,16 +164,13 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                                 (role, report) -> DetectionLimits.check(role, report, config))));
     }
 
-    /** Returns whether a data set has an error; nothing is trained on it then. */
     public boolean hasErrors() {
         return byRole.values().stream().anyMatch(report -> report.errors() > 0);
     }
 
     /**
-     * Refuses data sets with errors.
-     *
-     * @param subject what was to be done with them
-     * @throws SaccadeException of kind user that lists the first of each
+     * Rejects data sets with errors. The message starts with {@code subject} and lists the first
+     * errors.
      */
     public void requireSound(String subject) {
         Problems problems = new Problems();
@@ -202,7 +178,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         problems.throwIfAny(subject);
     }
 
-    /** Returns the first warnings of each data set, a line each. */
+    /** Returns the first warnings of each data set as lines. */
     public List<String> warnings() {
         return lines(Finding.Severity.WARNING).stream().map(line -> "warning: " + line).toList();
     }

@@ -14,16 +14,12 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 
-/** Warnings about images with more objects than a run detects or evaluates. */
+/** Warns about images with more objects than a run detects or evaluates. */
 public final class DetectionLimits {
 
     private DetectionLimits() {}
 
-    /**
-     * Returns the report of a data set with a warning for each limit that its images exceed.
-     *
-     * @param role {@code train} or {@code val}; only {@code val} is evaluated
-     */
+    /** Adds a warning to a report for each limit that its images exceed. */
     public static DatasetReport check(String role, DatasetReport report, RunConfig config) {
         if (!(report.statistics() instanceof ObjectStatistics statistics)) {
             return report;

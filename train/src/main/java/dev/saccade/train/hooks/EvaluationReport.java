@@ -5,14 +5,12 @@ import com.google.common.collect.ImmutableMap;
 import java.util.Map;
 
 /**
- * The result of an evaluation during a run.
+ * Result of an evaluation during a run.
  *
- * @param iteration optimizer steps taken before it
- * @param epoch epochs completed before it
- * @param metrics metrics by name
- * @param monitor the name of the metric by which the best checkpoint is told
- * @param pictures PNG files by name, maybe none
- * @param best whether the monitored metric is the best so far
+ * @param iteration number of finished optimizer steps
+ * @param epoch number of finished epochs
+ * @param monitor metric that selects the best checkpoint
+ * @param pictures PNG files by name
  */
 public record EvaluationReport(
         long iteration,
@@ -22,7 +20,6 @@ public record EvaluationReport(
         Map<String, byte[]> pictures,
         boolean best) {
 
-    /** Keeps copies of the maps. */
     public EvaluationReport {
         metrics = ImmutableMap.copyOf(metrics);
         pictures = ImmutableMap.copyOf(pictures);

@@ -3,91 +3,69 @@ package dev.saccade.train.hooks;
 import dev.saccade.core.parts.PartConfig;
 
 /**
- * Acts in a training run: hears what happens, and changes the course of the run through {@link
- * Run}.
+ * Observes a training run, and changes it through {@link Run}.
  *
- * <p>All methods are called in the training thread and do nothing by default. Of several hooks,
- * those that a config names come first, in its order, then those that a program gives, in theirs;
- * the logs are last. What a hook throws ends the run, as a message that names the hook unless it is
- * a {@link dev.saccade.core.SaccadeException}; the last checkpoint stays as it was.
+ * <p>Methods run in the training thread and do nothing by default. Hooks of the config are called
+ * first, then those of the program, then the logs. An exception ends the run with a message that
+ * names the hook, unless it is a {@link dev.saccade.core.SaccadeException}; the last checkpoint is
+ * kept.
  */
 public interface Hook extends AutoCloseable {
 
     /**
-     * The settings of a hook that a config names under {@code hooks}, and what makes it.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * dev.saccade.core.parts.PartProvider}.
+     * Settings of a hook in the {@code hooks} of a config. To add a custom hook, implement this
+     * with a record and list it in a {@link dev.saccade.core.parts.PartProvider}.
      */
     interface Config extends PartConfig {
 
-        /** Returns a hook for one run, never null. */
+        /** Creates the hook for one run. */
         Hook build();
     }
 
-    /**
-     * Returns what tells this hook from the others of a run, in messages and in checkpoints,
-     * without a colon and always the same; the name of its class by default.
-     */
+    /** Returns a unique, constant name without a colon, for messages and checkpoints. */
     default String name() {
         return getClass().getName();
     }
 
-    /** Called before the first step, also of a run that is resumed. */
+    /** Called before the first step of a new or resumed run. */
     default void beforeTrain(Run run) {}
 
-    /** Called when the run has ended well, or was interrupted; its last state is saved. */
+    /** Called after the last step, or when the run was interrupted. The last state is saved. */
     default void afterTrain(Run run) {}
 
-    /** Called before the first step of an epoch; not again where a run is resumed within it. */
+    /** Called before the first step of an epoch, but not when resuming within an epoch. */
     default void beforeEpoch(Run run) {}
 
-    /** Called after the last step of an epoch, before an evaluation that is due then. */
+    /** Called after the last step of an epoch, before its evaluation. */
     default void afterEpoch(Run run) {}
 
-    /** Called before each step; the learning rate is that of the schedule. */
+    /** Called before each step, after the schedule has set the learning rate. */
     default void beforeStep(Run run) {}
 
-    /**
-     * Called after each step.
-     *
-     * @param step what it was like, with the metrics that hooks before this one have added
-     */
+    /** Called after each step. The report includes metrics added by previous hooks. */
     default void afterStep(Run run, StepReport step) {}
 
-    /** Called before each evaluation. */
     default void beforeEvaluation(Run run) {}
 
-    /** Called after each evaluation; the best weights are saved by then. */
+    /** Called after each evaluation. The best weights are already saved. */
     default void afterEvaluation(Run run, EvaluationReport evaluation) {}
 
-    /**
-     * Called in place of {@link #afterEvaluation} where an evaluation was interrupted: the state is
-     * saved next, and the evaluation is repeated when the run is resumed.
-     */
+    /** Called instead of {@link #afterEvaluation} if interrupted. A resumed run evaluates again. */
     default void evaluationInterrupted(Run run) {}
 
-    /**
-     * Hears a fact worth a line, such as a scaled learning rate.
-     *
-     * @param line text without line end
-     */
+    /** Called for each line of the log, such as a warning. */
     default void onLog(String line) {}
 
     /**
-     * Puts in what a run that is resumed needs to go on as if it had not stopped. Called before
-     * each save, and once after {@link #beforeTrain}, so that what cannot be saved is found before
-     * the first step.
+     * Stores what a resumed run needs. Called before each checkpoint, and once after {@code
+     * beforeTrain} to find errors before the first step.
      */
     default void save(HookState state) {}
 
-    /**
-     * Takes back what {@link #save} has put in, before {@link #beforeTrain}; not called in a run
-     * that begins, nor where nothing was put in.
-     */
+    /** Restores what {@link #save} stored, if anything. Called before {@link #beforeTrain}. */
     default void restore(HookState state) {}
 
-    /** Called once at the end of a run, however it ends. */
+    /** Called once at the end of a run, also after an error. */
     @Override
     default void close() {}
 }

@@ -17,31 +17,27 @@ import java.nio.ByteOrder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a hook keeps in a checkpoint, by names of its own: numbers and arrays, bit for bit. */
+/** State of a hook in a checkpoint: numbers and arrays by name, restored bit for bit. */
 public final class HookState {
 
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
 
-    /** Holds nothing yet. */
     public HookState() {}
 
-    /** Holds what a checkpoint has. */
     public HookState(Map<String, Tensor> tensors) {
         this.tensors.putAll(tensors);
     }
 
-    /** Returns all that is held. */
     public Map<String, Tensor> tensors() {
         return ImmutableMap.copyOf(tensors);
     }
 
-    /** Puts in a number. */
     public void put(String name, double number) {
         ByteBuffer bytes = ByteBuffer.allocate(Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         put(name, new Tensor(ElementType.FLOAT64, new Shape(), bytes.putDouble(0, number)));
     }
 
-    /** Puts in a copy of an array of 32-bit floating point, as parameters are. */
+    /** Stores a copy of a float32 array. */
     public void put(String name, NDArray array) {
         checkArgument(
                 array.getDataType() == DataType.FLOAT32,
@@ -55,20 +51,12 @@ public final class HookState {
         checkArgument(tensors.put(name, tensor) == null, "two values named %s", name);
     }
 
-    /**
-     * Returns a number that was put in.
-     *
-     * @throws SaccadeException of kind user, if there is none
-     */
+    /** Returns a stored number. Fails if it is missing. */
     public double number(String name) {
         return get(name, ElementType.FLOAT64, new Shape()).data().getDouble();
     }
 
-    /**
-     * Copies an array that was put in.
-     *
-     * @throws SaccadeException of kind user, if there is none of the shape
-     */
+    /** Copies a stored array. Fails if it is missing or has another shape. */
     public void copyTo(String name, NDArray array) {
         get(name, ElementType.FLOAT32, array.getShape()).copyTo(array);
     }

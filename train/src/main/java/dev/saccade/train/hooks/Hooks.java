@@ -21,16 +21,12 @@ import java.util.function.Supplier;
 /** The hooks of a run in their order; errors name the hook. */
 public final class Hooks implements AutoCloseable {
 
-    /** Ends the name of a hook before that of a value; see {@link #requireNames}. */
+    /** Separates hook and value in names of checkpoint entries; see {@link #requireNames}. */
     private static final char END_OF_NAME = ':';
 
     private final ImmutableList<Hook> members;
 
-    /**
-     * Calls hooks in an order.
-     *
-     * @throws SaccadeException of kind user, if one of them is null
-     */
+    /** Rejects null. */
     public Hooks(List<? extends Hook> members) {
         for (int i = 0; i < members.size(); i++) {
             if (members.get(i) == null) {
@@ -42,11 +38,7 @@ public final class Hooks implements AutoCloseable {
         this.members = ImmutableList.copyOf(members);
     }
 
-    /**
-     * Builds the hooks of a config.
-     *
-     * @throws SaccadeException that names the hook that failed; the hooks before it are closed
-     */
+    /** Builds the hooks of a config. Errors name the hook and close the ones before it. */
     public static Hooks build(List<? extends Hook.Config> configs) {
         List<Hook> built = new ArrayList<>();
         try {
@@ -67,11 +59,7 @@ public final class Hooks implements AutoCloseable {
         return hook;
     }
 
-    /**
-     * Requires names without a colon, which separates a hook from its values in checkpoints.
-     *
-     * @throws SaccadeException of kind user that names the first hook of such a name
-     */
+    /** Requires names without a colon. */
     public void requireNames() {
         for (Hook hook : members) {
             String type = hook.getClass().getName();
@@ -83,27 +71,19 @@ public final class Hooks implements AutoCloseable {
         }
     }
 
-    /** Returns these hooks and others after them. */
+    /** Returns these hooks followed by others. */
     public Hooks and(Hooks others) {
         return new Hooks(Streams.concat(members.stream(), others.members.stream()).toList());
     }
 
-    /**
-     * Calls all hooks.
-     *
-     * @param event the name of the called method, for messages
-     */
+    /** Calls all hooks. Errors name {@code event}, the called method. */
     public void each(String event, Consumer<Hook> action) {
         for (Hook hook : members) {
             call(hook, event, action);
         }
     }
 
-    /**
-     * Returns the state of all hooks for a checkpoint, by unique names.
-     *
-     * @throws SaccadeException of kind user, if two hooks of one name keep something
-     */
+    /** Returns the state of all hooks. Rejects two hooks of the same name with a state. */
     public Map<String, Tensor> state() {
         Map<String, Tensor> all = new LinkedHashMap<>();
         Set<String> owners = new HashSet<>();
@@ -121,11 +101,7 @@ public final class Hooks implements AutoCloseable {
         return all;
     }
 
-    /**
-     * Restores the result of {@link #state}.
-     *
-     * @throws SaccadeException of kind user, if it has the state of a hook that is missing
-     */
+    /** Restores the result of {@link #state}. Rejects the state of a hook that is missing. */
     public void restore(Map<String, Tensor> state) {
         Checkpoint stored = new Checkpoint(state, Map.of());
         Set<String> left = new TreeSet<>(state.keySet());
@@ -159,7 +135,7 @@ public final class Hooks implements AutoCloseable {
                 });
     }
 
-    /** Names the hook in errors of any kind; its classes may be missing, too. */
+    /** Adds the name of the hook to errors of any type, including missing classes. */
     private static <T> T named(String name, String event, Supplier<T> action) {
         try {
             return action.get();
@@ -172,7 +148,7 @@ public final class Hooks implements AutoCloseable {
         }
     }
 
-    /** Closes all, even if one of them throws. */
+    /** Closes all hooks, even if one throws. */
     @Override
     public void close() {
         close(0);

@@ -14,14 +14,13 @@ import java.util.Map;
 /**
  * Progress of one optimizer step, or the mean of several.
  *
- * @param iteration optimizer steps taken, including this one
+ * @param iteration number of finished optimizer steps, including this one
  * @param iterations optimizer steps of the whole run
  * @param epoch from 0
  * @param learningRate before parameter rules
  * @param loss sum of the loss terms
- * @param losses loss terms by name
- * @param metrics of the model and the hooks, such as {@code acc}, by name
- * @param gradientNorm norm of all gradients before clipping
+ * @param metrics of the model and the hooks by name, such as {@code acc}
+ * @param gradientNorm before clipping
  * @param seconds wall time, including waiting for data
  * @param dataSeconds time spent waiting for data
  * @param remaining estimated time to the end of the run
@@ -39,17 +38,14 @@ public record StepReport(
         double dataSeconds,
         Duration remaining) {
 
-    /** Copies the maps. */
     public StepReport {
         losses = ImmutableMap.copyOf(losses);
         metrics = ImmutableMap.copyOf(metrics);
     }
 
     /**
-     * Returns the means over steps, with the counters of the last.
-     *
-     * <p>Values that are not finite do not count, since steps that float16 skips may have them; NaN
-     * if no step has a finite one.
+     * Returns means over steps, with the counters of the last step. Non-finite values, as of steps
+     * skipped in float16, are ignored; NaN if no value is finite.
      */
     public static StepReport mean(List<StepReport> steps) {
         StepReport last = steps.get(steps.size() - 1);
@@ -84,7 +80,6 @@ public record StepReport(
                 Maps.transformValues(byName.asMap(), StepReport::mean), Double::isFinite);
     }
 
-    /** Returns the fraction of the time spent waiting for data. */
     public double dataFraction() {
         return seconds > 0 ? dataSeconds / seconds : 0;
     }

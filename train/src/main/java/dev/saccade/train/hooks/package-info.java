@@ -1,5 +1,2 @@
-/**
- * What acts in a training run from outside of its loop: the interface of a hook, what it sees of
- * the run, and the hooks that every run has.
- */
+/** Hooks of a training run. */
 package dev.saccade.train.hooks;

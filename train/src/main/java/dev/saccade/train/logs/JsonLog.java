@@ -18,18 +18,15 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Writes {@code metrics.jsonl}: one JSON object a line, with {@code event} {@code step} (means of
- * some steps) or {@code evaluation}, for programs.
+ * Writes {@code metrics.jsonl}. {@code event} is {@code step} (mean of steps) or {@code
+ * evaluation}.
  */
 public final class JsonLog extends LogFile {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
-     * Appends to a file.
-     *
-     * @param iteration optimizer steps taken so far; later events are removed, since a resumed run
-     *     logs them again
+     * Appends to a file. Removes events after {@code iteration}, which a resumed run logs again.
      */
     public JsonLog(Path file, long iteration) {
         super(keepUntil(file, iteration));
@@ -40,7 +37,7 @@ public final class JsonLog extends LogFile {
             return file;
         }
         try {
-            // Bytes that a crash has left may not be text; the lines before them are.
+            // // A crash may leave bytes after the last line that are not text.
             String kept =
                     new String(Files.readAllBytes(file), UTF_8)
                             .lines()
@@ -54,7 +51,7 @@ public final class JsonLog extends LogFile {
         }
     }
 
-    /** Returns the iteration of a line; that of a line cut short by a crash is after all others. */
+    /** Returns the iteration of a line, or the maximum for an incomplete line. */
     private static long iterationOf(String line) {
         try {
             return JSON.readTree(line).path("iteration").asLong(Long.MAX_VALUE);

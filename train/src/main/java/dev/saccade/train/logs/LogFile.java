@@ -11,16 +11,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/**
- * A text file of whole lines, each of them written when the call returns. A line that does not fit
- * on the disk is not written at all.
- */
+/** A text file, flushed line by line. Lines that do not fit on the disk are not written. */
 abstract class LogFile implements LogWriter {
 
     private final Path file;
     private final FileChannel channel;
 
-    /** Opens a file to append to, and ends a line that a killed process has begun. */
+    /** Opens a file to append to. Ends an incomplete line of a killed process. */
     LogFile(Path file) {
         this.file = file;
         try {

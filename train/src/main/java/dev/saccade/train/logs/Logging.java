@@ -13,24 +13,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Logs a run: the mean of every {@code interval} steps, evaluations, and notes. */
+/** Logs a run: the mean of every {@code interval} steps, evaluations, and lines of text. */
 public final class Logging implements Hook {
 
     private final LogWriter writer;
     private final int interval;
     private final List<StepReport> steps = new ArrayList<>();
 
-    /**
-     * Takes over a writer.
-     *
-     * @param interval optimizer steps between two lines
-     */
+    /** Takes ownership of the writer. */
     public Logging(LogWriter writer, int interval) {
         this.writer = writer;
         this.interval = interval;
     }
 
-    /** Returns the logs of a run. */
+    /** Opens the log files of a run. */
     public static Hooks toFiles(RunFolder folder, long iteration, int interval) {
         Stream<LogWriter> writers =
                 Stream.of(

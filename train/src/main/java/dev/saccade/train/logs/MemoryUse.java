@@ -6,20 +6,14 @@ import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.ops.memory.TensorMemory;
 
 /**
- * What the process holds.
+ * Memory of the process.
  *
- * @param residentBytes resident set size; 0 where the system does not tell (it does on Linux)
- * @param peakTensorBytes the most that tensors have held at a time on the device since the run
- *     began; 0 where the fused operators, which count it, are not loaded
- * @param arrays arrays that DJL's managers hold
+ * @param residentBytes resident set size; 0 if unknown (it is known on Linux)
+ * @param peakTensorBytes peak on the device since the run began; 0 without the fused operators
+ * @param arrays number of arrays in DJL's managers
  */
 public record MemoryUse(long residentBytes, long peakTensorBytes, int arrays) {
 
-    /**
-     * Returns the use of this moment.
-     *
-     * @param manager any manager of the device
-     */
     public static MemoryUse now(NDManager manager) {
         NDManager root = manager;
         while (root.getParentManager() != null) {

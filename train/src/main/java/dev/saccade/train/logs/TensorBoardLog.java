@@ -15,16 +15,15 @@ import java.time.Clock;
 import java.util.zip.CRC32C;
 
 /**
- * Writes an event file that TensorBoard reads: scalars below {@code train/} and {@code eval/}, and
- * pictures.
+ * Writes a TensorBoard event file: scalars below {@code train/} and {@code eval/}, and pictures.
  *
  * <p>Each record is a length, its checksum, a serialized {@code tensorflow.Event}, its checksum
- * (TFRecord). The first event of a resumed run makes TensorBoard forget what the interrupted one
- * told beyond that point.
+ * (TFRecord). The first event of a resumed run makes TensorBoard discard later events of the
+ * interrupted run.
  */
 public final class TensorBoardLog implements LogWriter {
 
-    // Fields of tensorflow.Event.
+    // // Fields of tensorflow.Event.
     private static final int WALL_TIME = 1;
     private static final int STEP = 2;
     private static final int FILE_VERSION = 3;
@@ -35,13 +34,7 @@ public final class TensorBoardLog implements LogWriter {
     private final Clock clock;
     private final OutputStream out;
 
-    /**
-     * Starts an event file.
-     *
-     * @param folder where TensorBoard will be pointed at, made where it does not exist
-     * @param iteration optimizer steps taken so far
-     * @param clock gives the time of each event
-     */
+    /** Starts an event file in a folder, which is created if missing. */
     public TensorBoardLog(Path folder, long iteration, Clock clock) {
         this.clock = clock;
         this.file = folder.resolve("events.out.tfevents." + clock.millis() + ".saccade");
@@ -100,7 +93,7 @@ public final class TensorBoardLog implements LogWriter {
     }
 
     private static void picture(ProtoMessage summary, String tag, byte[] png) {
-        // A PNG tells width and height in the first 8 bytes of its first chunk.
+        // // PNG width and height are in the first 8 bytes of the first chunk.
         ByteBuffer header = ByteBuffer.wrap(png);
         int rgb = 3;
         ProtoMessage image =
@@ -122,7 +115,7 @@ public final class TensorBoardLog implements LogWriter {
         }
     }
 
-    /** Returns the CRC32C, rotated and shifted as TFRecord wants it. */
+    /** Returns the CRC32C, rotated and shifted as in TFRecord. */
     private static byte[] checksum(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes);

@@ -16,7 +16,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Map;
 
-/** Writes {@code train.log}: one line per event, for people. */
+/** Writes {@code train.log}, one line per event. */
 public final class TextLog extends LogFile {
 
     private static final DateTimeFormatter TIME =
@@ -24,11 +24,6 @@ public final class TextLog extends LogFile {
 
     private final Clock clock;
 
-    /**
-     * Appends to a file.
-     *
-     * @param clock time at the start of each line
-     */
     public TextLog(Path file, Clock clock) {
         super(file);
         this.clock = clock;

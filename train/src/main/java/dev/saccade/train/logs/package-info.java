@@ -1,5 +1,2 @@
-/**
- * What a run writes down while it goes: a hook, and writers for people ({@code train.log}), for
- * programs ({@code metrics.jsonl}) and for TensorBoard.
- */
+/** Logs of a run: {@code train.log}, {@code metrics.jsonl} and TensorBoard. */
 package dev.saccade.train.logs;

@@ -15,20 +15,12 @@ import dev.saccade.core.parts.Unwrapped;
 import java.util.Optional;
 
 /**
- * Adam with decoupled weight decay (Loshchilov and Hutter 2019), as {@code torch.optim.AdamW}; each
- * parameter counts its own steps.
+ * AdamW (Loshchilov and Hutter 2019), like {@code torch.optim.AdamW}, with a step count per
+ * parameter.
  */
 public final class AdamW extends Optimizer {
 
-    /**
-     * Hyper-parameters.
-     *
-     * @param learningRate learning rate before schedule and rules
-     * @param beta1 decay of the mean of the gradients, in [0, 1)
-     * @param beta2 decay of the mean of the squared gradients, in [0, 1)
-     * @param epsilon added to the root of the mean of the squares
-     * @param weightDecay weight decay before rules
-     */
+    /** Hyper-parameters. Learning rate and weight decay are those before schedule and rules. */
     @Part("adamw")
     public record Config(
             @Default("1e-4") double learningRate,
@@ -39,7 +31,6 @@ public final class AdamW extends Optimizer {
             @Unwrapped ParamwiseConfig paramwise)
             implements Optimizer.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .above("learning_rate", learningRate, 0, 1000)

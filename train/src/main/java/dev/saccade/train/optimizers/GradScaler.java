@@ -1,23 +1,20 @@
 package dev.saccade.train.optimizers;
 
 /**
- * What the loss is multiplied by so that gradients in float16 do not vanish, as PyTorch's class of
- * the same name has it: it falls when a gradient overflows, whose step is left out, and rises after
- * many steps without. Gradients are divided by it before they are clipped.
+ * Loss scale for float16 gradients, like PyTorch's {@code GradScaler}. It falls when a gradient
+ * overflows, which skips the step, and rises after many steps without overflow. Gradients are
+ * unscaled before clipping.
  *
- * @param scale a power of 2
- * @param growthTracker steps without an overflow since it last changed
+ * @param growthTracker steps without overflow since the last change
  */
 public record GradScaler(double scale, int growthTracker) {
 
-    /** The state in which a run begins. */
     public static final GradScaler START = new GradScaler(65536, 0);
 
     private static final double GROWTH_FACTOR = 2;
     private static final double BACKOFF_FACTOR = 0.5;
     private static final int GROWTH_INTERVAL = 2000;
 
-    /** Returns the state after a step. */
     public GradScaler update(boolean foundInf) {
         if (foundInf) {
             return new GradScaler(scale * BACKOFF_FACTOR, 0);
@@ -25,12 +22,12 @@ public record GradScaler(double scale, int growthTracker) {
         if (growthTracker + 1 < GROWTH_INTERVAL) {
             return new GradScaler(scale, growthTracker + 1);
         }
-        // As there, a scale that would no longer be a float stays.
+        // // As in PyTorch, the scale must remain finite in float32.
         double grown = scale * GROWTH_FACTOR;
         return new GradScaler(grown > Float.MAX_VALUE ? scale : grown, 0);
     }
 
-    /** Returns whether gradients overflow that are not even scaled: what is wrong is another. */
+    /** Returns whether unscaled gradients overflow, which scaling cannot fix. */
     public boolean isExhausted() {
         return scale < 1;
     }

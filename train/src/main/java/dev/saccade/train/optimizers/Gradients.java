@@ -28,13 +28,11 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The gradients of one loss by the names of the parameters; a parameter on which the loss does not
- * depend has none.
+ * Gradients of a loss by parameter name, with the shapes and in the order of the parameters.
+ * Parameters that the loss does not depend on are missing.
  *
- * <p>Nothing is left on the parameters that would have to be set to zero before the next step. Two
- * parameters may share one gradient, so gradients are never changed in place.
- *
- * @param arrays gradients, each with the shape of its parameter, in the order of the parameters
+ * <p>Nothing accumulates, so {@code zero_grad} does not exist. Two parameters may share a gradient,
+ * so gradients are never changed in place.
  */
 public record Gradients(Map<String, NDArray> arrays) {
 
@@ -50,28 +48,19 @@ public record Gradients(Map<String, NDArray> arrays) {
             ScriptTemplate.of(
                     "(gradients: List[Tensor]) -> Tensor", "return ops.saccade.norms(gradients)");
 
-    /**
-     * Euclidean norms of gradients.
-     *
-     * @param total norm of all gradients as one vector
-     * @param byParameter norm of each gradient
-     */
+    /** Euclidean norms of gradients; {@code total} is the norm of all as one vector. */
     public record Norms(float total, Map<String, Float> byParameter) {
 
-        /** Keeps a copy. */
         public Norms {
             byParameter = ImmutableMap.copyOf(byParameter);
         }
 
-        /**
-         * Returns what the gradients are multiplied by so that their norm is at most {@code
-         * maxNorm}, as PyTorch's {@code clip_grad_norm_} does.
-         */
+        /** Returns the factor that limits the norm, like PyTorch's {@code clip_grad_norm_}. */
         public float clipFactor(double maxNorm) {
             return Math.min(1, 1 / (total + 1e-6f) * (float) maxNorm);
         }
 
-        /** Returns the norms of the gradients divided by a number. */
+        /** Returns the norms divided by a scale. */
         public Norms unscaled(double scale) {
             return scale == 1
                     ? this
@@ -81,12 +70,11 @@ public record Gradients(Map<String, NDArray> arrays) {
         }
     }
 
-    /** Keeps a copy of the map. */
     public Gradients {
         arrays = ImmutableMap.copyOf(arrays);
     }
 
-    /** Returns the parameters below a module that are learned: no buffer, none that is frozen. */
+    /** Returns the parameters of a module that are neither buffers nor frozen. */
     public static Map<String, Parameter> trainable(Module module) {
         return module.namedParameters().entrySet().stream()
                 .filter(e -> e.getValue().requiresGradient() && !Module.isBuffer(e.getValue()))
@@ -94,21 +82,15 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /**
-     * Runs a forward pass with gradients recorded in this thread, and the backward pass.
-     *
-     * @param loss computes a scalar, which is freed; its manager will own the gradients
-     * @param parameters what to differentiate by, at least one
+     * Runs forward and backward passes of a scalar loss, which is closed. Its manager owns the
+     * gradients.
      */
     public static Gradients compute(Supplier<NDArray> loss, Map<String, Parameter> parameters) {
         List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
         return of(Autograd.gradients(loss, values), parameters.keySet());
     }
 
-    /**
-     * Returns gradients by name, without those that are empty.
-     *
-     * @param names of the parameters, in the order of the gradients
-     */
+    /** Names gradients, given in the order of the names, and drops empty ones. */
     public static Gradients of(NDList gradients, Set<String> names) {
         Map<String, NDArray> byName = new LinkedHashMap<>();
         Iterator<NDArray> next = gradients.iterator();
@@ -123,7 +105,6 @@ public record Gradients(Map<String, NDArray> arrays) {
         return new Gradients(byName);
     }
 
-    /** Returns the sum of these and other gradients. */
     public Gradients plus(Gradients other) {
         return NoGrad.call(
                 () -> {
@@ -134,10 +115,9 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /**
-     * Returns the sums of the gradients of all ranks: one for each parameter, zeros where no rank
-     * has one; each lies in memory as its parameter does. These gradients are freed.
+     * Returns the sums over all ranks: one per parameter, zeros if no rank has a gradient, with the
+     * memory format of the parameter. Closes these gradients.
      *
-     * @param parameters those that the gradients are of, the same on all ranks
      * @param manager owns the sums
      */
     public Gradients sum(ProcessGroup ranks, Map<String, Parameter> parameters, NDManager manager) {
@@ -155,12 +135,12 @@ public record Gradients(Map<String, NDArray> arrays) {
         }
     }
 
-    /** Returns the gradients of some of the parameters. */
+    /** Returns the gradients of the named parameters. */
     public Gradients select(Set<String> names) {
         return new Gradients(Maps.filterKeys(arrays, names::contains));
     }
 
-    /** Returns the norms, all 0 where there is no gradient. */
+    /** Returns the norms; 0 without gradients. */
     public Norms norms() {
         if (arrays.isEmpty()) {
             return new Norms(0, Map.of());
@@ -171,10 +151,8 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /**
-     * Returns the norms as an array, which may be read later together with others.
-     *
-     * @return {@code [1 + G]}: of all gradients as one vector, then of each of the G gradients;
-     *     there is at least one
+     * Returns {@code [1 + G]} on the device: total norm, then the norm of each of the G &gt; 0
+     * gradients.
      */
     public NDArray normArray() {
         List<NDArray> values = List.copyOf(arrays.values());
@@ -182,11 +160,7 @@ public record Gradients(Map<String, NDArray> arrays) {
         return NoGrad.call(() -> script.runLists(List.of(values)).singletonOrThrow());
     }
 
-    /**
-     * Returns what {@link #normArray} has found.
-     *
-     * @param values {@code [1 + G]}
-     */
+    /** Converts the values of {@link #normArray}. */
     public Norms norms(float... values) {
         Map<String, Float> byParameter = new LinkedHashMap<>();
         int i = 1;
@@ -196,7 +170,7 @@ public record Gradients(Map<String, NDArray> arrays) {
         return new Norms(values[0], byParameter);
     }
 
-    /** Gives the gradients to another manager, so that they outlive the one they came from. */
+    /** Moves the gradients to another manager. */
     public Gradients attach(NDManager manager) {
         arrays.values().forEach(array -> array.attach(manager));
         return this;

@@ -13,24 +13,17 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Learning rates that fall from the head to the images, for fine-tuning (BEiT, SimMIM): what stands
- * behind the last layer of a backbone learns at the full rate, that layer at {@code rate} times the
- * full one, the layer before at {@code rate} times that, and so on to the stem.
- *
- * @param rate in (0, 1]
+ * Layer-wise learning rate decay for fine-tuning (BEiT, SimMIM): neck and head use the full rate,
+ * the last layer of the backbone {@code rate} times the full rate, the layer before {@code rate}
+ * times that, and so on down to the stem. The rate is in (0, 1].
  */
 public record LayerDecay(double rate) {
 
-    /** Checks the rate. */
     public LayerDecay {
         new Checks().above("rate", rate, 0, 1).throwIfAny();
     }
 
-    /**
-     * Returns what the learning rate of each parameter in a layer of a backbone is multiplied by.
-     *
-     * @throws SaccadeException of kind user, if the module has no backbone
-     */
+    /** Returns the learning rate factor of each backbone parameter. Fails without a backbone. */
     Map<Parameter, Double> factors(Module module) {
         Map<Parameter, Double> factors = new HashMap<>();
         for (Backbone backbone : backbones(module).toList()) {

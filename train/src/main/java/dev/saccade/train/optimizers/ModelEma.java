@@ -20,27 +20,23 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Averages of the weights over the steps of a training (Polyak and Juditsky 1992), which mostly do
- * better than the weights of its last step.
- *
- * <p>Averaged is what is learned; what is frozen stays what it is. The averages belong to the
- * managers of the weights. Not thread-safe.
+ * Exponential moving average of the trainable weights (Polyak and Juditsky 1992), which usually
+ * performs better than the last weights. The managers of the weights own the averages. Not
+ * thread-safe.
  */
 public final class ModelEma {
 
     /**
-     * How weights are averaged: {@code average = decay * average + (1 - decay) * weight}.
+     * Settings of {@code average = decay * average + (1 - decay) * weight}.
      *
-     * @param decay the share of the old average, in (0, 1], as of PyTorch's {@code
-     *     get_ema_multi_avg_fn}; mmengine's {@code momentum} is 1 less this. With 1 all updates
-     *     count the same, as in stochastic weight averaging: the share is n / (n + 1) after n of
-     *     them
-     * @param warmup optimizer steps in which what is missing to {@code decay} falls to 1/e, so that
-     *     the first weights are soon forgotten: the share is {@code decay * (1 - exp(-(1 + step) /
-     *     warmup))}, as in mmdetection's {@code ExpMomentumEMA}; 0 for no warm-up
-     * @param interval optimizer steps from one update to the next
-     * @param updateBuffers whether running statistics are averaged, too; else those of the last
-     *     step count
+     * @param decay in (0, 1], as in PyTorch's {@code get_ema_multi_avg_fn}; mmengine's {@code
+     *     momentum} is 1 - decay. 1 is the plain mean of stochastic weight averaging: n / (n + 1)
+     *     after n updates
+     * @param warmup steps of {@code decay * (1 - exp(-(1 + step) / warmup))}, as in mmdetection's
+     *     {@code ExpMomentumEMA}, so that early weights are soon forgotten; 0 for no warm-up
+     * @param interval optimizer steps per update
+     * @param updateBuffers whether to average running statistics too; otherwise the last ones are
+     *     used
      */
     public record Config(
             @Default("0.9998") double decay,
@@ -48,7 +44,6 @@ public final class ModelEma {
             @Default("1") int interval,
             @Default("false") boolean updateBuffers) {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .above("decay", decay, 0, 1)
@@ -57,14 +52,12 @@ public final class ModelEma {
                     .throwIfAny();
         }
 
-        /** Returns averages for a module, which begin with its values. */
+        /** Creates averages that start with the values of a module. */
         public ModelEma build(Module module) {
             return new ModelEma(this, module);
         }
 
-        /**
-         * Returns the share of the old average in a step, from 0; none of it is left in the first.
-         */
+        /** Returns the decay of a step, from 0; the first step copies the weights. */
         private double decay(long step) {
             if (step == 0) {
                 return 0;
@@ -75,20 +68,14 @@ public final class ModelEma {
         }
     }
 
-    /**
-     * What averages do in one optimizer step.
-     *
-     * @param weights what they follow, by name
-     * @param averages the averages, by the same names; none where it is not the time
-     * @param decay the share of the old averages, in [0, 1]
-     */
+    /** Update in one optimizer step, by name; {@code averages} is empty if no update is due. */
     public record Update(
             Map<String, NDArray> weights, Map<String, NDArray> averages, double decay) {
 
-        /** Leaves the averages as they are, where there are any. */
+        /** Does not change the averages. */
         public static final Update NONE = new Update(Map.of(), Map.of(), 1);
 
-        /** Returns the same but for some names. */
+        /** Returns the update without some names. */
         Update without(Set<String> names) {
             return new Update(
                     Maps.filterKeys(weights, name -> !names.contains(name)),
@@ -96,7 +83,7 @@ public final class ModelEma {
                     decay);
         }
 
-        /** Has the averages follow the weights. */
+        /** Updates the averages. */
         public void apply() {
             if (averages.isEmpty()) {
                 return;
@@ -144,28 +131,24 @@ public final class ModelEma {
         return copy;
     }
 
-    /** Returns the averages by the dotted names of the module. */
+    /** Returns the averages by dotted parameter name. */
     public Map<String, NDArray> averages() {
         return averages;
     }
 
-    /** Returns the values that are averaged, by the same names. */
+    /** Returns the averaged parameters by the same names. */
     public Map<String, NDArray> weights() {
         return ImmutableMap.copyOf(Maps.transformValues(parameters, Parameter::getArray));
     }
 
-    /**
-     * Returns what the averages do in an optimizer step.
-     *
-     * @param step optimizer steps taken before it
-     */
+    /** Returns the update of a step, from 0. */
     public Update update(long step) {
         return step % config.interval() == 0
                 ? new Update(weights(), averages, config.decay(step))
                 : Update.NONE;
     }
 
-    /** Exchanges the values of the module and the averages, bit by bit; twice restores them. */
+    /** Swaps module and averages, bit for bit; a second call restores them. */
     public void swap() {
         for (Map.Entry<String, NDArray> weight : weights().entrySet()) {
             NDArray average = averages.get(weight.getKey());

@@ -30,18 +30,14 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Changes the learned parameters of a module in place by their gradients; keeps a state array of
- * each kind for each parameter.
- *
- * <p>Not thread-safe. {@link #close} frees the state.
+ * Updates the trainable parameters of a module in place. Not thread-safe; {@link #close} frees the
+ * state.
  */
 public abstract class Optimizer implements AutoCloseable {
 
     /**
-     * The hyper-parameters of an optimizer, and what builds it.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * dev.saccade.core.parts.PartProvider}.
+     * Hyper-parameters and factory of an optimizer. To add a custom optimizer, implement this with
+     * a record and list it in a {@link dev.saccade.core.parts.PartProvider}.
      */
     public interface Config extends PartConfig {
 
@@ -51,12 +47,11 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns the weight decay before parameter rules. */
         double weightDecay();
 
-        /** Returns the rules for some parameters; none unless overridden. */
         default ParamwiseConfig paramwise() {
             return ParamwiseConfig.NONE;
         }
 
-        /** Returns the optimizer for the parameters of a module that are learned now. */
+        /** Returns the optimizer for the parameters that are trainable now. */
         Optimizer build(Module module);
     }
 
@@ -97,15 +92,14 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Creates the state.
      *
-     * @param module whose parameters are updated
-     * @param initialStates returns the first value of each type of state for a weight
-     * @param update lines of TorchScript that change {@code weights} and the state in place, all of
-     *     type {@code List[Tensor]}, by {@code gradients}; {@code lr} and {@code weight_decay} are
-     *     numbers
-     * @param fusedUpdate the same by an operator of {@link Kernels} for parameters of all groups:
-     *     {@code lr} and {@code weight_decay} are tensors of a number for each, gradients are
-     *     multiplied by {@code factor} first, and {@code averages}, which may be empty, follow the
-     *     new weights by {@code average_decay}
+     * @param initialStates return the initial state of a weight by state name
+     * @param update TorchScript lines that change {@code weights} and the state in place, using
+     *     {@code gradients}, all of type {@code List[Tensor]}; {@code lr} and {@code weight_decay}
+     *     are numbers
+     * @param fusedUpdate the same with an operator of {@link Kernels}, for all groups at once:
+     *     {@code lr} and {@code weight_decay} are tensors with one element per parameter, gradients
+     *     are multiplied by {@code factor} first, and {@code averages}, which may be empty, are
+     *     updated with {@code average_decay}
      */
     protected Optimizer(
             Module module,
@@ -148,7 +142,7 @@ public abstract class Optimizer implements AutoCloseable {
         return Script.compile(signature, update + "return rates[0]").withoutReadCounts();
     }
 
-    /** Returns the parameters that are learned, by dotted names. */
+    /** Returns the trainable parameters by dotted name. */
     public final Map<String, Parameter> parameters() {
         return groups.stream()
                 .flatMap(group -> group.parameters().entrySet().stream())
@@ -156,22 +150,16 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
-     * Takes one step; a parameter without a gradient, and its state, stay as they are.
+     * Runs one step. Parameters without a gradient and their state do not change.
      *
-     * @param factor what the gradients are multiplied by, such as {@link
-     *     Gradients.Norms#clipFactor}
-     * @param learningRate the learning rate of this step, before the rules for parameters
+     * @param factor multiplies the gradients, such as {@link Gradients.Norms#clipFactor}
+     * @param learningRate before parameter rules
      */
     public final void step(Gradients gradients, float factor, double learningRate) {
         step(gradients, factor, learningRate, Update.NONE);
     }
 
-    /**
-     * Takes one step, and has averages follow the weights: in the same pass over memory where an
-     * operator of {@link Kernels} takes the step.
-     *
-     * @param averages follow also where a parameter has no gradient
-     */
+    /** Runs one step and updates averages, also of parameters without a gradient. */
     public final void step(
             Gradients gradients, float factor, double learningRate, Update averages) {
         Optional<Script> fused =
@@ -235,7 +223,7 @@ public abstract class Optimizer implements AutoCloseable {
         return names.stream().map(arrays::get).toList();
     }
 
-    /** Returns the state by {@code kind.parameter}, such as {@code exp_avg.conv1.weight}. */
+    /** Returns the state by name and parameter, such as {@code exp_avg.conv1.weight}. */
     public final Map<String, NDArray> state() {
         ImmutableMap.Builder<String, NDArray> all = ImmutableMap.builder();
         states.forEach(

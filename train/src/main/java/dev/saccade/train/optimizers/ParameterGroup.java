@@ -14,13 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Parameters that share a learning rate and a weight decay.
- *
- * @param learningRateFactor what the learning rate of the run is multiplied by
- * @param weightDecay the weight decay
- * @param parameters the parameters by dotted names
- */
+/** Parameters with the same factor of the run's learning rate and the same weight decay. */
 public record ParameterGroup(
         double learningRateFactor, double weightDecay, Map<String, Parameter> parameters) {
 
@@ -29,22 +23,18 @@ public record ParameterGroup(
 
     private record Key(double learningRateFactor, double weightDecay) {}
 
-    /** Keeps a copy of the map. */
     public ParameterGroup {
         parameters = ImmutableMap.copyOf(parameters);
     }
 
     /**
-     * Sorts the learned parameters of a module into groups, as mmengine's {@code paramwise_cfg}
-     * does.
+     * Groups the trainable parameters of a module, like mmengine's {@code paramwise_cfg}.
      *
-     * <p>For each parameter one rule counts: of {@link ParamwiseConfig#rules} whose key its dotted
-     * name contains the longest, among equally long ones the first of the alphabet; else that of
-     * its kind. Normalizations are told by a {@code weight} of one dimension. Where they have no
-     * rule, their biases decay as other biases do, but learn as fast as weights. The decay over the
-     * layers of the backbone multiplies the learning rates besides.
-     *
-     * @param config the learning rate, the weight decay and the rules
+     * <p>One rule applies to each parameter: the longest key of {@link ParamwiseConfig#rules} in
+     * its dotted name, the first alphabetically for equal lengths; otherwise the rule for norms or
+     * biases. Norm layers are detected by a one-dimensional {@code weight}. Without a rule for
+     * norms, their biases use the weight decay of biases, but the full learning rate. Layer decay
+     * is applied in addition.
      */
     public static List<ParameterGroup> split(Module module, Optimizer.Config config) {
         ParamwiseConfig paramwise = config.paramwise();

@@ -11,19 +11,10 @@ import dev.saccade.core.parts.Unwrapped;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Stochastic gradient descent with momentum and L2 weight decay, as {@code torch.optim.SGD}: {@code
- * buffer = momentum * buffer + gradient + weight_decay * weight; weight -= lr * buffer}.
- */
+/** SGD with momentum and L2 weight decay, like {@code torch.optim.SGD}. */
 public final class Sgd extends Optimizer {
 
-    /**
-     * Hyper-parameters.
-     *
-     * @param learningRate learning rate before schedule and rules
-     * @param momentum momentum factor, in [0, 1)
-     * @param weightDecay weight decay before rules
-     */
+    /** Hyper-parameters. Learning rate and weight decay are those before schedule and rules. */
     @Part("sgd")
     public record Config(
             @Default("0.02") double learningRate,
@@ -32,7 +23,6 @@ public final class Sgd extends Optimizer {
             @Unwrapped ParamwiseConfig paramwise)
             implements Optimizer.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .above("learning_rate", learningRate, 0, 1000)

@@ -1,6 +1,2 @@
-/**
- * From a loss to new weights: gradients, global-norm clipping, and the optimizers with their
- * parameter groups, each with exactly the arithmetic of PyTorch. Arrays of parameters and gradients
- * go by the dotted names of the module.
- */
+/** Gradients, clipping and optimizers. Arrays are named by dotted parameter names. */
 package dev.saccade.train.optimizers;

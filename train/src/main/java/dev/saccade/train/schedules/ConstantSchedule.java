@@ -2,11 +2,7 @@ package dev.saccade.train.schedules;
 
 import dev.saccade.core.parts.Part;
 
-/**
- * Keeps the learning rate.
- *
- * @param warmup how it rises in the beginning
- */
+/** Keeps the learning rate after warm-up. */
 @Part("constant")
 public record ConstantSchedule(Warmup warmup) implements Schedule {
 

@@ -4,18 +4,12 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
-/**
- * Falls along half a cosine, step by step (Loshchilov and Hutter 2017, without restarts).
- *
- * @param minLearningRate where it ends
- * @param warmup how it rises in the beginning
- */
+/** Cosine decay per step (Loshchilov and Hutter 2017, without restarts). */
 @Part("cosine")
 public record CosineSchedule(
         @Default("0") double minLearningRate, @Default("{iterations: 500}") Warmup warmup)
         implements Schedule {
 
-    /** Checks the values. */
     public CosineSchedule {
         new Checks().inRange("min_learning_rate", minLearningRate, 0, 1000).throwIfAny();
     }

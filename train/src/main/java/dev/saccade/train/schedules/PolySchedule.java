@@ -4,13 +4,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
-/**
- * Falls by a power of the remaining share of the run, step by step.
- *
- * @param power the power; 1 is a straight line
- * @param minLearningRate where it ends
- * @param warmup how it rises in the beginning
- */
+/** Polynomial decay per step: a power of the remaining fraction of the run; power 1 is linear. */
 @Part("poly")
 public record PolySchedule(
         @Default("1") double power,
@@ -18,7 +12,6 @@ public record PolySchedule(
         @Default("{iterations: 1500, ratio: 1e-6}") Warmup warmup)
         implements Schedule {
 
-    /** Checks the values. */
     public PolySchedule {
         new Checks()
                 .above("power", power, 0, 100)

@@ -2,17 +2,11 @@ package dev.saccade.train.schedules;
 
 import dev.saccade.core.Checks;
 
-/**
- * How long a run lasts.
- *
- * @param iterations optimizer steps of the whole run
- * @param iterationsPerEpoch optimizer steps of one pass over the data
- */
+/** Length of a run in optimizer steps. */
 public record RunLength(long iterations, long iterationsPerEpoch) {
 
     private static final double MOST = 1e18;
 
-    /** Checks the values. */
     public RunLength {
         new Checks()
                 .inRange("iterations", iterations, 1, MOST)
@@ -20,12 +14,11 @@ public record RunLength(long iterations, long iterationsPerEpoch) {
                 .throwIfAny();
     }
 
-    /** Returns the length of a run of whole epochs. */
     public static RunLength ofEpochs(int epochs, long iterationsPerEpoch) {
         return new RunLength(epochs * iterationsPerEpoch, iterationsPerEpoch);
     }
 
-    /** Returns the epoch, from 0, to which a step belongs. */
+    /** Returns the epoch of a step, both from 0. */
     public int epoch(long iteration) {
         return Math.toIntExact(iteration / iterationsPerEpoch);
     }

@@ -6,13 +6,7 @@ import dev.saccade.core.parts.Part;
 
 import java.util.List;
 
-/**
- * Multiplies the learning rate at some epochs.
- *
- * @param milestones epochs, from 0, at whose beginning the learning rate drops, ascending
- * @param gamma what it is multiplied by each time
- * @param warmup how it rises in the beginning
- */
+/** Multiplies the learning rate by {@code gamma} at ascending epochs, counted from 0. */
 @Part("step")
 public record StepSchedule(
         @Default("[8, 11]") List<Integer> milestones,
@@ -20,7 +14,6 @@ public record StepSchedule(
         @Default("{iterations: 500}") Warmup warmup)
         implements Schedule {
 
-    /** Checks the values. */
     public StepSchedule {
         milestones = List.copyOf(milestones);
         new Checks()

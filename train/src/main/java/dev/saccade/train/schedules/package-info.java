@@ -1,2 +1,2 @@
-/** The learning rate as a pure function of the iteration, so that a resumed run needs no state. */
+/** Learning rate schedules: functions of the iteration, without state. */
 package dev.saccade.train.schedules;
