@@ -42,7 +42,7 @@ public record BackboneSummary(
     /**
      * What a classifier may have besides, each of as many values as the last level has channels.
      */
-    private static final List<String> OF_CLASSIFIERS =
+    private static final List<String> CLASSIFIER_PARAMETERS =
             List.of("norm.weight", "norm.bias", "cls_token");
 
     /** Counts a backbone with images of 224x224; {@code name} is its name in configs. */
@@ -77,7 +77,7 @@ public record BackboneSummary(
                         .sum();
         List<NamePattern> unexpected = config.checkpointRules().unexpected();
         long more =
-                OF_CLASSIFIERS.stream()
+                CLASSIFIER_PARAMETERS.stream()
                         .filter(name -> unexpected.stream().anyMatch(each -> each.matches(name)))
                         .count();
         return fusedParameters(backbone) - outputNorms + channels * more + (channels + 1) * CLASSES;
@@ -86,18 +86,18 @@ public record BackboneSummary(
     /** Returns the number of parameters that are left when the backbone is fused. */
     private static long fusedParameters(Backbone backbone) {
         return backbone.parameterCount()
-                - below(backbone).mapToLong(BackboneSummary::mergedAway).sum();
+                - descendants(backbone).mapToLong(BackboneSummary::removedByFusing).sum();
     }
 
-    private static long mergedAway(Block block) {
+    private static long removedByFusing(Block block) {
         return block instanceof PositionEncoding encoding
                 ? encoding.parameterCount() - encoding.mergedParameterCount()
                 : 0;
     }
 
-    private static Stream<Block> below(Block block) {
+    private static Stream<Block> descendants(Block block) {
         return block.getChildren().values().stream()
-                .flatMap(child -> Stream.concat(Stream.of(child), below(child)));
+                .flatMap(child -> Stream.concat(Stream.of(child), descendants(child)));
     }
 
     private static long multiplyAdds(Backbone backbone, Size image) {

@@ -78,7 +78,7 @@ public final class DwConvSwin extends SwinFamily {
     public DwConvSwin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> convolution(config, stage));
-        finish();
+        addOutputNormsAndFreeze();
     }
 
     private static Layer convolution(Config config, int stage) {

@@ -166,7 +166,7 @@ public final class DynamicConvSwin extends SwinFamily {
     public DynamicConvSwin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> attention(config, stage, block));
-        finish();
+        addOutputNormsAndFreeze();
     }
 
     private static Layer attention(Config config, int stage, int block) {

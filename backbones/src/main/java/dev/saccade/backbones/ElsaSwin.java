@@ -107,7 +107,7 @@ public final class ElsaSwin extends SwinFamily {
     public ElsaSwin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> attention(config, stage, block));
-        finish();
+        addOutputNormsAndFreeze();
     }
 
     private static Layer attention(Config config, int stage, int block) {

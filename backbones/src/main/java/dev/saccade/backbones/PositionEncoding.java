@@ -73,11 +73,11 @@ final class PositionEncoding extends Layer {
     @Override
     protected NDArray forward(NDArray x) {
         NDArray map = x.transpose(0, 3, 1, 2);
-        NDArray y = isTraining() && normalized ? inParallel(map) : asOne(map);
+        NDArray y = isTraining() && normalized ? forwardBranches(map) : forwardMerged(map);
         return y.transpose(0, 2, 3, 1);
     }
 
-    private NDArray inParallel(NDArray map) {
+    private NDArray forwardBranches(NDArray map) {
         NDArray sum = branches.get(0).apply(map);
         for (Layer branch : branches.subList(1, branches.size())) {
             addTo(sum, branch, map);
@@ -95,7 +95,7 @@ final class PositionEncoding extends Layer {
         }
     }
 
-    private NDArray asOne(NDArray map) {
+    private NDArray forwardMerged(NDArray map) {
         NDList convolution = fused.orElseGet(this::merged);
         NDArray weight = convolution.get(0);
         return Functional.conv2d(map, weight, convolution.get(1), 1, 1, 1, channels);
@@ -142,11 +142,11 @@ final class PositionEncoding extends Layer {
 
     /** Keeps the merged convolution until this is trained again. */
     void fuse() {
-        forget();
+        clearMerged();
         fused = Optional.of(mergedWithoutGradients());
     }
 
-    private void forget() {
+    private void clearMerged() {
         fused.ifPresent(NDList::close);
         fused = Optional.empty();
     }
@@ -155,7 +155,7 @@ final class PositionEncoding extends Layer {
     public void train(boolean mode) {
         super.train(mode);
         if (mode) {
-            forget();
+            clearMerged();
         }
     }
 

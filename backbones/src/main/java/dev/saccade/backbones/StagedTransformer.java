@@ -96,9 +96,9 @@ abstract class StagedTransformer extends Backbone {
     }
 
     /** Creates and adds a block of a stage. */
-    interface BlockMaker {
+    interface BlockFactory {
 
-        Layer make(int stage, int block);
+        Layer create(int stage, int block);
     }
 
     /** Returns tokens {@code [N, H, W, C]} as a map {@code [N, C, H, W]}, in the same memory. */
@@ -133,11 +133,11 @@ abstract class StagedTransformer extends Backbone {
      *
      * @param downsample creates and adds the layer between a stage, 0 to 2, and the next
      */
-    final void addStages(BlockMaker block, IntFunction<Optional<Layer>> downsample) {
+    final void addStages(BlockFactory block, IntFunction<Optional<Layer>> downsample) {
         for (int s = 0; s < STAGES; s++) {
             List<Layer> blocks = new ArrayList<>();
             for (int b = 0; b < config.stages().depths().get(s); b++) {
-                blocks.add(block.make(s, b));
+                blocks.add(block.create(s, b));
             }
             boolean isLast = s == STAGES - 1;
             stages.add(new Stage(blocks, isLast ? Optional.empty() : downsample.apply(s)));

@@ -111,7 +111,7 @@ public final class Swin extends SwinFamily {
         if (config.globalBlock()) {
             addLastBlock(add("global_block", globalBlock(config)));
         }
-        finish();
+        addOutputNormsAndFreeze();
     }
 
     private static Layer attention(Config config, int stage, int block) {

@@ -79,10 +79,10 @@ abstract class SwinFamily extends StagedTransformer {
     }
 
     /** Adds the stem, the blocks and the patch merging. */
-    final void addStages(Config config, BlockMaker block) {
+    final void addStages(Config config, BlockFactory block) {
         setStem(add("", new Stem(config)));
         addStages(
-                (s, b) -> add("layers." + s + ".blocks." + b, block.make(s, b)),
+                (s, b) -> add("layers." + s + ".blocks." + b, block.create(s, b)),
                 s -> {
                     Layer merging = new PatchMerging(config.channels(s));
                     return Optional.of(add("layers." + s + ".downsample", merging));
@@ -90,19 +90,19 @@ abstract class SwinFamily extends StagedTransformer {
     }
 
     /** Adds the stem, and blocks that differ in their attention only. */
-    final void addBlocks(Config config, BlockMaker attention) {
+    final void addBlocks(Config config, BlockFactory attention) {
         addStages(
                 config,
                 (stage, block) ->
                         new TransformerBlock(
                                 config.channels(stage),
-                                attention.make(stage, block),
+                                attention.create(stage, block),
                                 config.mlpRatio(),
                                 config.stages().dropPathRate(stage, block)));
     }
 
     /** Adds layer normalizations of the outputs and freezes stages. */
-    final void finish() {
+    final void addOutputNormsAndFreeze() {
         addOutputNorms(1e-5f);
         freezeStages();
     }

@@ -155,7 +155,7 @@ public final class UnifiedSwin extends SwinFamily {
                                 config.channels(stage),
                                 config.numHeads().get(stage),
                                 config.region(stage, block)));
-        finish();
+        addOutputNormsAndFreeze();
     }
 
     /** The layer of Eq. 4. */

@@ -31,8 +31,8 @@ class BackboneSummaryTest {
     @BeforeAll
     static void count() {
         for (Class<? extends Backbone.Config> family :
-                Configs.known(Backbone.Config.class).values()) {
-            Configs.members(family)
+                Configs.registered(Backbone.Config.class).values()) {
+            Configs.variants(family)
                     .forEach((name, config) -> ALL.add(BackboneSummary.measure(name, config)));
         }
     }

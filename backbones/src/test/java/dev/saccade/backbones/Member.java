@@ -59,7 +59,7 @@ final class Member implements AutoCloseable {
     static List<Member> of(Class<? extends Backbone.Config> family) {
         List<Member> members = new ArrayList<>();
         Set<Set<String>> structures = new HashSet<>();
-        Configs.<Backbone.Config>members(family)
+        Configs.<Backbone.Config>variants(family)
                 .forEach(
                         (name, published) -> {
                             Backbone.Config config = small(published);
@@ -182,7 +182,7 @@ final class Member implements AutoCloseable {
 
     /** Returns all members of all families. */
     static Stream<Member> all() {
-        return Configs.known(Backbone.Config.class).values().stream()
+        return Configs.registered(Backbone.Config.class).values().stream()
                 .flatMap(family -> of(family).stream());
     }
 

@@ -64,7 +64,7 @@ class ResNetTest {
         "resnext101_32x8d, 88791336"
     })
     void hasThePublishedNumberOfParametersWithGroups(String name, long withClassifier) {
-        ResNet.Config config = Configs.<ResNet.Config>members(ResNet.Config.class).get(name);
+        ResNet.Config config = Configs.<ResNet.Config>variants(ResNet.Config.class).get(name);
         assertEquals(withClassifier - 2048 * 1000 - 1000, learned(config.build()));
     }
 

@@ -64,7 +64,7 @@ class UnifiedSwinTest {
                                 Arrays.stream(Norm.values())
                                         .flatMap(
                                                 norm ->
-                                                        Configs.members(UnifiedSwin.Config.class)
+                                                        Configs.variants(UnifiedSwin.Config.class)
                                                                 .values()
                                                                 .stream()
                                                                 .map(config -> config.variant())

@@ -21,8 +21,8 @@ final class BackboneList {
     private BackboneList() {}
 
     private static Stream<BackboneSummary> all() {
-        return Configs.known(Backbone.Config.class).values().stream()
-                .flatMap(family -> Configs.<Backbone.Config>members(family).entrySet().stream())
+        return Configs.registered(Backbone.Config.class).values().stream()
+                .flatMap(family -> Configs.<Backbone.Config>variants(family).entrySet().stream())
                 .map(member -> BackboneSummary.measure(member.getKey(), member.getValue()));
     }
 

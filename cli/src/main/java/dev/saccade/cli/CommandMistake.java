@@ -80,7 +80,7 @@ final class CommandMistake {
         String last = Iterables.getLast(words);
         String typed = String.join(" ", words);
         return ToolkitTerms.find(terms, last)
-                .map(term -> hint(typed, "saccade " + term.ours(), "", term))
+                .map(term -> hint(typed, "saccade " + term.saccade(), "", term))
                 .or(() -> Optional.of(Text.format("%s is saccade %s in Saccade", typed, last)));
     }
 
@@ -107,12 +107,18 @@ final class CommandMistake {
             return Stream.of(argument)
                     .filter(key -> key.contains("."))
                     .flatMap(key -> ToolkitTerms.find(ToolkitTerms.ALL.keys(), key).stream())
-                    .map(term -> hint(argument, "--set " + term.ours(), "", term));
+                    .map(term -> hint(argument, "--set " + term.saccade(), "", term));
         }
         ToolkitTerms all = ToolkitTerms.ALL;
         Optional<String> option =
                 ToolkitTerms.find(all.options(), name.replaceFirst("^--?", ""))
-                        .map(term -> hint(name, term.ours(), owners(term.ours(), here), term));
+                        .map(
+                                term ->
+                                        hint(
+                                                name,
+                                                term.saccade(),
+                                                owners(term.saccade(), here),
+                                                term));
         String ours = Text.format("%s is --%s in Saccade", argument, argument.replace('=', ' '));
         return Stream.concat(
                 option.stream(),
@@ -121,7 +127,7 @@ final class CommandMistake {
 
     private static String hint(String typed, String ours, String owners, Term term) {
         String note = term.note().isEmpty() ? "" : ": " + term.note();
-        return term.ours().isEmpty()
+        return term.saccade().isEmpty()
                 ? typed + note
                 : Text.format("%s is %s in Saccade%s%s", typed, ours, owners, note);
     }

@@ -64,7 +64,7 @@ final class ComputeOptions {
                                         "--precision: got %s, expected float32, bfloat16 or"
                                                 + " float16%s",
                                         text,
-                                        ToolkitTerms.ofValue(
+                                        ToolkitTerms.hintForValue(
                                                 text,
                                                 Stream.of(Precision.values())
                                                         .map(ComputeOptions::name)

@@ -83,7 +83,7 @@ final class ConfigArguments {
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
         all.addAll(words.overrides());
-        return Configs.overridden(written(), all, RunConfig.class);
+        return Configs.withOverrides(written(), all, RunConfig.class);
     }
 
     private ConfigNode.Mapping written() {

@@ -64,7 +64,7 @@ final class RecipeNames {
         List<String> longer = candidates.stream().filter(each -> each.startsWith(name)).toList();
         List<String> near =
                 longer.isEmpty()
-                        ? Suggestions.several(name, candidates, MOST_TOLD)
+                        ? Suggestions.findAll(name, candidates, MOST_TOLD)
                         : longer.subList(0, Math.min(MOST_TOLD, longer.size()));
         return near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?";
     }

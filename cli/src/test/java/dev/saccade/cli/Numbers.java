@@ -131,7 +131,7 @@ final class Numbers {
                 visit(
                         root,
                         component.getGenericType(),
-                        section.get(key).orElse(new ConfigNode.Nothing(ORIGIN)),
+                        section.get(key).orElse(new ConfigNode.Null(ORIGIN)),
                         path.isEmpty() ? key : path + "." + key,
                         value -> put.apply(with(section, key, value)));
             }
@@ -184,7 +184,7 @@ final class Numbers {
         if (type instanceof ParameterizedType generic) {
             meet(generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1]);
         } else if (isPart(type) && kinds.add(type)) {
-            Configs.known(((Class<?>) type).asSubclass(PartConfig.class))
+            Configs.registered(((Class<?>) type).asSubclass(PartConfig.class))
                     .values()
                     .forEach(part -> roots.add(sized(Configs.of(part.asSubclass(Record.class)))));
         }
@@ -199,7 +199,7 @@ final class Numbers {
         return others.isEmpty()
                 ? part
                 : Configs.bind(
-                        config.overlaidBy(ConfigFile.parse(others, "sizes.yaml")), part.getClass());
+                        config.mergedWith(ConfigFile.parse(others, "sizes.yaml")), part.getClass());
     }
 
     /** Returns a value for a place that is empty by default, such that the whole can be bound. */
@@ -274,7 +274,7 @@ final class Numbers {
     }
 
     private static boolean isEmpty(ConfigNode node) {
-        return node instanceof ConfigNode.Nothing
+        return node instanceof ConfigNode.Null
                 || (node instanceof ConfigNode.Sequence list && list.items().isEmpty())
                 || (node instanceof ConfigNode.Mapping map && map.entries().isEmpty());
     }

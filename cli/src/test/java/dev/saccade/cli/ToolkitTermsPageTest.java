@@ -35,7 +35,7 @@ class ToolkitTermsPageTest {
     private static final CommandLine SACCADE = new CommandLine(new Saccade());
 
     private static Stream<Term> withOurs(List<Term> rows) {
-        return rows.stream().filter(row -> !row.ours().isEmpty());
+        return rows.stream().filter(row -> !row.saccade().isEmpty());
     }
 
     private static List<CommandSpec> commands() {
@@ -51,8 +51,8 @@ class ToolkitTermsPageTest {
                 .forEach(
                         row ->
                                 assertTrue(
-                                        SACCADE.getSubcommands().containsKey(row.ours()),
-                                        row.ours()));
+                                        SACCADE.getSubcommands().containsKey(row.saccade()),
+                                        row.saccade()));
     }
 
     @Test
@@ -65,15 +65,15 @@ class ToolkitTermsPageTest {
         withOurs(TABLE.options())
                 .forEach(
                         row -> {
-                            String name = row.ours().replaceFirst(" .*", "");
+                            String name = row.saccade().replaceFirst(" .*", "");
                             assertTrue(
                                     labels.contains(name)
                                             || commands().stream()
                                                     .anyMatch(
                                                             each -> each.findOption(name) != null),
-                                    row.ours());
-                            if (name.equals("--set") && !row.ours().contains("KEY")) {
-                                assertBinds(row.ours().substring("--set ".length()));
+                                    row.saccade());
+                            if (name.equals("--set") && !row.saccade().contains("KEY")) {
+                                assertBinds(row.saccade().substring("--set ".length()));
                             }
                         });
     }
@@ -82,7 +82,7 @@ class ToolkitTermsPageTest {
     void everyKeyAndValueIsThere() {
         Stream.of(TABLE.keys(), TABLE.values())
                 .flatMap(ToolkitTermsPageTest::withOurs)
-                .map(Term::ours)
+                .map(Term::saccade)
                 .filter(ours -> !ours.startsWith("base="))
                 .forEach(ToolkitTermsPageTest::assertBinds);
     }
@@ -92,7 +92,7 @@ class ToolkitTermsPageTest {
         for (String name : List.of("retinanet/resnet18_fpn_bccd", "semantic_fpn/resnet18_camvid")) {
             try {
                 Configs.bind(
-                        Configs.overridden(
+                        Configs.withOverrides(
                                 ConfigFile.bundled(name + ".yaml"),
                                 List.of(setting),
                                 RunConfig.class),
@@ -139,7 +139,7 @@ class ToolkitTermsPageTest {
     }
 
     private static String row(Term row) {
-        String ours = row.ours().isEmpty() ? row.note() : code(ours(row));
+        String ours = row.saccade().isEmpty() ? row.note() : code(ours(row));
         return Stream.of(row.ultralytics(), row.openmmlab(), row.detectron2(), row.torchvision())
                 .map(
                         theirs ->
@@ -150,7 +150,7 @@ class ToolkitTermsPageTest {
     }
 
     private static String ours(Term row) {
-        return row.ours().startsWith("--") ? row.ours() : row.key();
+        return row.saccade().startsWith("--") ? row.saccade() : row.key();
     }
 
     private static String code(String text) {

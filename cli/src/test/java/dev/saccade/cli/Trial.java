@@ -158,7 +158,7 @@ final class Trial {
                         .orElseThrow();
         ConfigNode.Mapping head = section(key, Configs.unbind(partOfHead));
         return Configs.bind(
-                Configs.unbind(SMALL).overlaidBy(section("head", head)), ModelConfig.class);
+                Configs.unbind(SMALL).mergedWith(section("head", head)), ModelConfig.class);
     }
 
     private static ConfigNode.Mapping section(String key, ConfigNode value) {

@@ -75,7 +75,7 @@ final class Binding {
 
     /** Returns the record of all defaults; empty if a setting is required. */
     static Optional<Object> defaults(Class<? extends Record> type) {
-        return byDefault(type.getName(), type, Defaults.NOTHING, Optional.empty());
+        return byDefault(type.getName(), type, Defaults.EMPTY, Optional.empty());
     }
 
     /**
@@ -164,7 +164,7 @@ final class Binding {
     }
 
     private Optional<Object> optional(Type type, Site site) {
-        if (site.node() instanceof ConfigNode.Nothing) {
+        if (site.node() instanceof ConfigNode.Null) {
             return Optional.of(Optional.empty());
         }
         Object usual = site.fallback() instanceof Optional<?> present ? present.orElse(null) : null;
@@ -202,7 +202,7 @@ final class Binding {
         if (type.isEmpty() && site.fallback() instanceof Record usual) {
             return record(usual.getClass(), node, site);
         }
-        Map<String, ? extends Class<? extends PartConfig>> known = parts.known(kind);
+        Map<String, ? extends Class<? extends PartConfig>> known = parts.registered(kind);
         if (type.isEmpty()) {
             return wrong(site.key(TYPE, node, null), "one of " + known.keySet());
         }
@@ -269,7 +269,7 @@ final class Binding {
             }
         }
         try {
-            Object made = Records.make(type, values);
+            Object made = Records.create(type, values);
             return failed.isEmpty() ? Optional.of(made) : Optional.empty();
         } catch (Checks.InvalidSettings e) {
             e.problems().stream()
@@ -322,7 +322,7 @@ final class Binding {
     }
 
     private Optional<Object> wrong(Site site, String expected) {
-        boolean hasDefault = site.node() instanceof ConfigNode.Nothing && site.fallback() != null;
+        boolean hasDefault = site.node() instanceof ConfigNode.Null && site.fallback() != null;
         String hint = hasDefault ? "; leave it out for the default" : "";
         return problem(
                 site, Text.format("got %s, expected %s%s", site.node().describe(), expected, hint));
@@ -335,7 +335,7 @@ final class Binding {
     }
 
     private void unknownKey(Site site, String key, Set<String> known) {
-        String hint = ToolkitTerms.ofKey(site.path(), site.node());
+        String hint = ToolkitTerms.hintForKey(site.path(), site.node());
         String suggestion = hint.isEmpty() ? Suggestions.suggestion(key, known) : hint;
         problem(site, "unknown key" + suggestion + known(known));
     }

@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
  *
  * <p>{@code base: [a.yaml, b.yaml]} at the top of a file names files, relative to its own folder,
  * over which it is laid; later ones go over earlier ones. {@code saccade:_base_/runtime.yaml} names
- * one that comes with Saccade, wherever the file lies. See {@link ConfigNode.Mapping#overlaidBy}.
+ * one that comes with Saccade, wherever the file lies. See {@link ConfigNode.Mapping#mergedWith}.
  */
 public final class ConfigFile {
 
@@ -60,7 +60,7 @@ public final class ConfigFile {
      *     itself, or if an override is no {@code key=value}
      */
     public static ConfigNode.Mapping load(Path file, List<String> overrides) {
-        return overridden(new ConfigFile(/* packaged= */ false).resolve(file), overrides);
+        return withOverrides(new ConfigFile(/* packaged= */ false).resolve(file), overrides);
     }
 
     /**
@@ -69,8 +69,9 @@ public final class ConfigFile {
      * @param overrides settings such as {@code model.backbone.depth=50}, the value in YAML
      * @throws SaccadeException of kind user, if one is no {@code key=value}
      */
-    public static ConfigNode.Mapping overridden(ConfigNode.Mapping config, List<String> overrides) {
-        return overridden(config, overrides, SET, each -> Optional.empty());
+    public static ConfigNode.Mapping withOverrides(
+            ConfigNode.Mapping config, List<String> overrides) {
+        return withOverrides(config, overrides, SET, each -> Optional.empty());
     }
 
     /**
@@ -79,7 +80,7 @@ public final class ConfigFile {
      * @param source where they are from, for messages
      * @param defaults as in {@link ConfigOverride#applyTo}
      */
-    static ConfigNode.Mapping overridden(
+    static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config,
             List<String> overrides,
             String source,
@@ -151,12 +152,12 @@ public final class ConfigFile {
     /**
      * Returns the YAML document with every scalar as the text that is written; see {@link #parse}.
      */
-    public static ConfigNode.Mapping parseTexts(String text, String source) {
-        return mapping(YamlReader.readTexts(text, new Origin(source, 1, 1)), source);
+    public static ConfigNode.Mapping parseAsStrings(String text, String source) {
+        return mapping(YamlReader.readAsStrings(text, new Origin(source, 1, 1)), source);
     }
 
     private static ConfigNode.Mapping mapping(ConfigNode root, String subject) {
-        if (root instanceof ConfigNode.Nothing) {
+        if (root instanceof ConfigNode.Null) {
             throw SaccadeException.user("%s: empty; expected a config", subject);
         }
         if (!(root instanceof ConfigNode.Mapping mapping)) {
@@ -190,12 +191,12 @@ public final class ConfigFile {
         ConfigNode.Mapping result = new ConfigNode.Mapping(Map.of(), content.origin());
         for (String base : bases(own.remove(BASE))) {
             result =
-                    result.overlaidBy(
+                    result.mergedWith(
                             base.startsWith(BUNDLED)
                                     ? bundledBase(base.substring(BUNDLED.length()))
                                     : resolve(file.resolveSibling(base).normalize()));
         }
-        return result.overlaidBy(new ConfigNode.Mapping(own, content.origin()));
+        return result.mergedWith(new ConfigNode.Mapping(own, content.origin()));
     }
 
     private static List<String> bases(ConfigNode node) {

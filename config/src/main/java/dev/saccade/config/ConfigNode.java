@@ -74,9 +74,9 @@ public sealed interface ConfigNode {
     }
 
     /** Merges two maps; anything else is replaced. */
-    static ConfigNode overlay(ConfigNode old, ConfigNode over) {
+    static ConfigNode merge(ConfigNode old, ConfigNode over) {
         return old instanceof Mapping below && over instanceof Mapping above
-                ? below.overlaidBy(above)
+                ? below.mergedWith(above)
                 : over;
     }
 
@@ -91,7 +91,7 @@ public sealed interface ConfigNode {
         private static final String TYPE = "type";
 
         /** Two ways to say how long something lasts. */
-        private static final Set<String> LENGTHS = Set.of("epochs", "iterations");
+        private static final Set<String> DURATIONS = Set.of("epochs", "iterations");
 
         /** Makes a map; keeps the order of the entries. */
         public Mapping {
@@ -113,25 +113,25 @@ public sealed interface ConfigNode {
          * replaced whole.
          *
          * <p>Where the other names another {@code type}, nothing of this map stays: the settings of
-         * one component mean nothing to another. Where it states a length in {@code epochs} or in
+         * one component mean nothing to another. Where it isSet a length in {@code epochs} or in
          * {@code iterations}, that of this map in the other unit goes.
          */
-        public Mapping overlaidBy(Mapping over) {
+        public Mapping mergedWith(Mapping over) {
             ConfigNode type = entries.get(TYPE);
             ConfigNode newType = over.entries.get(TYPE);
             if (type != null && newType != null && !sameValue(type, newType)) {
                 return over;
             }
             Map<String, ConfigNode> merged = new LinkedHashMap<>(entries);
-            if (LENGTHS.stream().anyMatch(over::states)) {
-                merged.keySet().removeAll(LENGTHS);
+            if (DURATIONS.stream().anyMatch(over::isSet)) {
+                merged.keySet().removeAll(DURATIONS);
             }
-            over.entries.forEach((key, value) -> merged.merge(key, value, ConfigNode::overlay));
+            over.entries.forEach((key, value) -> merged.merge(key, value, ConfigNode::merge));
             return new Mapping(merged, over.origin.line() == 0 ? origin : over.origin);
         }
 
-        private boolean states(String key) {
-            return entries.containsKey(key) && !(entries.get(key) instanceof Nothing);
+        private boolean isSet(String key) {
+            return entries.containsKey(key) && !(entries.get(key) instanceof Null);
         }
 
         private static boolean sameValue(ConfigNode a, ConfigNode b) {
@@ -230,11 +230,11 @@ public sealed interface ConfigNode {
      *
      * @param origin where it was written
      */
-    record Nothing(Origin origin) implements ConfigNode {
+    record Null(Origin origin) implements ConfigNode {
 
         @Override
-        public Nothing withOriginsOf(ConfigNode source) {
-            return source instanceof Nothing ? new Nothing(source.origin()) : this;
+        public Null withOriginsOf(ConfigNode source) {
+            return source instanceof Null ? new Null(source.origin()) : this;
         }
 
         @Override

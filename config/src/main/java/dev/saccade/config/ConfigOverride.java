@@ -55,7 +55,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
             Function<ConfigNode.Mapping, Optional<ConfigNode.Mapping>> defaults) {
         Supplier<Optional<ConfigNode>> complete =
                 Suppliers.memoize(() -> defaults.apply(config).map(whole -> whole));
-        return config.overlaidBy((ConfigNode.Mapping) replacement(config, complete, 0));
+        return config.mergedWith((ConfigNode.Mapping) replacement(config, complete, 0));
     }
 
     /** Returns the tree to lay over the value at the first keys. */
@@ -74,7 +74,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         if (next.isEmpty() && depth + 1 < keys.size() && DIGITS.matchesAllOf(keys.get(depth + 1))) {
             next = below.get().filter(ConfigNode.Sequence.class::isInstance);
         }
-        ConfigNode place = next.orElse(new ConfigNode.Nothing(value.origin()));
+        ConfigNode place = next.orElse(new ConfigNode.Null(value.origin()));
         return new ConfigNode.Mapping(
                 Map.of(key, replacement(place, below, depth + 1)), value.origin());
     }
@@ -97,7 +97,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         }
         List<ConfigNode> items = new ArrayList<>(list.items());
         ConfigNode over = replacement(old.get(), complete, depth + 1);
-        items.set(Integer.parseInt(key), ConfigNode.overlay(old.get(), over));
+        items.set(Integer.parseInt(key), ConfigNode.merge(old.get(), over));
         return new ConfigNode.Sequence(items, list.origin());
     }
 }

@@ -42,7 +42,7 @@ public final class Configs {
     public static <T extends Record> T of(Class<T> type, String... settings) {
         ConfigNode.Mapping none = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
         return bind(
-                ConfigFile.overridden(
+                ConfigFile.withOverrides(
                         none, List.of(settings), SETTINGS.source(), config -> Optional.empty()),
                 type);
     }
@@ -70,7 +70,7 @@ public final class Configs {
         Record before = (Record) config;
         Class<? extends Record> type = before.getClass();
         ConfigNode.Mapping changed =
-                ConfigFile.overridden(
+                ConfigFile.withOverrides(
                         unbindChanges(before),
                         List.of(settings),
                         SETTINGS.source(),
@@ -87,9 +87,9 @@ public final class Configs {
      * @throws SaccadeException of kind user, if an override is no {@code key=value} or means an
      *     item that a list does not have
      */
-    public static ConfigNode.Mapping overridden(
+    public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {
-        return ConfigFile.overridden(
+        return ConfigFile.withOverrides(
                 config, overrides, ConfigFile.SET, each -> complete(each, type));
     }
 
@@ -116,7 +116,7 @@ public final class Configs {
 
     /** Returns the config that {@link #bind} makes an equal record of, defaults written out. */
     public static ConfigNode.Mapping unbind(Record value) {
-        return Unbinding.whole(value);
+        return Unbinding.all(value);
     }
 
     /**
@@ -133,8 +133,8 @@ public final class Configs {
      *
      * @throws SaccadeException of kind user if two claim one type or one cannot be loaded
      */
-    public static <P extends PartConfig> Map<String, Class<? extends P>> known(Class<P> kind) {
-        return new Parts().known(kind);
+    public static <P extends PartConfig> Map<String, Class<? extends P>> registered(Class<P> kind) {
+        return new Parts().registered(kind);
     }
 
     /**
@@ -142,7 +142,7 @@ public final class Configs {
      * are left out.
      */
     public static <P extends PartConfig> List<P> defaults(Class<P> kind) {
-        return known(kind).values().stream()
+        return registered(kind).values().stream()
                 .flatMap(part -> Binding.defaults(part.asSubclass(Record.class)).stream())
                 .map(kind::cast)
                 .toList();
@@ -153,7 +153,7 @@ public final class Configs {
      * the type and the variant, or the latter alone where no key selects it, as {@code resnet50}. A
      * family without variants has one member, of the name of its type.
      */
-    public static <P extends PartConfig> Map<String, P> members(Class<? extends P> family) {
+    public static <P extends PartConfig> Map<String, P> variants(Class<? extends P> family) {
         Class<? extends Record> type = family.asSubclass(Record.class);
         String name = Parts.name(family);
         Variant[] variants = type.getAnnotationsByType(Variant.class);

@@ -23,7 +23,7 @@ import java.util.Set;
 /** Default values of the settings of a record. */
 final class Defaults {
 
-    static final ConfigNode.Mapping NOTHING = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
+    static final ConfigNode.Mapping EMPTY = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
 
     /** Defaults of the annotations by component; cached, since configs nest. */
     private static final ClassValue<Map<String, Optional<Object>>> ANNOTATED =
@@ -53,7 +53,7 @@ final class Defaults {
 
     /** Returns the settings that a record has. */
     static Defaults of(Record instance) {
-        return new Defaults(Optional.of(instance), NOTHING);
+        return new Defaults(Optional.of(instance), EMPTY);
     }
 
     /** Returns the settings of a default of this type; otherwise those of the annotations. */
@@ -67,7 +67,7 @@ final class Defaults {
         return variant(type)
                 .map(component -> component.getAnnotation(Default.class))
                 .map(usual -> variants.get(usual.value()))
-                .orElse(new Defaults(Optional.empty(), NOTHING));
+                .orElse(new Defaults(Optional.empty(), EMPTY));
     }
 
     /** Returns those of each member of a family that {@code variant} selects, by its name. */
@@ -142,12 +142,12 @@ final class Defaults {
         }
         if (component.isAnnotationPresent(Unwrapped.class)) {
             Default annotation = component.getAnnotation(Default.class);
-            ConfigNode.Mapping usual = annotation == null ? NOTHING : map(annotation.value());
+            ConfigNode.Mapping usual = annotation == null ? EMPTY : map(annotation.value());
             Set<String> inside = keys(component.getType());
             Map<String, ConfigNode> own = Maps.filterKeys(variant.entries(), inside::contains);
             return Binding.annotated(
                     component,
-                    usual.overlaidBy(new ConfigNode.Mapping(own, Origin.DEFAULT)),
+                    usual.mergedWith(new ConfigNode.Mapping(own, Origin.DEFAULT)),
                     Optional.empty());
         }
         Optional<Object> usual =
@@ -169,7 +169,7 @@ final class Defaults {
             return Optional.of(Optional.empty());
         }
         return component.getType().isRecord()
-                ? Binding.annotated(component, NOTHING, Optional.empty())
+                ? Binding.annotated(component, EMPTY, Optional.empty())
                 : Optional.empty();
     }
 

@@ -48,7 +48,7 @@ final class Parts {
     }
 
     /** Returns the records of a kind by their types. */
-    <P extends PartConfig> Map<String, Class<? extends P>> known(Class<P> kind) {
+    <P extends PartConfig> Map<String, Class<? extends P>> registered(Class<P> kind) {
         Map<String, Class<? extends P>> known = new TreeMap<>();
         for (Class<? extends PartConfig> part : all.get()) {
             if (kind.isAssignableFrom(part)) {

@@ -36,7 +36,7 @@ final class Records {
      *
      * @throws IllegalArgumentException if it refuses the values
      */
-    static Object make(Class<? extends Record> type, Object... values) {
+    static Object create(Class<? extends Record> type, Object... values) {
         Class<?>[] parameters =
                 Arrays.stream(type.getRecordComponents())
                         .map(RecordComponent::getType)

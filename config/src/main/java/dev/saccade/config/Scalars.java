@@ -71,13 +71,13 @@ final class Scalars {
             return constant(type, value);
         }
         return switch (Primitives.wrap(type).getSimpleName()) {
-            case "Boolean" -> fitting(type, value instanceof Boolean, value);
+            case "Boolean" -> require(type, value instanceof Boolean, value);
             case "String" -> text(value);
             case "Path" -> path(value);
             case "Float" -> {
                 double number = real(type, value);
                 boolean fits = Math.abs(number) <= Float.MAX_VALUE || Double.isInfinite(number);
-                yield (float) (double) fitting(fits, number, "a number below 3.4e38");
+                yield (float) (double) require(fits, number, "a number below 3.4e38");
             }
             case "Double" -> real(type, value);
             default -> integer(type, value);
@@ -86,26 +86,26 @@ final class Scalars {
 
     private static Object text(Object value) {
         String quotes = value instanceof String ? "" : "; put it in quotes: \"" + value + "\"";
-        return fitting(value instanceof String, value, expected(String.class) + quotes);
+        return require(value instanceof String, value, expected(String.class) + quotes);
     }
 
     private static Object integer(Class<?> type, Object value) {
         boolean isShort = Primitives.wrap(type) == Integer.class;
-        fitting(type, value instanceof Long || value instanceof BigInteger, value);
-        fitting(value instanceof Long, value, "an integer of 64 bits");
+        require(type, value instanceof Long || value instanceof BigInteger, value);
+        require(value instanceof Long, value, "an integer of 64 bits");
         long number = (Long) value;
-        fitting(!isShort || number == (int) number, value, "an integer of 32 bits");
+        require(!isShort || number == (int) number, value, "an integer of 32 bits");
         return isShort ? (Object) (int) number : (Object) number;
     }
 
     private static double real(Class<?> type, Object value) {
-        fitting(type, value instanceof Number, value);
+        require(type, value instanceof Number, value);
         double number = ((Number) value).doubleValue();
-        return fitting(!Double.isNaN(number), number, expected(type));
+        return require(!Double.isNaN(number), number, expected(type));
     }
 
     private static Path path(Object value) {
-        fitting(Path.class, value instanceof String, value);
+        require(Path.class, value instanceof String, value);
         try {
             return Path.of((String) value);
         } catch (InvalidPathException e) {
@@ -119,7 +119,7 @@ final class Scalars {
                 return constant;
             }
         }
-        String hint = ToolkitTerms.ofValue(value, names(type));
+        String hint = ToolkitTerms.hintForValue(value, names(type));
         String suggestion =
                 hint.isEmpty() ? Suggestions.suggestion(value.toString(), names(type)) : hint;
         throw new IllegalArgumentException(expected(type) + suggestion);
@@ -133,11 +133,11 @@ final class Scalars {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    private static Object fitting(Class<?> type, boolean fits, Object value) {
-        return fitting(fits, value, expected(type));
+    private static Object require(Class<?> type, boolean fits, Object value) {
+        return require(fits, value, expected(type));
     }
 
-    private static <T> T fitting(boolean fits, T value, String expected) {
+    private static <T> T require(boolean fits, T value, String expected) {
         if (!fits) {
             throw new IllegalArgumentException(expected);
         }

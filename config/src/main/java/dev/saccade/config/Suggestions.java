@@ -30,7 +30,7 @@ public final class Suggestions {
     }
 
     /** Returns the candidates that differ from a name in the fewest letters, if at all alike. */
-    public static List<String> several(String name, Collection<String> candidates, int most) {
+    public static List<String> findAll(String name, Collection<String> candidates, int max) {
         String letters = letters(name);
         return find(name, candidates)
                 .map(nearest -> distance(letters, letters(nearest)))
@@ -38,7 +38,7 @@ public final class Suggestions {
                         fewest ->
                                 candidates.stream()
                                         .filter(each -> distance(letters, letters(each)) == fewest)
-                                        .limit(most)
+                                        .limit(max)
                                         .toList())
                 .orElse(List.of());
     }

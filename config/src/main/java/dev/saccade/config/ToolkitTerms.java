@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  *
  * @param commands command names
  * @param options command-line options
- * @param keys config keys; {@code ours} has a value, as in {@code --set}
+ * @param keys config keys; {@code saccade} has a value, as in {@code --set}
  * @param values config values
  */
 public record ToolkitTerms(
@@ -28,13 +28,13 @@ public record ToolkitTerms(
     /**
      * A term.
      *
-     * @param ours the equivalent in Saccade; empty if there is none
+     * @param saccade the equivalent in Saccade; empty if there is none
      * @param ultralytics name there, for the migration guide; the next three likewise
      * @param words recognized words, without leading dashes
      * @param note hint where there is no equivalent
      */
     public record Term(
-            @Default("\"\"") String ours,
+            @Default("\"\"") String saccade,
             @Default("[]") List<String> ultralytics,
             @Default("[]") List<String> openmmlab,
             @Default("[]") List<String> detectron2,
@@ -44,11 +44,11 @@ public record ToolkitTerms(
 
         /** Returns the equivalent without its value. */
         public String key() {
-            return ours.replaceFirst("=.*", "");
+            return saccade.replaceFirst("=.*", "");
         }
 
         private String hint() {
-            return ours.isEmpty() ? note : "in Saccade it is " + key();
+            return saccade.isEmpty() ? note : "in Saccade it is " + key();
         }
     }
 
@@ -72,11 +72,11 @@ public record ToolkitTerms(
     }
 
     /** Returns a hint for the value of another toolkit, if its equivalent is known here. */
-    public static String ofValue(Object value, List<String> known) {
+    public static String hintForValue(Object value, List<String> known) {
         return find(ALL.values, value.toString())
-                .map(term -> term.ours().replaceFirst(".*=", ""))
+                .map(term -> term.saccade().replaceFirst(".*=", ""))
                 .filter(known::contains)
-                .map(ours -> "; in Saccade it is " + ours)
+                .map(saccade -> "; in Saccade it is " + saccade)
                 .orElse("");
     }
 
@@ -84,7 +84,7 @@ public record ToolkitTerms(
      * Returns a hint for an unknown key: for the key itself, else for the keys below it, else for
      * its full path; empty if no toolkit has it.
      */
-    static String ofKey(String path, ConfigNode value) {
+    static String hintForKey(String path, ConfigNode value) {
         return find(ALL.keys, last(path))
                 .map(Term::hint)
                 .or(() -> below(last(path), value).reduce((a, b) -> a + ", " + b))

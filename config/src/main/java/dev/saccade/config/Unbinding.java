@@ -16,9 +16,9 @@ final class Unbinding {
     private Unbinding() {}
 
     /** Returns the whole config of a record, defaults written out. */
-    static ConfigNode.Mapping whole(Record value) {
+    static ConfigNode.Mapping all(Record value) {
         Map<String, ConfigNode> entries = typed(value);
-        putWhole(value, entries);
+        putAll(value, entries);
         return new ConfigNode.Mapping(entries, Origin.DEFAULT);
     }
 
@@ -31,11 +31,11 @@ final class Unbinding {
         return entries;
     }
 
-    private static void putWhole(Record value, Map<String, ConfigNode> entries) {
+    private static void putAll(Record value, Map<String, ConfigNode> entries) {
         for (RecordComponent component : value.getClass().getRecordComponents()) {
             Object setting = Records.get(component, value);
             if (component.isAnnotationPresent(Unwrapped.class)) {
-                putWhole((Record) setting, entries);
+                putAll((Record) setting, entries);
             } else {
                 entries.put(Records.key(component), node(setting));
             }
@@ -100,11 +100,11 @@ final class Unbinding {
                     : node(List.of(range.low(), range.high()), origin);
         }
         if (value instanceof Record section) {
-            return whole(section);
+            return all(section);
         }
         if (value instanceof Optional<?> optional) {
             return optional.map(present -> node(present, origin))
-                    .orElseGet(() -> new ConfigNode.Nothing(origin));
+                    .orElseGet(() -> new ConfigNode.Null(origin));
         }
         if (value instanceof List<?> list) {
             return new ConfigNode.Sequence(
@@ -116,7 +116,7 @@ final class Unbinding {
             return new ConfigNode.Mapping(entries, origin);
         }
         if (value == null) {
-            return new ConfigNode.Nothing(origin);
+            return new ConfigNode.Null(origin);
         }
         return new ConfigNode.Scalar(Scalars.toConfig(value), origin);
     }

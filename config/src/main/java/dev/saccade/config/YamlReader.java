@@ -69,7 +69,7 @@ final class YamlReader {
     }
 
     /**
-     * Returns the document in a text, {@link ConfigNode.Nothing} if there is none.
+     * Returns the document in a text, {@link ConfigNode.Null} if there is none.
      *
      * @param start the origin of its first character; where that has no lines, of all its values
      */
@@ -78,7 +78,7 @@ final class YamlReader {
     }
 
     /** Returns the document with every scalar as the text that is written, such as {@code 007}. */
-    static ConfigNode readTexts(String text, Origin start) {
+    static ConfigNode readAsStrings(String text, Origin start) {
         return read(new YamlReader(text, start, /* typed= */ false));
     }
 
@@ -102,7 +102,7 @@ final class YamlReader {
     private ConfigNode document() {
         events.next(); // the start of the stream
         if (events.next().getEventId() == Event.ID.StreamEnd) {
-            return new ConfigNode.Nothing(start);
+            return new ConfigNode.Null(start);
         }
         ConfigNode root = node(next(), Optional.empty(), 0);
         events.next(); // the end of the document
@@ -125,7 +125,7 @@ final class YamlReader {
         if (event instanceof AliasEvent alias) {
             return aliased(alias, origin);
         }
-        refuseTag(event);
+        rejectTag(event);
         count(event, 1);
         ConfigNode node;
         if (event instanceof ScalarEvent scalar) {
@@ -157,7 +157,7 @@ final class YamlReader {
         }
         return node instanceof ConfigNode.Scalar scalar
                 ? new ConfigNode.Scalar(scalar.value(), origin)
-                : new ConfigNode.Nothing(origin);
+                : new ConfigNode.Null(origin);
     }
 
     private static int size(ConfigNode node) {
@@ -183,7 +183,7 @@ final class YamlReader {
             if (!(event instanceof ScalarEvent key)) {
                 throw error(event, "a key must be a name");
             }
-            refuseTag(event);
+            rejectTag(event);
             Origin place = origin(key);
             ConfigNode old = entries.get(key.getValue());
             if (old != null) {
@@ -211,7 +211,7 @@ final class YamlReader {
         }
         Tag tag = event.isPlain() ? RESOLVER.resolve(text, true) : Tag.STR;
         if (tag.equals(Tag.NULL)) {
-            return new ConfigNode.Nothing(origin);
+            return new ConfigNode.Null(origin);
         }
         if (tag.equals(Tag.BOOL)) {
             return new ConfigNode.Scalar(Boolean.valueOf(text), origin);
@@ -259,7 +259,7 @@ final class YamlReader {
         return RESOLVER.resolve(plain, true).equals(Tag.STR);
     }
 
-    private void refuseTag(Event event) {
+    private void rejectTag(Event event) {
         Optional<String> tag = Optional.empty();
         if (event instanceof ScalarEvent scalar) {
             tag = scalar.getTag();

@@ -57,7 +57,7 @@ class AnnotationsTest {
                 "background: [0.1, 0.4]", ConfigWriter.yaml(Configs.unbindChanges(pair)).strip());
         assertEquals(
                 "background: 0.4",
-                ConfigWriter.yaml(Unbinding.whole(Configs.of(Ranged.class))).strip());
+                ConfigWriter.yaml(Unbinding.all(Configs.of(Ranged.class))).strip());
         assertRefused(Ranged.class, "expected a number or [LOW, HIGH]", "background=[1]");
     }
 

@@ -32,7 +32,7 @@ class ConfigOverrideTest {
 
     private static Recipe recipe(String... settings) {
         return Configs.bind(
-                Configs.overridden(CONFIG, List.of(settings), Recipe.class), Recipe.class);
+                Configs.withOverrides(CONFIG, List.of(settings), Recipe.class), Recipe.class);
     }
 
     @Test
@@ -71,7 +71,7 @@ class ConfigOverrideTest {
                 assertThrows(
                                 SaccadeException.class,
                                 () ->
-                                        ConfigFile.overridden(
+                                        ConfigFile.withOverrides(
                                                 ConfigFile.parse("empty: []", "file"),
                                                 List.of("empty.0=1")))
                         .getMessage()
@@ -101,9 +101,10 @@ class ConfigOverrideTest {
         assertEquals(
                 "every:\n  iterations: 7\nepochs: 3\n",
                 ConfigWriter.yaml(
-                        ConfigFile.overridden(long40k, List.of("epochs=3", "every.iterations=7"))));
+                        ConfigFile.withOverrides(
+                                long40k, List.of("epochs=3", "every.iterations=7"))));
         assertEquals(
                 "iterations: 40000\nevery:\n  epochs: 2\nepochs: null\n",
-                ConfigWriter.yaml(ConfigFile.overridden(long40k, List.of("epochs=null"))));
+                ConfigWriter.yaml(ConfigFile.withOverrides(long40k, List.of("epochs=null"))));
     }
 }

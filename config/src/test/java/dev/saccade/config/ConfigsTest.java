@@ -299,7 +299,7 @@ class ConfigsTest {
     @Test
     void aPartWithoutANameIsTold() {
         String message =
-                assertThrows(SaccadeException.class, () -> Configs.members(Nameless.class))
+                assertThrows(SaccadeException.class, () -> Configs.variants(Nameless.class))
                         .getMessage();
 
         assertTrue(message.contains("Nameless: expected a record with @Part"), message);
@@ -307,15 +307,15 @@ class ConfigsTest {
 
     @Test
     void membersOfAFamilyHaveTheirNames() {
-        Map<String, Recipe.Optimizer> lambs = Configs.members(Recipe.Lamb.class);
-        Map<String, Recipe.Optimizer> rprops = Configs.members(Recipe.Rprop.class);
+        Map<String, Recipe.Optimizer> lambs = Configs.variants(Recipe.Lamb.class);
+        Map<String, Recipe.Optimizer> rprops = Configs.variants(Recipe.Rprop.class);
 
         assertEquals(List.of("lamb_small", "lamb_large"), List.copyOf(lambs.keySet()));
         assertEquals(new Recipe.Rprop(10), rprops.get("rprop10"));
         assertEquals(new Recipe.Rprop(20), rprops.get("rprop20"));
         assertEquals(
                 Map.of("sgd", new Recipe.Sgd(0.02, 0.9)),
-                Configs.<Recipe.Optimizer>members(Recipe.Sgd.class));
+                Configs.<Recipe.Optimizer>variants(Recipe.Sgd.class));
     }
 
     @Test

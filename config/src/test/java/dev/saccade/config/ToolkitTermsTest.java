@@ -32,7 +32,9 @@ class ToolkitTermsTest {
     void aKeyOfOthersIsToldAsOurs(String line, String expected) {
         ConfigFile.parse(line, "file")
                 .entries()
-                .forEach((key, value) -> assertEquals(expected, ToolkitTerms.ofKey(key, value)));
+                .forEach(
+                        (key, value) ->
+                                assertEquals(expected, ToolkitTerms.hintForKey(key, value)));
     }
 
     @ParameterizedTest
@@ -50,13 +52,14 @@ class ToolkitTermsTest {
                 .entries()
                 .forEach(
                         (key, value) ->
-                                assertEquals(expected, ToolkitTerms.ofKey("model." + key, value)));
+                                assertEquals(
+                                        expected, ToolkitTerms.hintForKey("model." + key, value)));
     }
 
     @ParameterizedTest
     @CsvSource({"fp16, ; in Saccade it is float16", "16, ; in Saccade it is float16", "bf16, ''"})
     void aValueOfOthersIsToldWhereOursIsKnown(String value, String expected) {
-        assertEquals(expected, ToolkitTerms.ofValue(value, List.of("float32", "float16")));
+        assertEquals(expected, ToolkitTerms.hintForValue(value, List.of("float32", "float16")));
     }
 
     @Test

@@ -27,8 +27,8 @@ final class TinyModel {
             "{type: mask_rcnn, bbox_head: {fc_out_channels: 32}, " + REGIONS + "}";
     static final String CASCADE_MASK_RCNN =
             "{type: cascade_mask_rcnn, stages: [{bbox_head: {fc_out_channels: 32}}, {bbox_head:"
-                    + " {fc_out_channels: 32, bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]}}},"
-                    + " {bbox_head: {fc_out_channels: 32, bbox_coder: {stds: [0.033, 0.033, 0.067,"
+                    + " {fc_out_channels: 32, bbox_coder: {target_stds: [0.05, 0.05, 0.1, 0.1]}}},"
+                    + " {bbox_head: {fc_out_channels: 32, bbox_coder: {target_stds: [0.033, 0.033, 0.067,"
                     + " 0.067]}}}], "
                     + REGIONS
                     + "}";

@@ -28,7 +28,7 @@ import dev.saccade.heads.segmentation.UperNetHead;
 
 import java.util.List;
 
-/** The heads that a config can name, and the parts that they are made of. */
+/** Registers the heads and their components for configs. */
 public final class Heads implements PartProvider {
 
     @Override

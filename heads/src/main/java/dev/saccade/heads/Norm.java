@@ -7,13 +7,12 @@ import dev.saccade.core.nn.WeightInit;
 
 import java.util.Optional;
 
-/** What stands behind the convolutions of a head, before their ReLU. */
+/** Normalization between the convolutions of a head and their ReLU. */
 public enum Norm {
-    /** Nothing; the convolutions have a bias. */
+    /** No normalization; the convolutions have a bias. */
     NONE(Optional.empty()),
-    /** Batch normalization. */
     BN(Optional.of(BatchNormType.BN)),
-    /** Batch normalization over all ranks; on one the same as {@link #BN}. */
+    /** Batch normalization synchronized over all ranks; same as {@link #BN} with one rank. */
     SYNC_BN(Optional.of(BatchNormType.SYNC_BN));
 
     private final Optional<BatchNormType> type;
@@ -27,7 +26,7 @@ public enum Norm {
         return conv(in, out, 3);
     }
 
-    /** Returns a convolution of an odd kernel, with ReLU, that keeps the size. */
+    /** Returns a convolution with odd kernel size and ReLU that keeps the size. */
     public ConvModule conv(int in, int out, int kernel) {
         Geometry geometry = new Geometry(in, out, kernel).padding(kernel / 2);
         return type.map(norm -> ConvModule.normRelu(geometry, norm))

@@ -1,8 +1,7 @@
 /**
- * Feature pyramids to losses, in training, or to objects or scores. A head never asks what made its
- * pyramid.
+ * Heads compute losses, detections or segmentation scores from a feature pyramid.
  *
- * <p>What is made in a forward pass or in a loss is freed by {@link
- * dev.saccade.core.ops.memory.Scope}; nothing is closed by hand.
+ * <p>{@link dev.saccade.core.ops.memory.Scope} frees the temporary arrays of forward passes and
+ * losses.
  */
 package dev.saccade.heads;

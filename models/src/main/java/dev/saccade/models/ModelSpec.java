@@ -126,7 +126,7 @@ public record ModelSpec(
         entries.computeIfPresent(
                 "views",
                 (key, views) -> {
-                    if (views instanceof ConfigNode.Nothing) {
+                    if (views instanceof ConfigNode.Null) {
                         return null;
                     }
                     return views instanceof ConfigNode.Mapping augmentation

@@ -154,22 +154,26 @@ public final class DyHead extends Neck {
             NDArray moves = Functional.contiguous(Functional.slice(both, 1, 0, 18));
             NDArray mask =
                     Functional.sigmoid(Functional.contiguous(Functional.slice(both, 1, 18, 27)));
-            NDArray sum = gated(mid.apply(x, moves, mask));
+            NDArray sum = scaleAttended(mid.apply(x, moves, mask));
             int count = 1;
             if (level > 0) {
-                sum = sum.add(gated(low.apply(fitted(levels.get(level - 1), x), moves, mask)));
+                sum =
+                        sum.add(
+                                scaleAttended(
+                                        low.apply(
+                                                cropOrPad(levels.get(level - 1), x), moves, mask)));
                 count++;
             }
             if (level < levels.size() - 1) {
                 NDArray next = levels.get(level + 1);
-                NDArray y = high.apply(next, first(moves, next), first(mask, next));
-                sum = sum.add(gated(Interpolation.resizeTo(x, y, true)));
+                NDArray y = high.apply(next, firstValues(moves, next), firstValues(mask, next));
+                sum = sum.add(scaleAttended(Interpolation.resizeTo(x, y, true)));
                 count++;
             }
             return taskAttention.apply(Functional.div(sum, count));
         }
 
-        private NDArray gated(NDArray x) {
+        private NDArray scaleAttended(NDArray x) {
             return x.mul(scaleAttention.apply(x));
         }
 
@@ -177,7 +181,7 @@ public final class DyHead extends Neck {
          * Returns the first values of each image in the shape of a coarser map, as in mmcv's
          * operator, with which the released weights were trained.
          */
-        private static NDArray first(NDArray x, NDArray map) {
+        private static NDArray firstValues(NDArray x, NDArray map) {
             Shape shape = x.getShape();
             Shape size = map.getShape().slice(2);
             return Functional.slice(Functional.flatten(x, 1), 1, 0, shape.get(1) * size.size())
@@ -185,7 +189,7 @@ public final class DyHead extends Neck {
         }
 
         /** Crops or pads a finer map to the size that stride 2 reduces to the size of another. */
-        private static NDArray fitted(NDArray finer, NDArray like) {
+        private static NDArray cropOrPad(NDArray finer, NDArray like) {
             Shape size = finer.getShape().slice(2);
             Shape half = like.getShape().slice(2);
             long down = 2 * half.get(0) - size.get(0);

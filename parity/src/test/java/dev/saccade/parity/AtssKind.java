@@ -75,7 +75,7 @@ final class AtssKind implements Kind {
                     grid.inside(images.get(image), config.settings().anchors().allowedBorder());
             Priors priors = inside.map(AnchorGrid.Inside::priors).orElseGet(grid::priors);
             Assignment assigned =
-                    Assignment.by(
+                    Assignment.assign(
                             config.settings().anchors().assigner(), priors, objects.get(image));
             int[] all = new int[grid.priors().size()];
             Arrays.fill(all, -1);

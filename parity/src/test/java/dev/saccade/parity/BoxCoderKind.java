@@ -6,7 +6,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.ImageMetas;
 
 import java.util.List;
 
@@ -58,7 +58,7 @@ final class BoxCoderKind implements Kind {
     }
 
     private static NDArray clipped(NDArray boxes, Size image) {
-        ImageFrames frames = ImageFrames.of(boxes.getManager(), List.of(ImageInfo.of(image)));
+        ImageMetas frames = ImageMetas.of(boxes.getManager(), List.of(ImageInfo.of(image)));
         return frames.clip(boxes.reshape(1, -1, 4));
     }
 

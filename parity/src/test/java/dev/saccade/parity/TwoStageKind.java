@@ -12,7 +12,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.ImageMetas;
 import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.TwoStageHead;
 import dev.saccade.heads.segmentation.FusedSemanticHead;
@@ -51,7 +51,7 @@ final class TwoStageKind implements Kind {
             recorded.compare("semantic_pred", semantic.logits(), RecordedDetector.MAPS);
             recorded.compare("semantic_feat", semantic.features(), RecordedDetector.MAPS);
         }
-        ImageFrames frames = ImageFrames.of(recorded.manager(), images);
+        ImageMetas frames = ImageMetas.of(recorded.manager(), images);
         List<Instances> proposals =
                 NoGrad.call(() -> head.rpn().proposals(pyramid, frames)).toInstances();
         List<Instances> found = new ArrayList<>();

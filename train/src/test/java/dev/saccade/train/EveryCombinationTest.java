@@ -143,7 +143,7 @@ class EveryCombinationTest {
     }
 
     static Stream<Arguments> combinations() {
-        return Configs.known(Backbone.Config.class).values().stream()
+        return Configs.registered(Backbone.Config.class).values().stream()
                 .flatMap(
                         backbone ->
                                 HEADS.entries().keySet().stream()
@@ -154,7 +154,7 @@ class EveryCombinationTest {
     static ModelConfig config(String backbone, String head) {
         ConfigNode.Mapping parts =
                 ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
-                        .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
+                        .mergedWith(ConfigFile.parse("backbone: " + backbone, backbone));
         return Configs.bind(parts, ModelConfig.class);
     }
 
@@ -171,7 +171,7 @@ class EveryCombinationTest {
 
     @Test
     void noHeadIsLeftOut() {
-        assertEquals(Configs.known(HeadConfig.class).keySet(), HEADS.entries().keySet());
+        assertEquals(Configs.registered(HeadConfig.class).keySet(), HEADS.entries().keySet());
     }
 
     @ParameterizedTest

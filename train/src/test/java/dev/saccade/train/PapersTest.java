@@ -117,8 +117,8 @@ class PapersTest {
     @BeforeAll
     static void findVariants() {
         for (Class<? extends Backbone.Config> family :
-                Configs.known(Backbone.Config.class).values()) {
-            VARIANTS.putAll(Configs.members(family));
+                Configs.registered(Backbone.Config.class).values()) {
+            VARIANTS.putAll(Configs.variants(family));
         }
     }
 

@@ -56,7 +56,7 @@ class ReplacedPartsTest {
             if (kind.isInterface() && PartConfig.class.isAssignableFrom(kind)) {
                 types.put(
                         path + "." + name,
-                        Configs.known(kind.asSubclass(PartConfig.class)).keySet());
+                        Configs.registered(kind.asSubclass(PartConfig.class)).keySet());
             } else if (kind.isRecord()) {
                 component.getAccessor().setAccessible(true);
                 boolean isUnwrapped = component.isAnnotationPresent(Unwrapped.class);

@@ -21,7 +21,7 @@ final class InstalledRules {
     static CheckpointRules all() {
         List<ModelPartConfig> parts = Configs.defaults(ModelPartConfig.class);
         for (Class<? extends ModelPartConfig> part :
-                Configs.known(ModelPartConfig.class).values()) {
+                Configs.registered(ModelPartConfig.class).values()) {
             if (bringsRules(part) && parts.stream().noneMatch(part::isInstance)) {
                 throw SaccadeException.user(
                         "%s: brings checkpointRules, which are read before anything is set, and has"

@@ -60,7 +60,7 @@ record ConfigTarget(String name, List<byte[]> seeds, Function<String, ConfigNode
                         "model.backbone={type: pvt, variant: tiny}\nmodel.neck.out_channels=8",
                         "data.root='a b'\ninit_from=\nmax_gradient_norm=null\niterations=7",
                         "optimizer={type: sgd, learning_rate: 1e-3}\nschedule.warmup=null"),
-                text -> ConfigFile.overridden(base, List.of(text.split("\n"))));
+                text -> ConfigFile.withOverrides(base, List.of(text.split("\n"))));
     }
 
     @Override

@@ -301,7 +301,8 @@ class CocoDatasetTest {
 
     @Test
     void isFoundByItsName() {
-        assertEquals(CocoDataset.Config.class, Configs.known(Dataset.Config.class).get("coco"));
+        assertEquals(
+                CocoDataset.Config.class, Configs.registered(Dataset.Config.class).get("coco"));
     }
 
     @Test

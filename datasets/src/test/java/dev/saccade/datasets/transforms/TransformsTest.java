@@ -72,7 +72,7 @@ class TransformsTest {
 
     @Test
     void areFoundByTheirNames() {
-        Set<String> names = Configs.known(Transform.class).keySet();
+        Set<String> names = Configs.registered(Transform.class).keySet();
         assertTrue(
                 names.containsAll(
                         List.of(

@@ -15,7 +15,7 @@ import java.util.Map;
 public record CalibratedNms(
         @Default("1") double exponent,
         @Default("0.05") double scoreThr,
-        @Default("0.5") double iouThr,
+        @Default("0.5") double iouThreshold,
         @Default("100") int maxPerImg)
         implements MulticlassNms {
 
@@ -27,7 +27,7 @@ public record CalibratedNms(
 
     public CalibratedNms {
         new Checks().above("exponent", exponent, 0, 100).throwIfAny();
-        new HardNms(scoreThr, iouThr, maxPerImg);
+        new HardNms(scoreThr, iouThreshold, maxPerImg);
     }
 
     @Override
@@ -36,6 +36,6 @@ public record CalibratedNms(
                 new ScoredBoxes(
                         scored.boxes(),
                         BENT.with(Map.of("exponent", exponent)).run(scored.scores()));
-        return new HardNms(scoreThr, iouThr, maxPerImg).apply(bent);
+        return new HardNms(scoreThr, iouThreshold, maxPerImg).apply(bent);
     }
 }

@@ -28,8 +28,8 @@ public record FirstSampler(@Default("8") int num) implements BaseSampler {
 
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {
-        NDArray positives = first(assignment.positives(), num / 2);
-        NDArray negatives = first(assignment.negatives(), num - num / 2);
+        NDArray positives = first(assignment.posMask(), num / 2);
+        NDArray negatives = first(assignment.negMask(), num - num / 2);
         return new SamplingResult(positives, negatives, true);
     }
 

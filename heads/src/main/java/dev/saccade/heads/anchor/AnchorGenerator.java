@@ -19,15 +19,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Anchors of every cell of every level in mmdetection's order: cells row by row; inside a cell by
- * ratio and then scale, or by scale and then ratio.
+ * Anchors of every cell of every level, in mmdetection's order: cells in row-major order; within a
+ * cell ratio-major or scale-major.
  */
 public final class AnchorGenerator {
 
     private static final int MOST_PER_CELL = 256;
     private static final long MOST_ANCHORS = 100_000_000;
 
-    /** A row of cells, and then all rows, so that loops are long. */
+    /** Builds one row of cells, then all rows, to keep the inner loops long. */
     private static final ScriptTemplate ANCHORS =
             ScriptTemplate.of(
                     "(base: Tensor, cells: Tensor) -> Tensor",
@@ -49,7 +49,7 @@ public final class AnchorGenerator {
     private final ImmutableList<Integer> strides;
     private final ImmutableList<Boxes> base;
 
-    /** Refuses more anchors in a cell than a map of them could be held; published are nine. */
+    /** Rejects more anchors per cell than memory allows; published models use nine. */
     public static void check(String key, int scales, int ratios) {
         Checks.require(
                 scales * ratios <= MOST_PER_CELL,
@@ -62,11 +62,11 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Makes the anchors of one cell for every level.
+     * Creates the base anchors of every level.
      *
      * @param scales anchor sizes in strides
-     * @param ratios height over width
-     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     * @param ratios height / width
+     * @param scaleMajor whether all scales of a ratio are consecutive, instead of all ratios of a
      *     scale
      * @param centerOffset anchor center offset within a cell, in strides
      * @param strides stride of every level in pixels; also the base size
@@ -86,12 +86,7 @@ public final class AnchorGenerator {
         this.base = levels.build();
     }
 
-    /**
-     * Returns the scales of RetinaNet: {@code base * 2^(i / perOctave)}.
-     *
-     * @param base size of the smallest anchor in strides
-     * @param perOctave number of scales
-     */
+    /** Returns RetinaNet's scales {@code base * 2^(i / perOctave)}, in strides. */
     public static List<Double> octaveScales(double base, int perOctave) {
         ImmutableList.Builder<Double> scales = ImmutableList.builder();
         for (int i = 0; i < perOctave; i++) {
@@ -115,7 +110,7 @@ public final class AnchorGenerator {
             float scale = scales.get(scaleMajor ? i % inner : i / inner).floatValue();
             float heightRatio = (float) Math.sqrt(ratio);
             float widthRatio = 1 / heightRatio;
-            // The products are rounded in mmdetection's order.
+            // Multiplies in mmdetection's order to get the same rounding.
             float width = scaleMajor ? size * widthRatio * scale : size * scale * widthRatio;
             float height = scaleMajor ? size * heightRatio * scale : size * scale * heightRatio;
             boxes[4 * i] = center - 0.5f * width;
@@ -126,7 +121,6 @@ public final class AnchorGenerator {
         return Boxes.of(boxes);
     }
 
-    /** Returns the number of levels. */
     public int levels() {
         return base.size();
     }
@@ -136,7 +130,6 @@ public final class AnchorGenerator {
         return strides.get(level);
     }
 
-    /** Returns the number of anchors in a cell, the same on every level. */
     public int anchorsPerCell() {
         return base.get(0).size();
     }
@@ -147,12 +140,11 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns the anchors of a level, {@code [H * W * A, 4]} corners of float32.
+     * Returns the anchors of a level, {@code [H * W * A, 4]} float32 corners.
      *
-     * @param base {@code [A, 4]} the {@link #baseAnchors} of the level, where the anchors are
-     *     wanted
-     * @param grid height and width of its feature map
-     * @throws SaccadeException of kind user, if there are too many of them
+     * @param base {@code [A, 4]} the {@link #baseAnchors} of the level; also selects the device
+     * @param grid height and width of the feature map
+     * @throws SaccadeException of kind user if there are too many anchors
      */
     public NDArray anchors(NDArray base, int level, Size grid) {
         long count = grid.area() * anchorsPerCell();
@@ -173,10 +165,10 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns the part of a level's grid that an image covers; anchors of other cells lie in the
-     * padding of the batch and are not trained.
+     * Returns the cells of a level that an image covers. Other cells are padding of the batch and
+     * not trained.
      *
-     * @param padded the size of the image with its own padding
+     * @param padded size of the image including its own padding
      */
     public Size validGrid(int level, Size grid, Size padded) {
         int stride = strides.get(level);

@@ -20,10 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The anchors of all levels of a pyramid in one list, from fine to coarse, and which of them lie on
- * an image.
- */
+/** All anchors of a feature pyramid in one list, finest level first. */
 public final class AnchorGrid {
 
     private final AnchorGenerator generator;
@@ -33,14 +30,13 @@ public final class AnchorGrid {
     private final int[] perLevel;
 
     /**
-     * Anchors of an image.
+     * Anchors inside an image.
      *
-     * @param positions {@code [M]} int64 where they are among all, ascending
-     * @param priors they themselves
+     * @param positions {@code [M]} int64 indices into all anchors, ascending
      */
     public record Inside(NDArray positions, Priors priors) {}
 
-    /** Lays the anchors out on levels of the given heights and widths. */
+    /** Creates the anchors of levels with the given heights and widths. */
     public AnchorGrid(NDManager manager, AnchorGenerator generator, List<Size> grids) {
         this.generator = generator;
         this.grids = ImmutableList.copyOf(grids);
@@ -66,7 +62,6 @@ public final class AnchorGrid {
         return levels.get(level);
     }
 
-    /** Returns the number of levels. */
     public int levels() {
         return perLevel.length;
     }
@@ -76,15 +71,14 @@ public final class AnchorGrid {
         return Priors.split(perAnchor, axis, perLevel);
     }
 
-    /** Returns all anchors. */
     public Priors priors() {
         return new Priors(anchors, perLevel);
     }
 
     /**
-     * Returns the anchors that lie on an image; nothing if all do.
+     * Returns the anchors inside an image; empty if all are.
      *
-     * @param allowedBorder so many pixels may an anchor reach out of it; negative for no such limit
+     * @param allowedBorder maximum distance in pixels outside of the image; negative for no limit
      */
     public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
         NDList positions = new NDList();
@@ -94,8 +88,9 @@ public final class AnchorGrid {
             Size valid = generator.validGrid(l, grids.get(l), image.padded());
             NDArray ofLevel =
                     allowedBorder < 0
-                            ? corner(l, valid, start)
-                            : fitting(l, valid, start, new Border(image, (float) allowedBorder));
+                            ? validPositions(l, valid, start)
+                            : insidePositions(
+                                    l, valid, start, new Border(image, (float) allowedBorder));
             counts[l] = Math.toIntExact(ofLevel.size());
             positions.add(ofLevel);
             start += perLevel[l];
@@ -107,8 +102,8 @@ public final class AnchorGrid {
         return Optional.of(new Inside(all, new Priors(anchors.get(all), counts)));
     }
 
-    /** Returns the positions of the anchors of the first rows and columns of a level. */
-    private NDArray corner(int level, Size valid, int start) {
+    /** Returns the indices of the anchors of the valid cells of a level. */
+    private NDArray validPositions(int level, Size valid, int start) {
         Size grid = grids.get(level);
         return anchors.getManager()
                 .arange(start, start + perLevel[level], 1, DataType.INT64)
@@ -117,7 +112,6 @@ public final class AnchorGrid {
                 .flatten();
     }
 
-    /** How far anchors may reach out of an image. */
     private record Border(ImageInfo image, float pixels) {
 
         boolean contains(Boxes cell, int i, int left, int top) {
@@ -128,8 +122,10 @@ public final class AnchorGrid {
         }
     }
 
-    /** How many fit depends on no array, so it is found without one. */
-    private NDArray fitting(int level, Size valid, int start, Border border) {
+    /**
+     * Computed in Java: the number of anchors depends on sizes only, so no device read is needed.
+     */
+    private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);
         int stride = generator.stride(level);
         int width = grids.get(level).width();

@@ -32,7 +32,7 @@ import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
-import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.ImageMetas;
 import dev.saccade.heads.box.Positions;
 import dev.saccade.heads.box.Priors;
 import dev.saccade.heads.box.SamplingResult;
@@ -47,31 +47,25 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A head that scores and regresses anchors, as mmdetection's head of the same name: it assigns
- * targets to anchors, computes the losses and decodes predictions.
+ * Base class of heads that classify and regress anchors, as mmdetection's {@code AnchorHead}.
  *
- * <p>Inference is one path: the maps of {@link #apply}, the best anchors of each level and their
- * boxes ({@link #candidates}), and {@link #select}. The candidates of several views are selected
- * together.
+ * <p>Inference computes the maps ({@link #apply}), keeps and decodes the best anchors of each level
+ * ({@link #candidates}), and runs {@link #select}. With test-time augmentation, the candidates of
+ * all views are selected together.
  */
 public abstract class AnchorHead extends DetectionHead implements ExportableHead {
 
     /**
-     * The settings that all heads of anchors share.
+     * Settings shared by all anchor heads.
      *
-     * @param featChannels width of the hidden convolutions
-     * @param ratios height over width of the anchors
-     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     * @param featChannels channels of the hidden convolutions
+     * @param ratios anchor height / width
+     * @param scaleMajor whether all scales of a ratio are consecutive, instead of all ratios of a
      *     scale
      * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
-     *     mmdetection's recipes, 0.5 for the middle
-     * @param lossCls classification loss
-     * @param lossBbox box regression loss
-     * @param regDecodedBbox whether that loss compares decoded boxes instead of bbox deltas
-     * @param bboxCoder encodes boxes as bbox deltas
-     * @param assigner assigns objects to anchors
-     * @param sampler selects the anchors to train
-     * @param allowedBorder trained anchors reach at most this many pixels out of the image;
+     *     mmdetection's recipes, 0.5 for the cell center
+     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes instead of bbox deltas
+     * @param allowedBorder maximum distance in pixels of trained anchors outside of the image;
      *     negative for no limit
      */
     public record Settings(
@@ -101,8 +95,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Scores, deltas and corners of the anchors whose best class has the highest scores. Padded
-     * arrays have the same size for levels of any size.
+     * Scores, deltas and corners of the top-scoring anchors. While a graph is recorded, inputs are
+     * padded so that every level has {@code nms_pre} rows.
      */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
@@ -140,7 +134,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * Creates the anchors; subclasses add the layers.
      *
      * @param scales anchor sizes in strides
-     * @param numClasses C, background not counted
+     * @param numClasses C, without background
      * @throws IllegalArgumentException if the levels differ in channels, as they share the layers
      */
     protected AnchorHead(
@@ -180,9 +174,9 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
      * Computes the maps of one level.
      *
      * @param map {@code [N, channels, H, W]}
-     * @param level position in the pyramid, for layers that are not shared by all levels
-     * @return {@code [N, A * K, H, W]} logits of the classes, {@code [N, A * 4, H, W]} bbox deltas,
-     *     and maps of further branches
+     * @param level index in the pyramid, for layers that are not shared by all levels
+     * @return {@code [N, A * K, H, W]} class logits, {@code [N, A * 4, H, W]} bbox deltas, and the
+     *     maps of additional branches
      */
     protected abstract NDList forward(NDArray map, int level);
 
@@ -213,12 +207,12 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         return map.transpose(0, 2, 3, 1).reshape(-1, columns);
     }
 
-    /** Returns the rows of some anchors, {@code [P, columns]}; see {@link #rows}. */
+    /** Returns the rows of the given anchors, {@code [P, columns]}. */
     protected static NDArray rows(NDArray map, int columns, Positions anchors) {
         return anchors.select(rows(map, columns));
     }
 
-    /** Returns the anchors of the cells of maps. */
+    /** Returns the anchors of all levels. */
     public final AnchorGrid grid(List<NDList> maps) {
         List<Size> grids = new ArrayList<>();
         for (NDList level : maps) {
@@ -231,7 +225,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     /**
      * {@inheritDoc}
      *
-     * @return the terms of {@link #levelLosses}, summed over the levels, each divided by its {@link
+     * @return the terms of {@link #levelLosses}, summed over the levels and divided by their {@link
      *     #avgFactor}
      */
     @Override
@@ -258,8 +252,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the sums of the losses over the anchors of one level of a batch: {@code loss_cls} and
-     * {@code loss_bbox}.
+     * Returns {@code loss_cls} and {@code loss_bbox}, summed over the anchors of one level of a
+     * batch.
      */
     protected Map<String, NDArray> levelLosses(NDList maps, AnchorTargets.Level targets) {
         NDArray weights = targets.positives().weights();
@@ -267,7 +261,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
                 "loss_cls", clsLoss(maps, targets), "loss_bbox", bboxLoss(maps, targets, weights));
     }
 
-    /** Returns the sum of the classification loss over the trained anchors of one level. */
+    /** Returns the summed classification loss of the trained anchors of one level. */
     protected final NDArray clsLoss(NDList maps, AnchorTargets.Level targets) {
         ClassificationLoss loss = settings.lossCls();
         NDArray logits = rows(maps.get(0), clsOutChannels());
@@ -277,9 +271,9 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the sum of the box loss over the positive anchors of one level.
+     * Returns the summed box loss of the positive anchors of one level.
      *
-     * @param weights {@code [P]} of these anchors, 0 for fillers
+     * @param weights {@code [P]} weights of these anchors, 0 for fillers
      */
     protected final NDArray bboxLoss(NDList maps, AnchorTargets.Level targets, NDArray weights) {
         NDArray deltas = rows(maps.get(1), 4, targets.positives());
@@ -291,19 +285,20 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         return targets.avgFactor();
     }
 
-    /** Returns the targets of each anchor of a batch. */
+    /** Returns the training targets of each anchor of a batch. */
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
-        List<AnchorTargets.OfImage> sampled = new ArrayList<>();
+        List<AnchorTargets.ImageTargets> sampled = new ArrayList<>();
         for (int n = 0; n < images.size(); n++) {
             Optional<AnchorGrid.Inside> inside =
                     grid.inside(images.get(n), settings.allowedBorder());
             Priors priors = inside.map(AnchorGrid.Inside::priors).orElseGet(grid::priors);
-            Assignment assignment = Assignment.by(settings.assigner(), priors, objects.get(n));
+            Assignment assignment = Assignment.assign(settings.assigner(), priors, objects.get(n));
             SamplingResult result =
-                    SamplingResult.by(settings.sampler(), assignment, SampleRandom.of(n, path()));
+                    SamplingResult.sample(
+                            settings.sampler(), assignment, SampleRandom.of(n, path()));
             sampled.add(
-                    AnchorTargets.OfImage.of(
+                    AnchorTargets.ImageTargets.of(
                             assignment.gtInds(), result, objects.get(n), grid, inside));
         }
         return AnchorTargets.join(grid, sampled, numClasses);
@@ -317,37 +312,37 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
                 : Functional.slice(Functional.softmax(logits, 1), 1, 0, -1);
     }
 
-    /** Returns how many top-scoring anchors of each level are kept before selection. */
+    /** Returns the number of top-scoring anchors per level to keep before NMS. */
     protected abstract int nmsPre();
 
     /**
-     * Selects the objects of each image.
+     * Selects the final detections of each image.
      *
-     * @param candidates the best anchors of each level and view
+     * @param candidates the top-scoring anchors of each level and view
      */
     protected abstract Detections select(List<ScoredBoxes> candidates);
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        ImageFrames frames = ImageFrames.of(features.get(0).getManager(), images);
-        return detect(List.of(features), List.of(frames)).toInstances();
+        ImageMetas metas = ImageMetas.of(features.get(0).getManager(), images);
+        return detect(List.of(features), List.of(metas)).toInstances();
     }
 
     /**
      * {@inheritDoc}
      *
-     * <p>As in mmdetection, the boxes of all views compete with one another.
+     * <p>As in mmdetection, NMS runs over the boxes of all views together.
      */
     @Override
     public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
-        return detect(views, ImageFrames.each(views.get(0).get(0).getManager(), images))
+        return detect(views, ImageMetas.ofViews(views.get(0).get(0).getManager(), images))
                 .toInstances()
                 .get(0);
     }
 
     @Override
     public NDList predictArrays(FeaturePyramid features, NDArray sizes) {
-        return detect(List.of(features), List.of(ImageFrames.ofSizes(sizes))).list();
+        return detect(List.of(features), List.of(ImageMetas.ofSizes(sizes))).list();
     }
 
     @Override
@@ -355,11 +350,11 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         return Detections.of(arrays).toInstances(images);
     }
 
-    /** Returns the objects in all views, in the coordinates of the original images. */
-    final Detections detect(List<FeaturePyramid> views, List<ImageFrames> frames) {
+    /** Returns the detections in all views, in the coordinates of the original images. */
+    final Detections detect(List<FeaturePyramid> views, List<ImageMetas> metas) {
         List<ScoredBoxes> candidates = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
-            ImageFrames view = frames.get(v);
+            ImageMetas view = metas.get(v);
             candidates(apply(views.get(v)), view, nmsPre())
                     .forEach(level -> candidates.add(level.mapBoxes(view::toOriginal)));
         }
@@ -367,30 +362,28 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the best anchors of every level, decoded and clipped to their images, in the
+     * Returns the top-scoring anchors of every level, decoded and clipped to their images, in the
      * coordinates of the network input.
-     *
-     * @param nmsPre how many top-scoring anchors of each level of an image are kept
      */
-    final List<ScoredBoxes> candidates(List<NDList> maps, ImageFrames frames, int nmsPre) {
+    final List<ScoredBoxes> candidates(List<NDList> maps, ImageMetas metas, int nmsPre) {
         AnchorGrid grid = grid(maps);
         List<ScoredBoxes> levels = new ArrayList<>();
         for (int l = 0; l < maps.size(); l++) {
             NDList level = maps.get(l);
             NDArray anchors = grid.anchors(l);
-            // The scores of all anchors are freed before those of the next level are computed.
+            // Frees the scores of a level before the next level is computed.
             NDList top = Scope.list(() -> top(level, anchors, nmsPre));
             NDArray boxes = settings.bboxCoder().decode(top.get(2), top.get(1));
-            levels.add(new ScoredBoxes(frames.clip(boxes), top.get(0)));
+            levels.add(new ScoredBoxes(metas.clip(boxes), top.get(0)));
         }
         return levels;
     }
 
     /**
-     * Returns the anchors of a level whose best class has the highest scores.
+     * Returns the top-scoring anchors of a level, ranked by their best class.
      *
      * @param anchors {@code [H * W * A, 4]} all anchors
-     * @param nmsPre the maximum number per image
+     * @param nmsPre maximum number per image
      * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
      */
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {

@@ -17,23 +17,21 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What every anchor of a batch should learn.
+ * Training targets of the anchors of a batch.
  *
- * @param levels by level
- * @param avgFactor what sums of losses are divided by, a scalar: the number of anchors that count,
- *     at least 1 for every image
+ * @param avgFactor divisor of the summed losses, a scalar: the number of anchors that count, at
+ *     least 1 per image
  */
 public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
 
     /**
-     * The anchors of one level, image after image.
+     * Targets of one level, concatenated over the images.
      *
-     * @param labels {@code [N * H * W * A]} int32: the class, or C for background
-     * @param labelWeights {@code [N * H * W * A]} float32: 0 for anchors that are not trained, else
-     *     1
-     * @param positives [P] positions of anchors that should find an object, ascending
-     * @param anchors {@code [P, 4]} corners of these anchors
-     * @param boxes {@code [P, 4]} corners of the boxes they should find; of fillers, the anchors
+     * @param labels {@code [N * H * W * A]} int32 class; C for background
+     * @param labelWeights {@code [N * H * W * A]} float32: 1 for trained anchors, else 0
+     * @param positives [P] indices of the positive anchors, ascending
+     * @param anchors {@code [P, 4]} corners of the positive anchors
+     * @param boxes {@code [P, 4]} corners of their ground-truth boxes; for fillers, the anchors
      */
     public record Level(
             NDArray labels,
@@ -43,15 +41,15 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             NDArray boxes) {}
 
     /**
-     * What the anchors of one image should learn.
+     * Targets of one image.
      *
      * @param gtInds {@code [N]} int64: k + 1 for object k
-     * @param posMask {@code [N]} boolean: those that should find it
-     * @param negMask {@code [N]} boolean: those that should see background
-     * @param avgFactor how much of the {@link AnchorTargets#avgFactor} is of this image, a scalar
+     * @param posMask {@code [N]} boolean
+     * @param negMask {@code [N]} boolean
+     * @param avgFactor contribution of the image to {@link AnchorTargets#avgFactor}, a scalar
      * @param objects [K] the objects
      */
-    record OfImage(
+    record ImageTargets(
             NDArray gtInds,
             NDArray posMask,
             NDArray negMask,
@@ -59,11 +57,11 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             GtInstances objects) {
 
         /**
-         * Returns what was sampled of an image, as said of all anchors.
+         * Maps a sampling result back to all anchors.
          *
-         * @param inside the anchors that were sampled from, if these are not all
+         * @param inside the anchors that were sampled from; empty for all
          */
-        static OfImage of(
+        static ImageTargets of(
                 NDArray gtInds,
                 SamplingResult sampled,
                 GtInstances objects,
@@ -79,7 +77,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                                 inside.get().positions(),
                                 grid.anchors());
             }
-            return new OfImage(all.get(0), all.get(1), all.get(2), sampled.avgFactor(), objects);
+            return new ImageTargets(
+                    all.get(0), all.get(1), all.get(2), sampled.avgFactor(), objects);
         }
     }
 
@@ -95,8 +94,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     """);
 
     /**
-     * All images together: labels, weights, positive ones and their objects, {@code [N, anchors]},
-     * the corners of all objects behind those of none, and the divisor.
+     * Joins all images: labels, weights, positive mask and object index, each {@code [N, anchors]};
+     * the corners of all objects after one empty row; and the divisor.
      */
     private static final ScriptTemplate JOIN =
             ScriptTemplate.of(
@@ -133,19 +132,19 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     """);
 
     /**
-     * Joins what the images of a batch have to teach.
+     * Joins the targets of the images of a batch.
      *
-     * @param background C
+     * @param background label C
      */
-    static AnchorTargets join(AnchorGrid grid, List<OfImage> images, int background) {
+    static AnchorTargets join(AnchorGrid grid, List<ImageTargets> images, int background) {
         NDList all =
                 JOIN.with(Map.of("background", background))
                         .runLists(
                                 List.of(
-                                        each(images, OfImage::gtInds),
-                                        each(images, OfImage::posMask),
-                                        each(images, OfImage::negMask),
-                                        each(images, OfImage::avgFactor),
+                                        each(images, ImageTargets::gtInds),
+                                        each(images, ImageTargets::posMask),
+                                        each(images, ImageTargets::negMask),
+                                        each(images, ImageTargets::avgFactor),
                                         each(images, image -> image.objects().labels()),
                                         each(images, image -> image.objects().boxes())));
         NDList labels = grid.split(all.get(0), 1);
@@ -174,7 +173,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
         return new AnchorTargets(levels.build(), all.get(5));
     }
 
-    private static List<NDArray> each(List<OfImage> images, Function<OfImage, NDArray> of) {
+    private static List<NDArray> each(
+            List<ImageTargets> images, Function<ImageTargets, NDArray> of) {
         return images.stream().map(of).toList();
     }
 }

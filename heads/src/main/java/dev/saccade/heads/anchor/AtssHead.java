@@ -31,23 +31,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The head of ATSS (Zhang et al. 2020) as in mmdetection 3.3: RetinaNet's with group normalization,
- * a trained scale of the bbox deltas of each level, and a branch that predicts centerness.
+ * ATSS head (Zhang et al. 2020) as in mmdetection 3.3: RetinaNet's head with group normalization, a
+ * trained scale per level for bbox deltas, and a centerness branch.
  *
- * <p>The centerness weights the box loss, which is divided by the sum of these weights, and
- * multiplies the scores.
+ * <p>Centerness weights the box loss, whose divisor is the sum of these weights, and multiplies the
+ * scores.
  */
 public final class AtssHead extends DenseHead {
 
     /**
-     * The hyper-parameters of an ATSS head.
+     * Settings of an ATSS head.
      *
-     * @param settings the shared settings; {@code nms_pre} limits pairs of an anchor and a class,
-     *     and {@code nms} selects by the score of a class times the centerness
-     * @param lossCenterness loss of the centerness
-     * @param minBboxSize boxes not wider and higher than this many pixels are dropped; negative:
-     *     none
-     * @param scoreThr the score of a class alone must be strictly greater
+     * @param settings shared settings; {@code nms_pre} counts (anchor, class) pairs, and {@code
+     *     nms} ranks by class score times centerness
+     * @param minBboxSize drops boxes that are not wider and higher than this, in pixels; negative:
+     *     keep all
+     * @param scoreThr the class score without centerness must be greater
      */
     @Part("atss")
     public record Config(
@@ -56,9 +55,9 @@ public final class AtssHead extends DenseHead {
                             "{norm_groups: 32, octave_base_scale: 8, scales_per_octave: 1,"
                                     + " ratios: [1.0], loss_bbox: {type: giou, loss_weight: 2},"
                                     + " reg_decoded_bbox: true,"
-                                    + " bbox_coder: {type: delta_xywh, stds: [0.1, 0.1, 0.2, 0.2]},"
+                                    + " bbox_coder: {type: delta_xywh, target_stds: [0.1, 0.1, 0.2, 0.2]},"
                                     + " assigner: {type: atss},"
-                                    + " nms: {type: nms, score_thr: 0, iou_thr: 0.6}}")
+                                    + " nms: {type: nms, score_thr: 0, iou_threshold: 0.6}}")
                     DenseHead.Settings settings,
             CenternessLoss lossCenterness,
             @Default("0") double minBboxSize,
@@ -78,7 +77,7 @@ public final class AtssHead extends DenseHead {
         }
     }
 
-    /** A trained factor, initially 1. */
+    /** Multiplies by a trained factor, initially 1. */
     private static final class Scale extends Layer {
 
         private final Parameter scale = parameter("scale", new Shape(), WeightInit.ONES);
@@ -90,8 +89,8 @@ public final class AtssHead extends DenseHead {
     }
 
     /**
-     * Pairs of an anchor and a class whose probability exceeds the threshold, a row of scores for
-     * each with 0 for all other classes; of too few, pairs of score 0 as well.
+     * Top-scoring (anchor, class) pairs above the threshold, one row each: the score of that class
+     * and 0 for all others. Missing pairs are filled with score 0.
      */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
@@ -156,13 +155,13 @@ public final class AtssHead extends DenseHead {
                 config.lossCenterness().sum(logits, centered, weights));
     }
 
-    /** Returns true in training mode, as ranks divide by means over all of them. */
+    /** Returns true in training mode: loss divisors are averaged over all ranks. */
     @Override
     public boolean synchronizes() {
         return isTraining();
     }
 
-    /** {@inheritDoc} The divisor of the losses is the mean over the ranks. */
+    /** {@inheritDoc} Averages the divisor of the losses over the ranks. */
     @Override
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
@@ -171,8 +170,8 @@ public final class AtssHead extends DenseHead {
     }
 
     /**
-     * {@inheritDoc} The divisor of {@code loss_bbox} is the sum of the centerness, at least 1, as a
-     * mean over the ranks.
+     * {@inheritDoc} Divides {@code loss_bbox} by the sum of the centerness, at least 1, averaged
+     * over the ranks.
      */
     @Override
     public NDArray avgFactor(String term, AnchorTargets targets) {
@@ -191,9 +190,8 @@ public final class AtssHead extends DenseHead {
     /**
      * {@inheritDoc}
      *
-     * <p>Selects pairs of an anchor and a class, so each row has the score of one class: that of
-     * the class times the centerness, or 0 if that of the class alone does not exceed the
-     * threshold.
+     * <p>Selects (anchor, class) pairs, so each row scores one class: class score times centerness,
+     * or 0 if the class score does not exceed the threshold.
      */
     @Override
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {
@@ -209,6 +207,6 @@ public final class AtssHead extends DenseHead {
     @Override
     protected Detections select(List<ScoredBoxes> candidates) {
         ScoredBoxes all = ScoredBoxes.concat(candidates);
-        return super.select(List.of(all.withoutSmall(config.minBboxSize())));
+        return super.select(List.of(all.suppressSmall(config.minBboxSize())));
     }
 }

@@ -25,25 +25,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A one-stage head of anchors: two towers of convolutions, shared by all levels, one that
- * classifies and one that regresses.
+ * Base class of one-stage anchor heads: a classification and a regression tower of convolutions,
+ * shared by all levels.
  *
- * <p>A custom head extends this class. It adds branches in {@link #forward(NDArray, NDArray, int)}
- * and trains them in {@link #levelLosses}; its config implements {@link Config}.
+ * <p>A custom head extends this class, adds branches in {@link #forward(NDArray, NDArray, int)} and
+ * trains them in {@link #levelLosses}; its config implements {@link Config}.
  */
 public abstract class DenseHead extends AnchorHead {
 
     /**
-     * The settings that all one-stage heads share.
+     * Settings shared by all one-stage heads.
      *
      * @param anchors anchors, losses and targets
-     * @param stackedConvs convolutions of each tower; 0 behind DyHead
-     * @param normGroups channel groups of the group normalization behind each of them; 0 for none
-     * @param predKernelSize kernel of the convolutions that predict, odd
+     * @param stackedConvs convolutions of each tower; 0 after DyHead
+     * @param normGroups groups of the group normalization after each convolution; 0 for none
+     * @param predKernelSize kernel size of the predicting convolutions, odd
      * @param octaveBaseScale size of the smallest anchor in strides
      * @param scalesPerOctave number of anchor sizes
-     * @param nmsPre keep the top-scoring anchors of each level before NMS
-     * @param nms selects objects
+     * @param nmsPre number of top-scoring anchors per level to keep before NMS
      */
     public record Settings(
             @Unwrapped AnchorHead.Settings anchors,
@@ -77,7 +76,9 @@ public abstract class DenseHead extends AnchorHead {
         }
     }
 
-    /** The config of a one-stage head: a record with {@link Settings} and those of its branches. */
+    /**
+     * Config of a one-stage head: a record with {@link Settings} and the settings of its branches.
+     */
     public interface Config extends DetectionHead.Config {
 
         /** Returns the shared settings; their keys are keys of the head. */
@@ -96,7 +97,7 @@ public abstract class DenseHead extends AnchorHead {
         }
     }
 
-    /** Object probability predicted by an untrained head. */
+    /** Initial foreground probability. */
     private static final double PRIOR = 0.01;
 
     private final Settings settings;
@@ -109,9 +110,9 @@ public abstract class DenseHead extends AnchorHead {
     /**
      * Creates towers and predictors without weights.
      *
-     * @param name of the predictors in checkpoints: {@code bbox_head.NAME_cls} and {@code
+     * @param name part of the checkpoint names {@code bbox_head.NAME_cls} and {@code
      *     bbox_head.NAME_reg}
-     * @param numClasses C, background not counted
+     * @param numClasses C, without background
      */
     protected DenseHead(
             String name, Settings settings, List<FeatureInfo> features, int numClasses) {
@@ -146,9 +147,7 @@ public abstract class DenseHead extends AnchorHead {
         return tower;
     }
 
-    /**
-     * Returns a convolution of the output of a tower to some channels for each anchor of a cell.
-     */
+    /** Creates a convolution from a tower to the given number of channels per anchor of a cell. */
     protected final Conv2d predictor(int channels) {
         return predictor(channels, WeightInit.ZEROS);
     }
@@ -165,10 +164,10 @@ public abstract class DenseHead extends AnchorHead {
     }
 
     /**
-     * Computes the maps of one level from the features of the towers; a subclass appends the maps
-     * of its branches.
+     * Computes the maps of one level from the outputs of the towers; subclasses append the maps of
+     * their branches.
      *
-     * @param level position in the pyramid, for layers that are not shared by all levels
+     * @param level index in the pyramid, for layers that are not shared by all levels
      */
     protected NDList forward(NDArray clsFeatures, NDArray regFeatures, int level) {
         return new NDList(cls.apply(clsFeatures), reg.apply(regFeatures));

@@ -11,11 +11,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** RetinaNet as torchvision saves it; ours has the names of mmdetection. */
+/** Maps torchvision's RetinaNet names to mmdetection's, which Saccade uses. */
 final class RetinaNetCheckpoints {
 
     /**
-     * {@code retinanet_resnet50_fpn} in files of either age, of which the newer come first; FCOS of
+     * {@code retinanet_resnet50_fpn} in old and new files, whose new names come first. FCOS of
      * torchvision shares backbone and FPN.
      */
     private static final NameTable TORCHVISION =
@@ -50,7 +50,7 @@ final class RetinaNetCheckpoints {
 
     private RetinaNetCheckpoints() {}
 
-    /** Returns the names by COCO category id, as torchvision orders the rows of its classifier. */
+    /** Returns category names by COCO category id, the row order of torchvision's classifier. */
     private static List<String> cocoCategories() {
         try {
             return Resources.readLines(

@@ -7,10 +7,9 @@ import dev.saccade.core.parts.Unwrapped;
 
 import java.util.List;
 
-/** RetinaNet's head (Lin et al. 2017), as mmdetection's {@code RetinaHead}. */
+/** RetinaNet head (Lin et al. 2017), as mmdetection's {@code RetinaHead}. */
 public final class RetinaNetHead extends DenseHead {
 
-    /** The hyper-parameters of a RetinaNet head. */
     @Part("retinanet")
     public record Config(@Unwrapped DenseHead.Settings settings) implements DenseHead.Config {
 

@@ -21,7 +21,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.GtInstances;
-import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.ImageMetas;
 import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.ArrayList;
@@ -30,18 +30,19 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The region proposal network of Faster R-CNN (Ren et al. 2015) on a pyramid, as in mmdetection:
- * scores anchors by whether they show an object of any class, and regresses them to it.
+ * Region proposal network of Faster R-CNN (Ren et al. 2015) on a pyramid, as mmdetection's {@code
+ * RPNHead}: class-agnostic scores and box regression of anchors.
  */
 public final class RpnHead extends AnchorHead {
 
     /**
-     * The hyper-parameters of a region proposal network.
+     * Settings of a region proposal network.
      *
      * @param anchors anchors, losses and targets
      * @param scales anchor sizes in strides
-     * @param trainProposals selects the proposals that the second stage is trained on
-     * @param testProposals selects the proposals in inference
+     * @param trainProposals selects proposals in training (mmdetection: {@code
+     *     train_cfg.rpn_proposal})
+     * @param testProposals selects proposals in inference (mmdetection: {@code test_cfg.rpn})
      */
     public record Config(
             @Unwrapped
@@ -88,7 +89,7 @@ public final class RpnHead extends AnchorHead {
         return new NDList(cls.apply(hidden), reg.apply(hidden));
     }
 
-    /** {@inheritDoc} All objects have the same label. */
+    /** {@inheritDoc} All objects get label 0. */
     @Override
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
@@ -115,40 +116,39 @@ public final class RpnHead extends AnchorHead {
     }
 
     /**
-     * Returns the proposals of each image for training, best first, in the coordinates of the
-     * network input; no gradient flows through them.
+     * Returns the training proposals of each image, best first, in the coordinates of the network
+     * input, without gradient.
      */
-    public Detections trainProposals(List<NDList> maps, ImageFrames frames) {
+    public Detections trainProposals(List<NDList> maps, ImageMetas metas) {
         ProposalConfig proposals = config.trainProposals();
         Supplier<Detections> select =
-                () -> proposals.select(candidates(maps, frames, proposals.nmsPre()));
+                () -> proposals.select(candidates(maps, metas, proposals.nmsPre()));
         return NoGrad.call(() -> Scope.call(select, Detections::list));
     }
 
     /** Returns the proposals of each image, best first, in the coordinates of the network input. */
-    public Detections proposals(FeaturePyramid features, ImageFrames frames) {
+    public Detections proposals(FeaturePyramid features, ImageMetas metas) {
         return Scope.call(
-                () -> detect(List.of(features), List.of(frames.withoutScale())), Detections::list);
+                () -> detect(List.of(features), List.of(metas.withoutScale())), Detections::list);
     }
 
     /**
-     * Returns the proposals of all views of an image, in its coordinates, best first.
+     * Merges the proposals of all views of an image, best first, in original coordinates.
      *
-     * <p>As in mmdetection, the proposals of all views compete with one another, whatever their
-     * level.
+     * <p>As in mmdetection, NMS runs over all views and levels together.
      */
-    public Detections proposals(List<FeaturePyramid> views, List<ImageFrames> frames) {
+    public Detections proposals(List<FeaturePyramid> views, List<ImageMetas> metas) {
         List<ScoredBoxes> all = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
-            ScoredBoxes proposals = proposals(views.get(v), frames.get(v)).scored();
-            all.add(proposals.mapBoxes(frames.get(v)::toOriginal));
+            ScoredBoxes proposals = proposals(views.get(v), metas.get(v)).toScoredBoxes();
+            all.add(proposals.mapBoxes(metas.get(v)::toOriginal));
         }
-        return config.testProposals().ofAnySize().select(List.of(ScoredBoxes.concat(all)));
+        return config.testProposals().withoutMinSize().select(List.of(ScoredBoxes.concat(all)));
     }
 
     @Override
     public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
-        return proposals(views, ImageFrames.each(views.get(0).get(0).getManager(), images))
+        return proposals(views, ImageMetas.ofViews(views.get(0).get(0).getManager(), images))
                 .toInstances()
                 .get(0);
     }

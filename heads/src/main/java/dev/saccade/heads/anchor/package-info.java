@@ -1,5 +1,5 @@
 /**
- * Heads that look at anchors, all over the levels of a pyramid. What they have in common is {@link
- * dev.saccade.heads.anchor.AnchorHead}; a head of one's own adds its layers to it.
+ * Anchor-based dense heads. Custom heads extend {@link dev.saccade.heads.anchor.DenseHead} or
+ * {@link dev.saccade.heads.anchor.AnchorHead}.
  */
 package dev.saccade.heads.anchor;

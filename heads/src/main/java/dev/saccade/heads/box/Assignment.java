@@ -13,21 +13,21 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.script.DynamicShapes;
 
 /**
- * What every prior of an image should learn.
+ * The objects assigned to the priors of an image, as mmdetection's {@code AssignResult}.
  *
- * @param gtInds {@code [N]} int64: -1 not trained, 0 background, k + 1 object k
- * @param maxOverlaps {@code [N]} float32: the greatest IoU with an object; 0 without any
+ * @param gtInds {@code [N]} int64: -1 ignored, 0 background, k + 1 object k
+ * @param maxOverlaps {@code [N]} float32: largest IoU with an object; 0 without objects
  */
 public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
 
     /**
-     * Returns what an assigner says, see {@link Assigner#assign}. Values are looked at where that
-     * costs nothing.
+     * Runs an assigner and validates its result. Values are checked where that does not stall a
+     * GPU.
      *
-     * @throws SaccadeException of kind user that names the assigner, if it does not say something
-     *     of every prior, or speaks of objects that are not there
+     * @throws SaccadeException of kind user that names the assigner if shapes, types or object
+     *     indices are wrong
      */
-    public static Assignment by(Assigner assigner, Priors priors, GtInstances objects) {
+    public static Assignment assign(Assigner assigner, Priors priors, GtInstances objects) {
         Assignment found = assigner.assign(priors, objects);
         String part = "assigner " + assigner.type();
         Shape each = new Shape(priors.size());
@@ -55,19 +55,17 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         }
     }
 
-    /** Returns whether an object is assigned to each prior, {@code [N]}. */
-    public NDArray positives() {
+    /** Returns whether each prior is assigned to an object, {@code [N]}. */
+    public NDArray posMask() {
         return Functional.gt(gtInds, 0);
     }
 
     /** Returns whether each prior is background, {@code [N]}. */
-    public NDArray negatives() {
+    public NDArray negMask() {
         return Functional.eq(gtInds, 0);
     }
 
-    /**
-     * Returns this assignment with the objects, each assigned to itself, in front of the priors.
-     */
+    /** Prepends the objects as priors, each assigned to itself. */
     public Assignment withObjects(GtInstances objects) {
         NDManager manager = gtInds.getManager();
         int k = objects.size();

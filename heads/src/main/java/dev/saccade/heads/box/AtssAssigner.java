@@ -15,27 +15,27 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Adaptive training sample selection (Zhang et al. 2020): says which anchors learn an object by
- * statistics of the object; follows mmdetection's {@code ATSSAssigner}.
+ * Adaptive training sample selection (Zhang et al. 2020), as mmdetection's {@code ATSSAssigner}.
  *
- * <p>Candidates of an object are the anchors of each level whose centers are nearest to its own.
- * Those are positive whose IoU with it is at least mean plus standard deviation of the IoUs of all
- * candidates, and whose center lies inside of it by more than 0.01 pixels. Of several objects an
- * anchor learns the one of the greatest IoU, of equal ones the first. All else is background.
+ * <p>Candidates of an object are the {@code topk} anchors of each level with the nearest centers. A
+ * candidate is positive if its IoU is at least mean plus standard deviation over all candidates,
+ * and its center lies more than 0.01 pixels inside of the box. An anchor that is positive for
+ * several objects gets the one with the largest IoU, the first on ties. All other anchors are
+ * background.
  *
- * <p>A single candidate has no standard deviation, and is not positive.
+ * <p>A single candidate has no standard deviation and is not positive.
  *
- * @param topk candidates of each level, or all its anchors if these are fewer
- * @param ignoreIofThr boxes of which more than this lies in an ignored region are no background,
- *     and candidates only where others are lacking; not positive: regions are not looked at
+ * @param topk candidates per level; fewer if the level has fewer anchors
+ * @param ignoreIofThr anchors with a larger fraction inside an ignored region are ignored, and
+ *     become candidates only if too few others exist; values of 0 or less disable this
  */
 @Part("atss")
 public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreIofThr)
         implements Assigner {
 
     /**
-     * Tables of boxes by objects are of distances alone; all else is of candidates, level after
-     * level, {@code [candidates, K]}.
+     * Only the distances are computed for all pairs of anchors and objects; everything else is
+     * {@code [candidates, K]}.
      */
     private static final ScriptTemplate ASSIGN =
             ScriptTemplate.of(
@@ -104,7 +104,6 @@ public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreI
                     return (torch.where(taken, first, background), torch.clamp(most, 0))
                     """);
 
-    /** Checks the values. */
     public AtssAssigner {
         new Checks()
                 .inRange("topk", topk, 1, 100_000)
@@ -112,7 +111,7 @@ public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreI
                 .throwIfAny();
     }
 
-    /** {@inheritDoc} Overlaps are those of the positive ones, 0 of all others. */
+    /** {@inheritDoc} {@code maxOverlaps} is 0 for all priors that are not positive. */
     @Override
     public Assignment assign(Priors priors, GtInstances objects) {
         NDArray boxes = priors.boxes();
@@ -121,7 +120,7 @@ public record AtssAssigner(@Default("9") int topk, @Default("-1") double ignoreI
             NDManager manager = boxes.getManager();
             return new Assignment(manager.zeros(shape, DataType.INT64), manager.zeros(shape));
         }
-        NDArray skip = new IgnoredRegions(ignoreIofThr, true).hold(boxes, objects.ignored());
+        NDArray skip = new IgnoredRegions(ignoreIofThr, true).contain(boxes, objects.ignored());
         List<NDArray> levels = Priors.split(boxes, 0, priors.perLevel());
         NDList found =
                 ASSIGN.with(Map.of("topk", topk))

@@ -5,36 +5,35 @@ import dev.saccade.core.parts.PartConfig;
 import java.util.SplittableRandom;
 
 /**
- * Chooses which of the assigned priors of an image are trained; a part that YAML names by {@code
- * type}, such as {@code sampler: {type: random, num: 256}}.
+ * Samples the priors of an image to train on; selected by {@code type} in YAML, such as {@code
+ * sampler: {type: random, num: 256}}.
  *
- * <p>To bring one of your own, implement this with a record and list the record in a {@link
- * dev.saccade.core.parts.PartProvider}. Arrays are where the features are; on a GPU one that reads
- * values holds up the whole step.
+ * <p>A custom sampler is a record that implements this interface and is listed in a {@link
+ * dev.saccade.core.parts.PartProvider}. Arrays are on the device of the features; reading values on
+ * the host stalls the GPU.
  */
 public interface BaseSampler extends PartConfig {
 
     /**
-     * Chooses among the priors of an image, at most {@link #num} of them.
+     * Samples at most {@link #num} priors of an image.
      *
-     * @param assignment what each of them should learn
-     * @param random of this image and this head in this epoch; all that is random comes from here
+     * @param random seeded by image, head and epoch; the only permitted source of randomness
      */
     SamplingResult sample(Assignment assignment, SplittableRandom random);
 
-    /** Returns how many priors of an image are trained at most. */
+    /** Returns the maximum number of sampled priors per image. */
     default int num() {
         return Integer.MAX_VALUE;
     }
 
-    /** Returns how many of them are positive at most. */
+    /** Returns the maximum number of positive samples per image. */
     default int numPos() {
         return num();
     }
 
     /**
-     * Returns whether the objects themselves join the regions that a second stage is trained on;
-     * they never join anchors.
+     * Returns whether ground-truth boxes are added to the proposals of a second stage. Never
+     * applies to anchors.
      */
     default boolean addGtAsProposals() {
         return false;

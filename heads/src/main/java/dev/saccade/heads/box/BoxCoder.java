@@ -5,30 +5,28 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.parts.PartConfig;
 
 /**
- * Writes the way from one box to another as four numbers, which a head predicts; a part that YAML
- * names by {@code type}, such as {@code bbox_coder: {type: delta_xywh, stds: [0.1, 0.1, 0.2,
- * 0.2]}}.
+ * Encodes boxes as bbox deltas; selected by {@code type} in YAML, such as {@code bbox_coder: {type:
+ * delta_xywh, target_stds: [0.1, 0.1, 0.2, 0.2]}}.
  *
- * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * <p>A custom coder is a record that implements this interface and is listed in a {@link
  * dev.saccade.core.parts.PartProvider}.
  */
 public interface BoxCoder extends PartConfig {
 
     /**
-     * Returns the numbers that lead from {@code boxes} to {@code targets}.
+     * Returns the deltas from {@code boxes} to {@code targets}.
      *
-     * @param boxes {@code [N, 4]} corners, such as those of anchors
-     * @param targets {@code [N, 4]} corners to get to
+     * @param boxes {@code [N, 4]} corners, such as anchors
+     * @param targets {@code [N, 4]} corners
      * @return {@code [N, 4]}
      */
     NDArray encode(NDArray boxes, NDArray targets);
 
     /**
-     * Returns the boxes that numbers lead to, with gradients by the numbers.
+     * Applies deltas to boxes; differentiable by the deltas.
      *
-     * @param boxes {@code [..., 4]} corners; an axis of 1 stands for all of that axis of the
-     *     numbers, as where each class has its own way from a box
-     * @param deltas {@code [..., 4]} numbers
+     * @param boxes {@code [..., 4]} corners; axes of size 1 broadcast, as for class-specific deltas
+     * @param deltas {@code [..., 4]}
      * @return {@code [..., 4]} corners, not clipped to an image
      */
     NDArray decode(NDArray boxes, NDArray deltas);

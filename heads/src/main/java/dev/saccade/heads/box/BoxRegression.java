@@ -7,23 +7,17 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
 /**
- * Bounding box regression.
+ * Box regression loss of a head.
  *
- * @param coder what encodes boxes as bbox deltas
- * @param loss how far predictions are from their targets
- * @param decoded whether the loss looks at decoded boxes, or at the deltas
+ * @param decoded whether the loss compares decoded boxes instead of bbox deltas
  */
 public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
 
-    /** Checks that the loss can look at what it is given. */
     public BoxRegression {
         check(loss, decoded);
     }
 
-    /**
-     * Refuses a loss that compares boxes, but would be given the numbers of a move; for the config
-     * of a head.
-     */
+    /** Rejects an IoU-type loss without {@code reg_decoded_bbox}. */
     public static void check(BoxLoss loss, boolean decoded) {
         Checks.require(
                 decoded || !loss.comparesBoxes(),
@@ -33,12 +27,12 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
     }
 
     /**
-     * Returns the weighted sum of the loss, a scalar that is 0 for no boxes.
+     * Returns the weighted sum of the loss, a scalar; 0 without boxes.
      *
      * @param deltas {@code [P, 4]} predicted bbox deltas
-     * @param boxes {@code [P, 4]} corners of the boxes they start from
-     * @param targets {@code [P, 4]} corners of the boxes to be regressed to
-     * @param weights {@code [P]} the weight of each
+     * @param boxes {@code [P, 4]} corners of the priors
+     * @param targets {@code [P, 4]} corners of the ground-truth boxes
+     * @param weights {@code [P]}
      */
     public NDArray sum(NDArray deltas, NDArray boxes, NDArray targets, NDArray weights) {
         NDArray weight = weights.expandDims(1).broadcast(deltas.getShape());

@@ -13,19 +13,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The change from one box to another as {@code (dx, dy, dw, dh)}: center shift over size, logarithm
- * of the size ratio, normalized by mean and standard deviation (R-CNN, Girshick et al. 2014).
- *
- * @param means of the four numbers
- * @param stds of the four numbers
+ * Encodes boxes as {@code (dx, dy, dw, dh)}: center shift over size and log size ratio, normalized
+ * by mean and standard deviation (R-CNN, Girshick et al. 2014).
  */
 @Part("delta_xywh")
 public record DeltaXywhBoxCoder(
-        @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> means,
-        @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> stds)
+        @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> targetMeans,
+        @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> targetStds)
         implements BoxCoder {
 
-    /** Sizes change at most by this factor when decoding, {@code 1000 / 16} in mmdetection. */
+    /** Limit of the size ratio in decoding, {@code 1000 / 16} as in mmdetection. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
 
     private static final ScriptTemplate ENCODE =
@@ -77,30 +74,29 @@ public record DeltaXywhBoxCoder(
                     return torch.stack([x1, y1, x2, y2], -1)
                     """);
 
-    /** Checks the values. */
     public DeltaXywhBoxCoder {
-        means = ImmutableList.copyOf(means);
-        stds = ImmutableList.copyOf(stds);
+        targetMeans = ImmutableList.copyOf(targetMeans);
+        targetStds = ImmutableList.copyOf(targetStds);
         new Checks()
-                .size("means", means, 4, 4)
-                .each("means", means, -1000, 1000)
-                .size("stds", stds, 4, 4)
-                .each("stds", stds, 1e-6, 1000)
+                .size("target_means", targetMeans, 4, 4)
+                .each("target_means", targetMeans, -1000, 1000)
+                .size("target_stds", targetStds, 4, 4)
+                .each("target_stds", targetStds, 1e-6, 1000)
                 .throwIfAny();
     }
 
-    /** {@inheritDoc} A box without area gives infinite numbers. */
+    /** {@inheritDoc} Boxes with zero area yield infinite or NaN deltas. */
     @Override
     public NDArray encode(NDArray boxes, NDArray targets) {
-        return ENCODE.with(Map.of("means", means, "stds", stds)).run(boxes, targets);
+        return ENCODE.with(Map.of("means", targetMeans, "stds", targetStds)).run(boxes, targets);
     }
 
     @Override
     public NDArray decode(NDArray boxes, NDArray deltas) {
         return DECODE.with(
                         Map.of(
-                                "means", means,
-                                "stds", stds,
+                                "means", targetMeans,
+                                "stds", targetStds,
                                 "max_ratio", Math.log(MAX_SIZE_RATIO)))
                 .run(deltas, boxes);
     }

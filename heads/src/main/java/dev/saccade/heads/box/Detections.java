@@ -19,19 +19,19 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * What was found in the images of a batch, best first. How much there is in each image only the
- * device knows; what lies behind has no area, label 0 and a score of minus infinity.
+ * Detections of a batch on the device, best first. The number per image is known on the device
+ * only; rows after the last detection have zero area, label 0 and score minus infinity.
  *
  * @param boxes {@code [B, M, 4]} float32 corners
  * @param labels {@code [B, M]} int64, from 0
  * @param scores {@code [B, M]} float32, descending
- * @param counts {@code [B]} int64: how many there are of each image
+ * @param counts {@code [B]} int64 number of detections per image
  */
 public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray counts) {
 
     private static final int COLUMNS = 7;
 
-    private static final Script EXISTS =
+    private static final Script VALID_MASK =
             Script.compile(
                     "(scores: Tensor, counts: Tensor) -> Tensor",
                     """
@@ -39,13 +39,12 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
                     """);
 
-    /** The number of objects is read in the script, since it differs from image to image. */
-    private static final Script IMAGES =
+    /** A script, so that M stays dynamic in exported models. */
+    private static final Script IMAGE_INDICES =
             Script.compile(
                     "(indices: Tensor, scores: Tensor) -> Tensor",
                     "return torch.floor_divide(indices, torch.size(scores, 1))");
 
-    /** Boxes, labels and scores of what stays. */
     private static final Script KEPT =
             Script.compile(
                     "(boxes: Tensor, scores: Tensor, keep: Tensor, counts: Tensor)"
@@ -65,65 +64,65 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return (corners, labels, torch.where(behind, least, values))
                     """);
 
-    /** Returns what stays of scored boxes. */
+    /** Returns the boxes that NMS kept. */
     public static Detections of(ScoredBoxes scored, Nms.Kept kept) {
         NDArray counts = kept.counts();
         NDList found = KEPT.runAll(scored.boxes(), scored.scores(), kept.positions(), counts);
         return new Detections(found.get(0), found.get(1), found.get(2), counts);
     }
 
-    /** Returns what the {@link #list} of another one holds, and maybe more behind it. */
+    /** Returns the detections of a {@link #list}; ignores additional arrays. */
     public static Detections of(NDList list) {
         return new Detections(list.get(0), list.get(1), list.get(2), list.get(3));
     }
 
-    /** Returns all arrays, for a {@link dev.saccade.core.ops.memory.Scope}. */
+    /** Returns all arrays, in the order of the components. */
     public NDList list() {
         return new NDList(boxes, labels, scores, counts);
     }
 
-    /** Returns the boxes with their scores, alike in class. */
-    public ScoredBoxes scored() {
+    /** Returns the detections as boxes with one class. */
+    public ScoredBoxes toScoredBoxes() {
         return new ScoredBoxes(boxes, scores.expandDims(2));
     }
 
-    /** Returns the same objects with other boxes, such as those in other coordinates. */
+    /** Returns the detections with transformed boxes. */
     public Detections mapBoxes(UnaryOperator<NDArray> change) {
         return new Detections(change.apply(boxes), labels, scores, counts);
     }
 
-    /** Returns the same objects with other scores, in the same order and form. */
+    /** Returns the detections with other scores; order and shape must be the same. */
     public Detections withScores(NDArray changed) {
         return new Detections(boxes, labels, changed, counts);
     }
 
-    /** Returns whether there is an object at each position, {@code [B, M]} boolean. */
-    public NDArray exists() {
-        return EXISTS.run(scores, counts);
+    /** Returns whether each row holds a detection, {@code [B, M]} boolean. */
+    public NDArray validMask() {
+        return VALID_MASK.run(scores, counts);
     }
 
-    /** Returns the image of each position in the {@code B * M} objects. */
-    public NDArray imagesOf(NDArray indices) {
-        return IMAGES.run(indices, scores);
+    /** Returns the image indices of rows of the flattened {@code [B * M]} detections. */
+    public NDArray imageIndices(NDArray indices) {
+        return IMAGE_INDICES.run(indices, scores);
     }
 
-    /** Returns M, the maximum number of objects per image. */
-    public int most() {
+    /** Returns M, the maximum number of detections per image. */
+    public int maxPerImage() {
         return Math.toIntExact(scores.getShape().get(1));
     }
 
-    /** Returns the objects of each image, in the coordinates of the original image. */
+    /** Returns the detections of each image, in the coordinates of the original image. */
     public List<Instances> toInstances(List<ImageInfo> images) {
-        ImageFrames frames = ImageFrames.of(boxes.getManager(), images);
-        return mapBoxes(frames::toOriginal).toInstances();
+        ImageMetas metas = ImageMetas.of(boxes.getManager(), images);
+        return mapBoxes(metas::toOriginal).toInstances();
     }
 
-    /** Returns the objects of each image; reads once. */
+    /** Returns the detections of each image; copies to the host once. */
     public List<Instances> toInstances() {
-        int most = most();
+        int most = maxPerImage();
         int images = Math.toIntExact(counts.size());
-        NDList columns = new NDList(toFloats(labels), scores, toFloats(exists()));
-        // One array, as each copy to the host waits for the GPU.
+        NDList columns = new NDList(toFloats(labels), scores, toFloats(validMask()));
+        // One array: every copy to the host waits for the GPU.
         float[] rows = Tensors.readFloats(boxes.concat(NDArrays.stack(columns, 2), 2));
         List<Instances> found = new ArrayList<>();
         for (int n = 0; n < images; n++) {

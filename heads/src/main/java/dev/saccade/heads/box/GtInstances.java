@@ -16,19 +16,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The labeled objects of an image where the features of the image are. How many there are is known
- * without a look at the device.
+ * Ground-truth objects of an image on the device of the features.
  *
- * @param boxes {@code [K, 4]} float32 corners; each has an area
+ * @param boxes {@code [K, 4]} float32 corners with positive area
  * @param labels {@code [K]} int32, from 0
- * @param ignored {@code [I, 4]} float32 corners of the regions whose content nobody labeled
+ * @param ignored {@code [I, 4]} float32 corners of the ignored regions
  */
 public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
 
     /**
-     * Brings the objects of a batch to where a manager makes arrays, in one go.
+     * Copies the objects of a batch to the device of a manager, in one transfer.
      *
-     * @param images the objects of each image; those without area are left out
+     * @param images objects of each image; zero-area boxes are dropped
      */
     public static List<GtInstances> of(NDManager manager, List<Instances> images) {
         List<Boxes> boxes = new ArrayList<>();
@@ -66,7 +65,7 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
         return Math.toIntExact(boxes.getShape().get(0));
     }
 
-    /** Returns the same objects, all with label 0. */
+    /** Returns the objects with label 0. */
     public GtInstances classAgnostic() {
         return new GtInstances(boxes, labels.zerosLike(), ignored);
     }

@@ -9,16 +9,15 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 
 /**
- * Which priors lie in regions whose content nobody labeled, so that they are not trained.
+ * Finds priors in ignored regions, which are not trained.
  *
- * @param iofThr those that share more than this with a region; not positive: none
- * @param ofBox whether that is the share of the prior that lies in the region, or the share of the
- *     region that lies in the prior
+ * @param iofThr minimum intersection over foreground (IoF), exclusive; 0 or less disables this
+ * @param ofPriors whether the foreground is the prior, instead of the region
  */
-record IgnoredRegions(double iofThr, boolean ofBox) {
+record IgnoredRegions(double iofThr, boolean ofPriors) {
 
-    /** Region after region, so that memory is of the boxes alone. */
-    private static final ScriptTemplate IN_IGNORED =
+    /** Loops over the regions, so memory grows with the number of boxes only. */
+    private static final ScriptTemplate CONTAINED =
             ScriptTemplate.of(
                     "(boxes: Tensor, ignored: Tensor) -> Tensor",
                     """
@@ -31,7 +30,7 @@ record IgnoredRegions(double iofThr, boolean ofBox) {
                       w = torch.sub(torch.minimum(b[2], i[2]), torch.maximum(b[0], i[0]))
                       h = torch.sub(torch.minimum(b[3], i[3]), torch.maximum(b[1], i[1]))
                       shared = torch.mul(torch.clamp(w, 0), torch.clamp(h, 0))
-                      if {of_box}:
+                      if {of_priors}:
                         whole = area
                       else:
                         whole = torch.mul(torch.sub(i[2], i[0]), torch.sub(i[3], i[1]))
@@ -42,17 +41,17 @@ record IgnoredRegions(double iofThr, boolean ofBox) {
                     """);
 
     /**
-     * Returns whether each prior lies in a region.
+     * Returns whether each prior lies in an ignored region.
      *
      * @param boxes {@code [N, 4]} corners
      * @param ignored {@code [I, 4]} corners of the regions
-     * @return {@code [N]} boolean, or {@code [0]} if none does whatever they are
+     * @return {@code [N]} boolean, or {@code [0]} if disabled or without regions
      */
-    NDArray hold(NDArray boxes, NDArray ignored) {
+    NDArray contain(NDArray boxes, NDArray ignored) {
         return iofThr <= 0 || ignored.isEmpty()
                 ? boxes.getManager().create(new Shape(0), DataType.BOOLEAN)
-                : IN_IGNORED
-                        .with(Map.of("of_box", ofBox, "threshold", (double) (float) iofThr))
+                : CONTAINED
+                        .with(Map.of("of_priors", ofPriors, "threshold", (double) (float) iofThr))
                         .run(boxes, ignored);
     }
 }

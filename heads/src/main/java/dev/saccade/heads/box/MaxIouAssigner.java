@@ -14,24 +14,21 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Range;
 
 /**
- * Says for every box, such as an anchor, which ground truth it should learn, by IoU; follows
- * mmdetection's {@code MaxIoUAssigner} to the tie.
+ * Assigns objects to priors by IoU, as mmdetection's {@code MaxIoUAssigner}, including ties.
  *
- * <p>A low-quality match (a box that is the best one of a ground truth, however bad) overrides an
- * earlier and better assignment, and of two ground truths the later wins. With a minimum of 0 a
- * ground truth that touches no box at all takes every box that does not touch it, as in the
- * original.
+ * <p>Low-quality matches (the best priors of an object, at any IoU) override earlier assignments;
+ * of two objects the later one wins. As in mmdetection, {@code min_pos_iou: 0} assigns an object
+ * that overlaps no prior to every prior that does not overlap it.
  *
- * @param posIouThr from this IoU on a box is positive
- * @param negIouThr a box whose IoU is in this range is background; other boxes that are not
- *     positive are not trained
- * @param minPosIou least IoU of a low-quality match
- * @param matchLowQuality whether every ground truth takes its best boxes
- * @param gtMaxAssignAll whether all boxes that tie for the best are taken, or the first alone
- * @param ignoreIofThr boxes that share more than this with an ignored region are not trained; not
- *     positive: regions are not looked at
- * @param ignoreWrtCandidates whether that is the share of the box that lies in the region, or the
- *     share of the region that lies in the box
+ * @param posIouThr minimum IoU of positive priors
+ * @param negIouThr IoU range of background; priors that are neither positive nor background are
+ *     ignored
+ * @param minPosIou minimum IoU of a low-quality match
+ * @param matchLowQuality whether every object gets its best priors
+ * @param gtMaxAssignAll whether all priors with the maximum IoU match, instead of the first
+ * @param ignoreIofThr priors with a larger IoF with an ignored region are ignored; 0 or less
+ *     disables this
+ * @param ignoreWrtCandidates whether the IoF is relative to the prior, instead of the region
  */
 @Part("max_iou")
 public record MaxIouAssigner(
@@ -44,7 +41,6 @@ public record MaxIouAssigner(
         @Default("true") boolean ignoreWrtCandidates)
         implements Assigner {
 
-    /** Checks the thresholds. */
     public MaxIouAssigner {
         new Checks()
                 .inRange("pos_iou_thr", posIouThr, 0, 1)
@@ -74,11 +70,12 @@ public record MaxIouAssigner(
         MaxIouAssign rule =
                 new MaxIouAssign(
                         posIouThr, negIouThr.high(), minPosIou, matchLowQuality, gtMaxAssignAll);
-        NDList found = rule.assign(boxes, objects.boxes(), ignored.hold(boxes, objects.ignored()));
+        NDList found =
+                rule.assign(boxes, objects.boxes(), ignored.contain(boxes, objects.ignored()));
         NDArray gtInds = found.get(0);
         NDArray overlaps = found.get(1);
         if (negIouThr.low() > 0) {
-            // Background that overlaps too little is not trained.
+            // Priors with a smaller overlap than the range are ignored.
             NDArray isFar = Functional.lt(overlaps, (float) negIouThr.low());
             gtInds = Functional.maskedFill(gtInds, Functional.eq(gtInds, 0).logicalAnd(isFar), -1);
         }

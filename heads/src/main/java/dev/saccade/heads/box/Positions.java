@@ -10,12 +10,11 @@ import dev.saccade.core.ops.script.DynamicShapes;
 import dev.saccade.core.ops.script.Script;
 
 /**
- * The positions where a mask holds. Where {@link DynamicShapes} are free these are exactly they;
- * elsewhere there are so many as there can be, and fillers among them weigh nothing. So whoever
- * sums over them weighs by the weights, and gets the same either way.
+ * Indices where a mask is true. With dynamic shapes ({@link DynamicShapes}) these are exact; with
+ * fixed shapes, unused slots hold fillers of weight 0. Weighted sums are the same either way.
  *
- * @param indices {@code [P]} int64; of fillers those of any position
- * @param weights {@code [P]} float32: 1, or 0 for a filler
+ * @param indices {@code [P]} int64; arbitrary for fillers
+ * @param weights {@code [P]} float32: 1, or 0 for fillers
  */
 public record Positions(NDArray indices, NDArray weights) {
 
@@ -28,7 +27,7 @@ public record Positions(NDArray indices, NDArray weights) {
                     """);
 
     /**
-     * Every position goes to the slot that counts those before it; behind all slots is one more.
+     * Scatters each index to the slot given by a cumulative sum; one extra slot collects the rest.
      */
     private static final Script SLOTS =
             Script.compile(
@@ -49,7 +48,7 @@ public record Positions(NDArray indices, NDArray weights) {
                     """);
 
     /**
-     * Returns where a mask holds, ascending; where shapes are fixed, all positions.
+     * Returns where a mask is true, ascending; all positions if shapes are fixed.
      *
      * @param mask {@code [N]} boolean
      */
@@ -58,19 +57,18 @@ public record Positions(NDArray indices, NDArray weights) {
     }
 
     /**
-     * Returns where a mask holds, and then where another holds, each ascending; where shapes are
-     * fixed, in so many slots as there can be positions.
+     * Returns where one mask is true, followed by where another is true, each ascending.
      *
      * @param first {@code [N]} boolean
-     * @param then {@code [N]} boolean, of other positions
-     * @param most both together hold at most so often
+     * @param second {@code [N]} boolean, disjoint from the first
+     * @param max maximum number of true values of both; the number of slots if shapes are fixed
      */
-    public static Positions inTurn(NDArray first, NDArray then, long most) {
+    public static Positions concat(NDArray first, NDArray second, long max) {
         if (DynamicShapes.areAllowedFor(first)) {
-            return exactly(first.nonzero().concat(then.nonzero(), 0));
+            return exactly(first.nonzero().concat(second.nonzero(), 0));
         }
-        Shape slots = new Shape(Math.min(most, first.size()), 0);
-        return of(SLOTS.runAll(first, then, first.getManager().create(slots, DataType.FLOAT32)));
+        Shape slots = new Shape(Math.min(max, first.size()), 0);
+        return of(SLOTS.runAll(first, second, first.getManager().create(slots, DataType.FLOAT32)));
     }
 
     private static Positions exactly(NDArray found) {
@@ -82,7 +80,7 @@ public record Positions(NDArray indices, NDArray weights) {
         return new Positions(found.get(0), found.get(1));
     }
 
-    /** Returns the rows of an array at these positions, in their order. */
+    /** Returns the rows at these positions, in their order. */
     public NDArray select(NDArray rows) {
         return Functional.indexSelect(rows, 0, indices);
     }

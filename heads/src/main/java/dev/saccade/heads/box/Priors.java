@@ -4,22 +4,20 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 /**
- * The boxes from which objects are looked for, be they anchors or regions.
+ * Boxes to assign objects to: anchors or proposals.
  *
- * @param boxes {@code [N, 4]} float32 corners in the coordinates of the network input, level after
+ * @param boxes {@code [N, 4]} float32 corners in the coordinates of the network input, level by
  *     level
- * @param perLevel how many of them belong to each level of the pyramid, the finest first; regions
- *     are of one level
+ * @param perLevel number of boxes per level, finest first; proposals have one level
  */
-@SuppressWarnings("ArrayRecordComponent") // a handful of numbers
+@SuppressWarnings("ArrayRecordComponent") // a few numbers
 public record Priors(NDArray boxes, int... perLevel) {
 
-    /** Makes boxes of one level. */
     public Priors(NDArray boxes) {
         this(boxes, Math.toIntExact(boxes.getShape().get(0)));
     }
 
-    /** Splits an array along an axis into parts of given lengths. */
+    /** Splits an array along an axis into parts of the given lengths. */
     public static NDList split(NDArray array, int axis, int... lengths) {
         long[] ends = new long[lengths.length - 1];
         long end = 0;

@@ -5,14 +5,14 @@ import dev.saccade.core.parts.Part;
 import java.util.SplittableRandom;
 
 /**
- * Trains all priors that are assigned to an object or to background, as one-stage heads do whose
- * loss can bear it; mmdetection's {@code PseudoSampler}. Losses are means over the positive ones.
+ * Trains on all positive and background priors, as mmdetection's {@code PseudoSampler}. Losses are
+ * averaged over the positive priors.
  */
 @Part("pseudo")
 public record PseudoSampler() implements BaseSampler {
 
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {
-        return new SamplingResult(assignment.positives(), assignment.negatives(), false);
+        return new SamplingResult(assignment.posMask(), assignment.negMask(), false);
     }
 }

@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Chooses at random which priors of an image are trained, so that background does not drown the
- * objects; follows mmdetection's {@code RandomSampler}. Losses are means over all that are chosen.
+ * Samples priors at random with a limited fraction of positives, as mmdetection's {@code
+ * RandomSampler}. Losses are averaged over all samples.
  *
- * @param num priors an image
- * @param posFraction at most this part of them is positive
- * @param negPosUb at most so many negatives for each positive; negative for no such limit
- * @param addGtAsProposals whether the objects themselves join the regions of a second stage
+ * @param num priors per image
+ * @param posFraction maximum fraction of positives
+ * @param negPosUb maximum number of negatives per positive; negative for no limit
+ * @param addGtAsProposals whether ground-truth boxes are added to the proposals of a second stage
  */
 @Part("random")
 public record RandomSampler(
@@ -31,10 +31,9 @@ public record RandomSampler(
         implements BaseSampler {
 
     /**
-     * Gives every prior a number that is a hash of the seed and of its position (lowbias32 of
-     * Wellons, but for its last step, which changes the lower bits), with the position behind it,
-     * so that no two are alike; the largest are chosen. All of it is in integers, the same on every
-     * device.
+     * Ranks priors by a hash of seed and index (Wellons' lowbias32 without the last step, which
+     * changes the lower bits), with the index in the low bits to avoid ties; takes the largest.
+     * Integer arithmetic gives the same result on every device.
      */
     private static final ScriptTemplate SAMPLE =
             ScriptTemplate.of(
@@ -72,7 +71,6 @@ public record RandomSampler(
                     return (pos_mask, neg_mask)
                     """);
 
-    /** Checks the values. */
     public RandomSampler {
         new Checks()
                 .inRange("num", num, 1, 100_000_000)
@@ -81,7 +79,6 @@ public record RandomSampler(
                 .throwIfAny();
     }
 
-    /** Draws from positives and from negatives; takes all where there are few. */
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {
         NDArray gtInds = assignment.gtInds();

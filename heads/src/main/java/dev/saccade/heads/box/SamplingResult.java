@@ -14,22 +14,21 @@ import dev.saccade.core.ops.script.DynamicShapes;
 import java.util.SplittableRandom;
 
 /**
- * The priors of an image that are trained.
+ * The priors of an image that are trained on.
  *
- * @param posMask {@code [N]} boolean: those that should find an object
- * @param negMask {@code [N]} boolean: those that should see background
- * @param avgFactorWithNeg whether the losses are means over both, or over the positive ones
+ * @param posMask {@code [N]} boolean
+ * @param negMask {@code [N]} boolean
+ * @param avgFactorWithNeg whether losses are averaged over both, instead of the positives
  */
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
 
     /**
-     * Returns what a sampler chooses, see {@link BaseSampler#sample}. Values are looked at where
-     * that costs nothing.
+     * Runs a sampler and validates its result. Values are checked where that does not stall a GPU.
      *
-     * @throws SaccadeException of kind user that names the sampler, if it does not say something of
-     *     every prior, or a positive one has no object, or there are too many
+     * @throws SaccadeException of kind user that names the sampler if shapes or types are wrong, a
+     *     positive prior has no object, or there are too many samples
      */
-    public static SamplingResult by(
+    public static SamplingResult sample(
             BaseSampler sampler, Assignment assignment, SplittableRandom random) {
         SamplingResult chosen = sampler.sample(assignment, random);
         NDArray gtInds = assignment.gtInds();
@@ -60,10 +59,7 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
         return chosen;
     }
 
-    /**
-     * Returns how many priors the losses of an image are divided by, a scalar of float32; none
-     * counts as one.
-     */
+    /** Returns the loss divisor of an image, a float32 scalar; empty masks count as one. */
     public NDArray avgFactor() {
         NDArray factor = atLeastOne(posMask);
         return Functional.to(
@@ -75,12 +71,11 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
     }
 
     /**
-     * Returns where the priors are that are trained: first the positive ones, then background, each
-     * ascending.
+     * Returns the indices of the samples: positives, then background, each ascending.
      *
-     * @param most there are at most so many, such as the {@link BaseSampler#num}
+     * @param max maximum number, such as {@link BaseSampler#num}
      */
-    public Positions positions(long most) {
-        return Positions.inTurn(posMask, negMask, most);
+    public Positions positions(long max) {
+        return Positions.concat(posMask, negMask, max);
     }
 }

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * What a head says of the boxes of a batch before it selects among them.
+ * Decoded boxes of a batch with class scores, before selection.
  *
- * @param boxes {@code [B, R, 4]} float32 corners of boxes for all classes, or {@code [B, R * C, 4]}
- *     of boxes for each, class fastest
- * @param scores {@code [B, R, C]} float32 probability of each class
+ * @param boxes {@code [B, R, 4]} float32 corners, or {@code [B, R * C, 4]} class-specific, class
+ *     fastest
+ * @param scores {@code [B, R, C]} float32 class probabilities
  */
 public record ScoredBoxes(NDArray boxes, NDArray scores) {
 
@@ -31,7 +31,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
                     return torch.where(large, scores, torch.log(torch.zeros_like(scores)))
                     """);
 
-    /** Returns the boxes of all lists, one list after the other, image by image. */
+    /** Concatenates lists of boxes image by image. */
     public static ScoredBoxes concat(List<ScoredBoxes> lists) {
         NDList boxes = new NDList();
         NDList scores = new NDList();
@@ -42,12 +42,12 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(Tensors.concat(boxes, 1), Tensors.concat(scores, 1));
     }
 
-    /** Returns the same scores of other boxes, such as those in other coordinates. */
+    /** Returns the scores with transformed boxes. */
     public ScoredBoxes mapBoxes(UnaryOperator<NDArray> change) {
         return new ScoredBoxes(change.apply(boxes), scores);
     }
 
-    /** Returns the mean of several lists of the same boxes, such as those of several views. */
+    /** Returns the mean of boxes and scores, such as over views. */
     public static ScoredBoxes mean(List<ScoredBoxes> lists) {
         if (lists.size() == 1) {
             return lists.get(0);
@@ -59,11 +59,11 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
     }
 
     /**
-     * Returns scores of minus infinity for boxes that are not wider and higher than some pixels.
+     * Sets the scores of boxes that are not wider and higher than a size to minus infinity.
      *
-     * @param minSize negative for no limit
+     * @param minSize in pixels; negative for no limit
      */
-    public ScoredBoxes withoutSmall(double minSize) {
+    public ScoredBoxes suppressSmall(double minSize) {
         if (minSize < 0) {
             return this;
         }

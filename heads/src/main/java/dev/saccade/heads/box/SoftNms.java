@@ -15,28 +15,27 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Lowers the scores of boxes that overlap a better one of their class, instead of dropping them
- * (Soft-NMS, Bodla et al. 2017); follows mmcv's {@code soft_nms} and {@code batched_nms} to the
- * tie.
+ * Soft-NMS (Bodla et al. 2017): decays the scores of overlapping boxes of a class instead of
+ * dropping them, as mmcv's {@code soft_nms} and {@code batched_nms}, including ties.
  *
- * <p>It runs in Java, in float32, on boxes and scores that are read once. The first box that is
- * selected may score less than {@code min_score}, as in the original; boxes without area overlap
- * nothing, where the original makes their scores no numbers.
+ * <p>Runs in Java in float32 after one copy to the host. As in mmcv, the first selected box may
+ * score less than {@code min_score}. Zero-area boxes overlap nothing; in mmcv their scores become
+ * NaN.
  *
- * @param scoreThr scores must be strictly greater, before any is lowered
- * @param iouThr from this IoU on boxes overlap; {@code gaussian} has no use for it
- * @param maxPerImg at most so many objects an image
- * @param method how scores are lowered
+ * @param scoreThr initial scores must be greater
+ * @param iouThreshold minimum IoU of overlapping boxes; unused by {@code gaussian}
+ * @param maxPerImg maximum number of detections per image
  * @param sigma width of {@code gaussian}
- * @param minScore boxes whose lowered score is less go
- * @param offset what is added to widths and heights, in pixels: 1 for corners that are pixels
- * @param splitThr from so many boxes of an image on, every class is looked at by itself
- * @param classAgnostic whether boxes of other classes count, too, with fewer boxes than that
+ * @param minScore drops boxes whose decayed score is smaller
+ * @param offset added to widths and heights, in pixels: 1 for inclusive integer corners
+ * @param splitThr with at least this many boxes per image, classes are processed one by one
+ * @param classAgnostic whether boxes of different classes decay each other; only below {@code
+ *     split_thr}
  */
 @Part("soft_nms")
 public record SoftNms(
         @Default("0.05") double scoreThr,
-        @Default("0.5") double iouThr,
+        @Default("0.5") double iouThreshold,
         @Default("100") int maxPerImg,
         @Default("linear") Method method,
         @Default("0.5") double sigma,
@@ -46,21 +45,20 @@ public record SoftNms(
         @Default("false") boolean classAgnostic)
         implements MulticlassNms {
 
-    /** What the score of a box is multiplied by that overlaps a better one. */
+    /** Factor of the score of an overlapping box. */
     public enum Method {
         /** 1 - IoU. */
         LINEAR,
-        /** exp(-IoU² / sigma), of all boxes. */
+        /** exp(-IoU² / sigma), for any IoU. */
         GAUSSIAN,
-        /** 0: plain NMS, with a threshold that is met by equality. */
+        /** 0: plain NMS, but with IoU >= threshold. */
         NAIVE
     }
 
-    /** Checks the values. */
     public SoftNms {
         new Checks()
                 .below("score_thr", scoreThr, 0, 1)
-                .inRange("iou_thr", iouThr, 0, 1)
+                .inRange("iou_threshold", iouThreshold, 0, 1)
                 .inRange("max_per_img", maxPerImg, 1, 100_000_000)
                 .inRange("sigma", sigma, 0.000001, 1000)
                 .inRange("min_score", minScore, 0, 1)
@@ -90,11 +88,11 @@ public record SoftNms(
         }
         Nms.Kept found = Nms.Kept.of(scored.scores(), kept, Math.min(maxPerImg, pairs));
         Detections detections = Detections.of(scored, found);
-        NDArray lowered = lowered(scored.scores(), kept, scores, detections.most());
-        return new Kept(detections.withScores(lowered), found.positions());
+        NDArray decayed = decayed(scored.scores(), kept, scores, detections.maxPerImage());
+        return new Kept(detections.withScores(decayed), found.positions());
     }
 
-    private static NDArray lowered(NDArray beside, int[][] kept, float[][] scores, int width) {
+    private static NDArray decayed(NDArray like, int[][] kept, float[][] scores, int width) {
         float[] values = new float[kept.length * width];
         Arrays.fill(values, Float.NEGATIVE_INFINITY);
         for (int n = 0; n < kept.length; n++) {
@@ -102,14 +100,14 @@ public record SoftNms(
                 values[n * width + k] = scores[n][kept[n][k]];
             }
         }
-        return Tensors.of(beside.getManager(), values, new Shape(kept.length, width));
+        return Tensors.of(like.getManager(), values, new Shape(kept.length, width));
     }
 
     /**
-     * Returns which pairs of an image stay, the best first.
+     * Returns the indices of the kept (box, class) pairs of an image, best first.
      *
-     * @param boxes corners of R boxes, or of {@code R * C}
-     * @param scores {@code R * C}; those of what stays are lowered in place
+     * @param boxes corners of R or {@code R * C} boxes
+     * @param scores {@code R * C}; decayed in place
      */
     private int[] select(float[] boxes, float[] scores, int classes) {
         int[] candidates =
@@ -129,11 +127,11 @@ public record SoftNms(
         }
         if (candidates.length < splitThr) {
             int[] all = IntStream.range(0, candidates.length).toArray();
-            return new WorkingList(candidates, corners, scores, all).select(maxPerImg, scores);
+            return new CandidateList(candidates, corners, scores, all).select(maxPerImg, scores);
         }
         return IntStream.range(0, classes)
-                .mapToObj(c -> membersOf(c, candidates, classes))
-                .map(members -> new WorkingList(candidates, corners, scores, members))
+                .mapToObj(c -> candidatesOfClass(c, candidates, classes))
+                .map(members -> new CandidateList(candidates, corners, scores, members))
                 .flatMapToInt(list -> Arrays.stream(list.select(list.end, scores)))
                 .sorted()
                 .boxed()
@@ -143,14 +141,14 @@ public record SoftNms(
                 .toArray();
     }
 
-    private static int[] membersOf(int label, int[] candidates, int classes) {
+    private static int[] candidatesOfClass(int label, int[] candidates, int classes) {
         return IntStream.range(0, candidates.length)
                 .filter(k -> candidates[k] % classes == label)
                 .toArray();
     }
 
-    /** Boxes that are selected, and behind them those that may be; their order decides ties. */
-    private final class WorkingList {
+    /** Selected boxes followed by the remaining candidates; their order decides ties. */
+    private final class CandidateList {
 
         private static final int AREA = 4;
         private static final int SCORE = 5;
@@ -160,9 +158,9 @@ public record SoftNms(
         private final int[] pairs;
         private int end;
 
-        WorkingList(int[] candidates, float[] corners, float[] scores, int[] members) {
+        CandidateList(int[] candidates, float[] corners, float[] scores, int[] members) {
             end = members.length;
-            // The last row is for one that is on its way.
+            // The last row is temporary space for swaps.
             rows = new float[COLUMNS * (end + 1)];
             pairs = new int[end + 1];
             for (int i = 0; i < end; i++) {
@@ -175,17 +173,17 @@ public record SoftNms(
             }
         }
 
-        /** Returns the best, in order, and writes their scores. */
-        int[] select(int most, float[] scores) {
-            int spare = end;
+        /** Returns the kept pairs, best first, and stores their scores. */
+        int[] select(int max, float[] scores) {
+            int temporary = end;
             int count = 0;
-            for (; count < Math.min(end, most); count++) {
+            for (; count < Math.min(end, max); count++) {
                 int best = best(count);
-                move(best, spare);
+                move(best, temporary);
                 move(count, best);
-                move(spare, count);
+                move(temporary, count);
                 scores[pairs[count]] = rows[COLUMNS * count + SCORE];
-                lower(count);
+                decayScores(count);
             }
             return Arrays.copyOf(pairs, count);
         }
@@ -200,8 +198,8 @@ public record SoftNms(
             return best;
         }
 
-        /** Lowers the scores of all behind a box; the last takes the place of one that goes. */
-        private void lower(int selected) {
+        /** Decays the scores of all later rows; the last row replaces a dropped one. */
+        private void decayScores(int selected) {
             int i = selected + 1;
             while (i < end) {
                 int score = COLUMNS * i + SCORE;
@@ -232,7 +230,7 @@ public record SoftNms(
     }
 
     private float weight(float iou) {
-        boolean overlaps = iou >= (float) iouThr;
+        boolean overlaps = iou >= (float) iouThreshold;
         return switch (method) {
             case LINEAR -> overlaps ? 1 - iou : 1;
             case GAUSSIAN -> Float.isNaN(iou) ? 1 : (float) Math.exp(-(iou * iou) / (float) sigma);

@@ -1,2 +1,2 @@
-/** Which boxes learn what, how they are written, and which of them are kept. */
+/** Assigners, samplers, box coders and NMS. */
 package dev.saccade.heads.box;

@@ -7,11 +7,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 
-/**
- * Binary cross entropy of how far in the middle of its box a prior is (FCOS, Tian et al. 2019).
- *
- * @param lossWeight weight of the loss among the others
- */
+/** Binary cross entropy of centerness (FCOS, Tian et al. 2019). */
 public record CenternessLoss(@Default("1") double lossWeight) {
 
     private static final Script TARGETS =
@@ -31,30 +27,27 @@ public record CenternessLoss(@Default("1") double lossWeight) {
                     return torch.sqrt(torch.mul(torch.clamp(across, 0), torch.clamp(down, 0)))
                     """);
 
-    /** Checks the weight. */
     public CenternessLoss {
         new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }
 
     /**
-     * Returns how far in the middle of its box each prior is: 1 where their centers are the same, 0
-     * at the border and beyond.
+     * Returns the centerness of each prior, {@code [P]}: 1 if it shares the center of its box, 0 at
+     * the border and outside.
      *
      * @param priors {@code [P, 4]} corners
-     * @param boxes {@code [P, 4]} corners of boxes that have an area
-     * @return {@code [P]}
+     * @param boxes {@code [P, 4]} corners with positive area
      */
     public static NDArray targets(NDArray priors, NDArray boxes) {
         return TARGETS.run(priors, boxes);
     }
 
     /**
-     * Returns the weighted sum over the priors, times the weight of the loss; a scalar that is 0
-     * for none.
+     * Returns the weighted sum times {@code loss_weight}, a scalar; 0 without priors.
      *
      * @param logits {@code [P]} float32
      * @param targets {@code [P]} float32 in [0, 1]
-     * @param weights {@code [P]} float32; 0 for one that is not trained
+     * @param weights {@code [P]} float32; 0 for priors that are not trained
      */
     public NDArray sum(NDArray logits, NDArray targets, NDArray weights) {
         NDArray sum = Functional.binaryCrossEntropyWithLogits(logits, targets, weights);

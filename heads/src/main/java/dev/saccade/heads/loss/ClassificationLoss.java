@@ -5,33 +5,32 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.parts.PartConfig;
 
 /**
- * How wrong the scores of classes are; a part that YAML names by {@code type}, such as {@code
- * loss_cls: {type: focal, gamma: 2}}.
+ * Classification loss; selected by {@code type} in YAML, such as {@code loss_cls: {type: focal,
+ * gamma: 2}}.
  *
- * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * <p>A custom loss is a record that implements this interface and is listed in a {@link
  * dev.saccade.core.parts.PartProvider}.
  */
 public interface ClassificationLoss extends PartConfig {
 
     /**
-     * Returns the weighted sum over the boxes, times the weight of the loss; a scalar with a
-     * gradient by {@code logits}, 0 for no boxes.
+     * Returns the weighted sum over the boxes times {@code loss_weight}: a scalar that is
+     * differentiable by {@code logits}, 0 without boxes.
      *
-     * @param logits {@code [N, K]} float32, K the {@link #outChannels} of C classes
+     * @param logits {@code [N, K]} float32, K = {@link #outChannels}
      * @param labels {@code [N]} int32 in [0, C]; C is background
-     * @param weights {@code [N]} float32 weight of each box; 0 for one that is not trained
+     * @param weights {@code [N]} float32; 0 for boxes that are not trained
      */
     NDArray sum(NDArray logits, NDArray labels, NDArray weights);
 
     /**
-     * Returns whether each class is told by a sigmoid of its own, background by none; if not, all
-     * are told by one softmax, background last.
+     * Returns whether each class has its own sigmoid, instead of one softmax with background last.
      */
     default boolean useSigmoid() {
         return true;
     }
 
-    /** Returns how many logits a box has: one for each class, and with softmax for background. */
+    /** Returns the number of logits per box: C, or C + 1 with softmax. */
     default int outChannels(int numClasses) {
         return useSigmoid() ? numClasses : numClasses + 1;
     }

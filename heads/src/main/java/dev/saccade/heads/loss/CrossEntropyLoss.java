@@ -9,11 +9,9 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
 /**
- * Cross entropy of the classes of boxes, as mmdetection's loss of the same name.
+ * Cross entropy of box classes, as mmdetection's {@code CrossEntropyLoss}.
  *
- * @param useSigmoid whether each class is told from all else by itself; if not, one softmax tells
- *     all classes and background from one another
- * @param lossWeight weight of the loss among the others
+ * @param useSigmoid whether each class has its own sigmoid, instead of one softmax with background
  */
 @Part("cross_entropy")
 public record CrossEntropyLoss(
@@ -32,7 +30,6 @@ public record CrossEntropyLoss(
                     return torch.sum(torch.mul(each, weights))
                     """);
 
-    /** Checks the weight. */
     public CrossEntropyLoss {
         new Checks().inRange("loss_weight", lossWeight, 0, 1e6).throwIfAny();
     }

@@ -12,27 +12,26 @@ import dev.saccade.core.parts.Part;
 import java.util.Map;
 
 /**
- * Focal loss on sigmoids (Lin et al. 2017): cross entropy that easy examples hardly contribute to.
+ * Sigmoid focal loss (Lin et al. 2017).
  *
- * <p>The loss and its gradient are computed together, in pieces that fit the cache; nothing of the
- * size of the logits is kept but the gradient.
+ * <p>Loss and gradient are computed together in chunks that fit the cache; the gradient is the only
+ * temporary array with the size of the logits.
  *
- * @param gamma how fast easy examples fade
- * @param alpha weight of the labeled class against all others
- * @param lossWeight weight of the loss among the others
+ * @param gamma exponent that down-weights easy examples
+ * @param alpha weight of positives; negatives have 1 - alpha
  */
 @Part("focal")
 public record FocalLoss(
         @Default("2") double gamma, @Default("0.25") double alpha, @Default("1") double lossWeight)
         implements ClassificationLoss {
 
-    /** Elements worked on at once; a handful of such float buffers fit the cache of a core. */
+    /** Elements per chunk; a few float buffers of this size fit the cache of a core. */
     private static final int CHUNK = 1 << 16;
 
     /**
-     * With {@code z} the logit signed so that it should be large, {@code u = sigmoid(-z)}: the loss
-     * is {@code -a u^gamma log(1 - u)} and its derivative by z is {@code a u^gamma (gamma (1 - u)
-     * log(1 - u) - u)}. The last line adds 0 with the right gradient.
+     * With {@code z = logit} for positives, {@code -logit} for negatives, and {@code u =
+     * sigmoid(-z)}: the loss is {@code -a u^gamma log(1 - u)}; its derivative by z is {@code a
+     * u^gamma (gamma (1 - u) log(1 - u) - u)}. The last line adds 0 to attach that gradient.
      */
     private static final ScriptTemplate SCRIPT =
             ScriptTemplate.of(
@@ -70,7 +69,6 @@ public record FocalLoss(
                     return torch.add(total, torch.sub(surrogate, torch.detach(surrogate)))
                     """);
 
-    /** Checks the values. */
     public FocalLoss {
         new Checks()
                 .inRange("gamma", gamma, 0, 100)

@@ -7,11 +7,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
-/**
- * The sum of absolute differences.
- *
- * @param lossWeight weight of the loss among the others
- */
+/** Sum of absolute differences. */
 @Part("l1")
 public record L1Loss(@Default("1") double lossWeight) implements BoxLoss {
 

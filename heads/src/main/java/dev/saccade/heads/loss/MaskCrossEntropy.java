@@ -6,21 +6,16 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Functional;
 
-/**
- * Binary cross entropy of the cells of masks, as mmdetection's {@code mask_cross_entropy}.
- *
- * @param lossWeight weight of the loss among the others
- */
+/** Binary cross entropy of mask pixels, as mmdetection's {@code mask_cross_entropy}. */
 public record MaskCrossEntropy(double lossWeight) {
 
     /**
-     * Returns the map of the label of each object.
+     * Returns the mask of the labeled class of each object, {@code [N, H, W]}.
      *
      * @param maps {@code [N, C, H, W]}
      * @param labels {@code [N]} integers
-     * @return {@code [N, H, W]}
      */
-    public static NDArray ofLabels(NDArray maps, NDArray labels) {
+    public static NDArray selectLabels(NDArray maps, NDArray labels) {
         Shape shape = maps.getShape();
         NDArray index =
                 Functional.to(labels, DataType.INT64)
@@ -30,18 +25,18 @@ public record MaskCrossEntropy(double lossWeight) {
     }
 
     /**
-     * Returns the weighted sum over all cells of the masks of the labeled classes, times the weight
-     * of the loss; a scalar that is 0 for no masks.
+     * Returns the weighted sum over the pixels of the masks of the labeled classes, times the loss
+     * weight; a scalar, 0 without masks.
      *
      * @param logits {@code [N, C, H, W]}
      * @param targets {@code [N, H, W]} in [0, 1]
      * @param labels {@code [N]} integers
-     * @param weights {@code [N]} weight of each mask; 0 for one that is not trained
+     * @param weights {@code [N]} 0 for masks that are not trained
      */
     public NDArray sum(NDArray logits, NDArray targets, NDArray labels, NDArray weights) {
         NDArray sum =
                 Functional.binaryCrossEntropyWithLogits(
-                        ofLabels(logits, labels),
+                        selectLabels(logits, labels),
                         targets,
                         weights.reshape(-1, 1, 1).broadcast(targets.getShape()));
         return Functional.mul(sum, (float) lossWeight);

@@ -8,17 +8,17 @@ import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
-/** The losses of mmdetection's {@code iou_loss.py}, which compare pairs of boxes by corners. */
+/** The losses of mmdetection's {@code iou_loss.py}, which compare boxes by their corners. */
 public sealed interface OverlapLoss extends BoxLoss {
 
-    /** Sides of the smallest box around both. */
+    /** Width and height of the smallest enclosing box. */
     String ENCLOSURE =
             """
             cw = torch.sub(torch.maximum(p[2], t[2]), torch.minimum(p[0], t[0]))
             ch = torch.sub(torch.maximum(p[3], t[3]), torch.minimum(p[1], t[1]))
             """;
 
-    /** The IoU, and the squared center distance over the squared diagonal of the enclosure. */
+    /** IoU, and squared center distance over squared diagonal of the enclosing box. */
     String DISTANCE =
             """
             iou = torch.div(inter, torch.add(union, 1e-06))
@@ -29,7 +29,7 @@ public sealed interface OverlapLoss extends BoxLoss {
             distance = torch.div(rho2, c2)
             """;
 
-    /** Compiles the weighted sum of a {@code loss} of each pair. */
+    /** Compiles the weighted sum of {@code loss} over all pairs. */
     private static Script compile(String loss) {
         return Script.compile(
                 "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor",
@@ -48,10 +48,8 @@ public sealed interface OverlapLoss extends BoxLoss {
                         + "return torch.sum(torch.mul(loss, weight))\n");
     }
 
-    /** Returns the weight of the loss in the total loss. */
     double lossWeight();
 
-    /** Returns the script of the weighted sum. */
     Script script();
 
     @Override
@@ -68,7 +66,7 @@ public sealed interface OverlapLoss extends BoxLoss {
         return true;
     }
 
-    /** The sum of {@code -ln IoU}, the IoU at least 1e-6 (UnitBox, Yu et al. 2016). */
+    /** Sum of {@code -ln IoU}, with IoU at least 1e-6 (UnitBox, Yu et al. 2016). */
     @Part("iou")
     record IouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
@@ -79,7 +77,6 @@ public sealed interface OverlapLoss extends BoxLoss {
                         loss = torch.neg(torch.log(torch.clamp(iou, 1e-06)))
                         """);
 
-        /** Checks the weight. */
         public IouLoss {
             check(lossWeight);
         }
@@ -90,7 +87,7 @@ public sealed interface OverlapLoss extends BoxLoss {
         }
     }
 
-    /** The sum of {@code 1 - GIoU} (Rezatofighi et al. 2019). */
+    /** Sum of {@code 1 - GIoU} (Rezatofighi et al. 2019). */
     @Part("giou")
     record GiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
@@ -105,7 +102,6 @@ public sealed interface OverlapLoss extends BoxLoss {
                                 loss = torch.rsub(giou, 1.)
                                 """);
 
-        /** Checks the weight. */
         public GiouLoss {
             check(lossWeight);
         }
@@ -116,14 +112,13 @@ public sealed interface OverlapLoss extends BoxLoss {
         }
     }
 
-    /** The sum of {@code 1 - DIoU}: overlap and distance (Zheng et al. 2020). */
+    /** Sum of {@code 1 - DIoU}: overlap and distance (Zheng et al. 2020). */
     @Part("diou")
     record DiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
         private static final Script SCRIPT =
                 compile(ENCLOSURE + DISTANCE + "loss = torch.rsub(torch.sub(iou, distance), 1.)\n");
 
-        /** Checks the weight. */
         public DiouLoss {
             check(lossWeight);
         }
@@ -134,7 +129,7 @@ public sealed interface OverlapLoss extends BoxLoss {
         }
     }
 
-    /** The sum of {@code 1 - CIoU}: overlap, distance and aspect ratio (Zheng et al. 2020). */
+    /** Sum of {@code 1 - CIoU}: overlap, distance and aspect ratio (Zheng et al. 2020). */
     @Part("ciou")
     record CiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
@@ -156,7 +151,6 @@ public sealed interface OverlapLoss extends BoxLoss {
                                                 "FACTOR",
                                                 Double.toString(4 / (Math.PI * Math.PI))));
 
-        /** Checks the weight. */
         public CiouLoss {
             check(lossWeight);
         }

@@ -8,10 +8,9 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
 /**
- * The sum of absolute differences, squared where they are small (Fast R-CNN, Girshick 2015).
+ * Smooth L1 loss (Fast R-CNN, Girshick 2015), summed.
  *
- * @param beta from this difference on the loss is linear
- * @param lossWeight weight of the loss among the others
+ * @param beta the loss is linear above this difference
  */
 @Part("smooth_l1")
 public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossWeight)

@@ -1,9 +1,8 @@
 /**
- * What predictions cost that are wrong.
+ * Losses of boxes, classes and masks.
  *
- * <p>One convention for all losses of all heads: a loss returns the sum of what each element costs,
- * times the weight of the element and times {@code loss_weight}, a scalar that is 0 for no
- * elements. It divides by nothing. The head that calls it divides by its normalizer (mmdetection's
- * {@code avg_factor}), such as the number of anchors that are positive, once for the whole batch.
+ * <p>All losses return the sum over the elements times their weights and {@code loss_weight}: a
+ * scalar, 0 without elements. The calling head divides by its {@code avg_factor}, such as the
+ * number of positive anchors, once per batch.
  */
 package dev.saccade.heads.loss;

@@ -28,27 +28,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Classifies a pooled region and regresses its box, as mmdetection's {@code ConvFCBBoxHead}:
- * convolutions, then linear layers, then a score for every class and four numbers for every class
- * or for all.
- */
+/** Classifies regions and regresses their boxes, as mmdetection's {@code ConvFCBBoxHead}. */
 public final class BoxHead extends Module {
 
     /**
-     * The hyper-parameters of a box head.
+     * Settings of a box head.
      *
-     * @param numSharedConvs number of 3x3 convolutions
-     * @param convOutChannels their width
-     * @param norm what stands behind them
-     * @param numSharedFcs number of linear layers
-     * @param fcOutChannels their width
-     * @param bboxCoder what encodes boxes as bbox deltas
+     * @param norm normalization after the convolutions
      * @param regClassAgnostic whether all classes share the bbox deltas
-     * @param regDecodedBbox whether the loss of the boxes looks at boxes rather than at their
-     *     changes
-     * @param lossCls the loss of the classes and of background, of one softmax
-     * @param lossBbox the loss of the boxes
+     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes instead of bbox deltas
+     * @param lossCls must be a softmax loss with background
      */
     public record Config(
             @Default("0") int numSharedConvs,
@@ -56,7 +45,7 @@ public final class BoxHead extends Module {
             @Default("none") Norm norm,
             @Default("2") int numSharedFcs,
             @Default("1024") int fcOutChannels,
-            @Default("{type: delta_xywh, stds: [0.1, 0.1, 0.2, 0.2]}") BoxCoder bboxCoder,
+            @Default("{type: delta_xywh, target_stds: [0.1, 0.1, 0.2, 0.2]}") BoxCoder bboxCoder,
             @Default("false") boolean regClassAgnostic,
             @Default("false") boolean regDecodedBbox,
             @Default("{type: cross_entropy}") ClassificationLoss lossCls,
@@ -79,7 +68,7 @@ public final class BoxHead extends Module {
         }
     }
 
-    /** The four numbers of the labels of some regions. */
+    /** Deltas of the given labels. */
     private static final Script OF_LABEL =
             Script.compile(
                     "(deltas: Tensor, positions: Tensor, labels: Tensor) -> Tensor",
@@ -92,7 +81,7 @@ public final class BoxHead extends Module {
                     return torch.index_select(torch.reshape(each, [-1, 4]), 0, rows)
                     """);
 
-    /** The four numbers of the labeled class, or of the best one where that is background. */
+    /** Deltas of the given labels; of the best class where the label is background. */
     private static final Script OF_CLASS =
             Script.compile(
                     "(deltas: Tensor, logits: Tensor, labels: Tensor) -> Tensor",
@@ -118,12 +107,7 @@ public final class BoxHead extends Module {
     private final Linear cls;
     private final Linear reg;
 
-    /**
-     * Makes a head without weights.
-     *
-     * @param channels of a pooled region
-     * @param size its height and width
-     */
+    /** Creates a head without weights for regions {@code [channels, size, size]}. */
     BoxHead(Config config, int channels, int size, int numClasses) {
         this.config = config;
         this.numClasses = numClasses;
@@ -150,10 +134,10 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * What the head says of regions, float32 whatever its layers compute in.
+     * Output of the head, float32 in any precision.
      *
      * @param logits {@code [R, C + 1]}, background last
-     * @param deltas {@code [R, C * 4]} box changes for each class, or {@code [R, 4]} for all
+     * @param deltas {@code [R, C * 4]}, or {@code [R, 4]} if class-agnostic
      */
     record Output(NDArray logits, NDArray deltas) {
 
@@ -163,11 +147,9 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Classifies and regresses regions.
+     * Classifies and regresses {@code [R, C, S, S]} regions.
      *
-     * @param pooled {@code [R, C, S, S]}
-     * @param weights {@code [R]} 0 for fillers, which must not count in normalizations; empty if
-     *     there are no fillers
+     * @param weights {@code [R]} 0 for fillers, which normalizations skip; empty without fillers
      */
     Output forward(NDArray pooled, Optional<NDArray> weights) {
         NDArray x = pooled;
@@ -184,8 +166,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Returns {@code loss_cls} and {@code loss_bbox}, each divided by the number of regions, and as
-     * a metric {@code acc}, the classification accuracy in percent.
+     * Returns {@code loss_cls} and {@code loss_bbox}, averaged over the regions, and the metric
+     * {@code acc}, the classification accuracy in percent.
      */
     Losses losses(Output output, RoiSamples samples) {
         ClassificationLoss lossCls = config.lossCls();
@@ -209,24 +191,20 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Refines regions; the result is not clipped to an image.
-     *
-     * @param boxes {@code [R, 4]}
-     * @param labels {@code [R]}; the predicted class replaces background
-     * @return {@code [R, 4]}
+     * Refines {@code [R, 4]} boxes without clipping. The predicted class replaces background in the
+     * {@code [R]} labels.
      */
     NDArray refine(Output output, NDArray boxes, NDArray labels) {
         NDArray deltas = OF_CLASS.run(output.deltas(), output.logits(), labels);
         return coder().decode(boxes, deltas);
     }
 
-    /** Refines regions by their predicted classes. */
+    /** Refines boxes with the deltas of the predicted classes. */
     NDArray refine(Output output, NDArray boxes) {
         Shape all = new Shape(boxes.getShape().get(0));
         return refine(output, boxes, boxes.getManager().full(all, numClasses, DataType.INT32));
     }
 
-    /** Returns the coder of the boxes. */
     BoxCoder coder() {
         return config.bboxCoder();
     }

@@ -13,22 +13,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The heads of Cascade Mask R-CNN (Cai and Vasconcelos 2018) on a pyramid, as in mmdetection: each
- * stage starts from the regions that the one before has refined, and is trained to be stricter;
- * without the mask heads, those of Cascade R-CNN.
+ * Cascade Mask R-CNN (Cai and Vasconcelos 2018), as in mmdetection: each stage refines the regions
+ * of the previous one. Without mask heads it is Cascade R-CNN.
  */
 public final class CascadeMaskRcnnHead extends TwoStageHead {
 
     /**
-     * The hyper-parameters of Cascade Mask R-CNN.
+     * Settings of Cascade Mask R-CNN.
      *
-     * @param rpnHead what proposes regions
-     * @param bboxRoiExtractor what pools them for the box heads
-     * @param stages what looks at them, one after the other
-     * @param maskRoiExtractor what pools them for the mask heads
-     * @param maskHead what draws the masks, in every stage; nothing for Cascade R-CNN
-     * @param nms how objects are selected
-     * @param maskThrBinary pixels of at least this probability are in a mask
+     * @param maskHead used in every stage; empty for Cascade R-CNN
+     * @param maskThrBinary minimum probability of mask pixels
      */
     @Part("cascade_mask_rcnn")
     public record Config(
@@ -39,10 +33,10 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
             RoiExtractor bboxRoiExtractor,
             @Default(
                             "[{},"
-                                    + " {bbox_head: {bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]}},"
+                                    + " {bbox_head: {bbox_coder: {target_stds: [0.05, 0.05, 0.1, 0.1]}},"
                                     + " assigner: {pos_iou_thr: 0.6, neg_iou_thr: 0.6, min_pos_iou: 0.6},"
                                     + " loss_weight: 0.5},"
-                                    + " {bbox_head: {bbox_coder: {stds: [0.033, 0.033, 0.067, 0.067]}},"
+                                    + " {bbox_head: {bbox_coder: {target_stds: [0.033, 0.033, 0.067, 0.067]}},"
                                     + " assigner: {pos_iou_thr: 0.7, neg_iou_thr: 0.7, min_pos_iou: 0.7},"
                                     + " loss_weight: 0.25}]")
                     List<RoiStage.Config> stages,
@@ -66,7 +60,6 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
         }
     }
 
-    /** Makes heads without weights. */
     public CascadeMaskRcnnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config, features, numClasses);
         addStages(config.stages(), false);

@@ -26,32 +26,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The heads of Hybrid Task Cascade (Chen et al. 2019) on a pyramid, as in mmdetection: a cascade
- * whose masks are drawn in the boxes that the same stage has refined, whose mask heads pass on
- * their features, and that a semantic branch helps, which learns the class of every pixel beside
- * the objects.
+ * Hybrid Task Cascade (Chen et al. 2019), as in mmdetection: a cascade with interleaved mask heads,
+ * mask information flow, and a semantic segmentation branch.
  */
 public final class HtcHead extends TwoStageHead {
 
     /**
-     * The hyper-parameters of Hybrid Task Cascade.
+     * Settings of Hybrid Task Cascade.
      *
-     * @param rpnHead what proposes regions
-     * @param bboxRoiExtractor what pools them for the box heads
-     * @param stages what looks at them, one after the other
-     * @param maskRoiExtractor what pools them for the mask heads
-     * @param maskHead what draws the masks, in every stage
-     * @param interleaved whether mask heads learn from regions that the box head of their stage has
-     *     refined, instead of from those of the box head
-     * @param maskInfoFlow whether mask heads take in the features of those before
-     * @param averageMasks whether the masks of all stages are averaged, as mmdetection 2 does,
-     *     instead of those of the last stage being drawn alone, as mmdetection 3 does
-     * @param semanticHead the semantic branch, which needs label maps in training; nothing for a
-     *     head without one
-     * @param semanticRoiExtractor what pools its features
-     * @param semanticFusion whose features they are added to
-     * @param nms how objects are selected
-     * @param maskThrBinary pixels of at least this probability are in a mask
+     * @param interleaved whether mask heads are trained on regions refined by the box head of their
+     *     stage
+     * @param maskInfoFlow whether mask heads use the features of previous mask heads
+     * @param averageMasks whether masks are averaged over all stages (mmdetection 2) instead of
+     *     taken from the last stage (mmdetection 3)
+     * @param semanticHead semantic branch, which is trained on label maps; empty for none
+     * @param semanticRoiExtractor pools the semantic features
+     * @param semanticFusion heads that use the semantic features
+     * @param maskThrBinary minimum probability of mask pixels
      */
     @Part("htc")
     public record Config(
@@ -65,12 +56,12 @@ public final class HtcHead extends TwoStageHead {
                                     + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
                                     + " {type: smooth_l1}}, assigner: {match_low_quality: true}},"
                                     + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs:"
-                                    + " 2, bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]},"
+                                    + " 2, bbox_coder: {target_stds: [0.05, 0.05, 0.1, 0.1]},"
                                     + " reg_class_agnostic: true, reg_decoded_bbox: false, loss_bbox:"
                                     + " {type: smooth_l1}}, assigner: {pos_iou_thr: 0.6, neg_iou_thr:"
                                     + " 0.6, min_pos_iou: 0.6, match_low_quality: true}, loss_weight:"
                                     + " 0.5}, {bbox_head: {num_shared_convs: 0, norm: none,"
-                                    + " num_shared_fcs: 2, bbox_coder: {stds: [0.033, 0.033, 0.067,"
+                                    + " num_shared_fcs: 2, bbox_coder: {target_stds: [0.033, 0.033, 0.067,"
                                     + " 0.067]}, reg_class_agnostic: true, reg_decoded_bbox: false,"
                                     + " loss_bbox: {type: smooth_l1}}, assigner: {pos_iou_thr: 0.7,"
                                     + " neg_iou_thr: 0.7, min_pos_iou: 0.7, match_low_quality: true},"
@@ -110,7 +101,7 @@ public final class HtcHead extends TwoStageHead {
 
         @Override
         public CheckpointRules checkpointRules() {
-            // Heads that take nothing in have the layer in some files all the same.
+            // Some files contain this layer even for heads without information flow.
             return TwoStageHead.Config.super
                     .checkpointRules()
                     .withUnexpected("roi_head.mask_head.{i}.conv_res.{*}");
@@ -122,11 +113,9 @@ public final class HtcHead extends TwoStageHead {
         }
     }
 
-    /** Whose features those of the semantic branch are added to. */
+    /** Heads that use the semantic features. */
     public enum Fusion {
-        /** The box heads'. */
         BBOX,
-        /** The mask heads'. */
         MASK
     }
 
@@ -167,7 +156,7 @@ public final class HtcHead extends TwoStageHead {
                 "[%d], the stride of semantic_head.fusion_level",
                 level.stride());
         for (RoiStage.Config stage : config.stages()) {
-            extractor.checkHolds("semantic_roi_extractor", maxRegions(stage), channels());
+            extractor.checkMemory("semantic_roi_extractor", maxRegions(stage), channels());
         }
         return built;
     }
@@ -175,7 +164,7 @@ public final class HtcHead extends TwoStageHead {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if there is a semantic branch, which needs label maps
+     * @throws SaccadeException of kind user if a semantic branch requires label maps
      */
     @Override
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
@@ -190,7 +179,7 @@ public final class HtcHead extends TwoStageHead {
     /**
      * {@inheritDoc}
      *
-     * @return the losses of a cascade and, if there is a semantic branch, {@code loss_semantic_seg}
+     * @return the losses of a cascade and, with a semantic branch, {@code loss_semantic_seg}
      */
     @Override
     public Losses losses(
@@ -214,14 +203,14 @@ public final class HtcHead extends TwoStageHead {
     /**
      * Returns the output of the semantic branch.
      *
-     * @throws IllegalStateException if there is none
+     * @throws IllegalStateException without a semantic branch
      */
     public FusedSemanticHead.Output semantic(FeaturePyramid features) {
         return semantic.orElseThrow(() -> new IllegalStateException("no semantic branch"))
                 .apply(features);
     }
 
-    /** Returns the levels of the neck and, behind them, the semantic features. */
+    /** Appends the semantic features to the levels of the neck. */
     private static FeaturePyramid withSemantic(
             FeaturePyramid features, FusedSemanticHead.Output output) {
         List<NDArray> levels = new ArrayList<>(features.levels());

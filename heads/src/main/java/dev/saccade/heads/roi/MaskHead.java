@@ -22,24 +22,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Draws the mask of what a pooled region shows (He et al. 2017), as mmdetection's {@code
- * FCNMaskHead}: convolutions, twice the resolution, one mask for every class or for all. One of a
- * cascade may take in what the one before made of the region (Chen et al. 2019), as {@code
- * HTCMaskHead}.
+ * Predicts masks of regions (He et al. 2017), as mmdetection's {@code FCNMaskHead}. In HTC (Chen et
+ * al. 2019) it also uses the features of the previous stage, as {@code HTCMaskHead}.
  */
 public final class MaskHead extends Layer {
 
-    /** Masks are so many times larger than the pooled regions. */
+    /** Ratio of mask size to region size. */
     static final int UPSAMPLING = 2;
 
     /**
-     * The hyper-parameters of a mask head.
+     * Settings of a mask head.
      *
-     * @param numConvs number of 3x3 convolutions
-     * @param convOutChannels their width
-     * @param norm what stands behind them
-     * @param classAgnostic whether there is one mask for all classes
-     * @param lossWeight weight of the loss among the others
+     * @param norm normalization after the convolutions
+     * @param classAgnostic whether all classes share one mask
      */
     public record Config(
             @Default("4") int numConvs,
@@ -64,11 +59,9 @@ public final class MaskHead extends Layer {
     private final Sequential predictor = new Sequential();
 
     /**
-     * Makes a head without weights.
+     * Creates a head without weights.
      *
-     * @param channels of a pooled region
-     * @param residual whether it takes in the features of the head before, which are as wide as a
-     *     pooled region then
+     * @param residual whether it adds the features of the previous head, of the same width
      */
     MaskHead(Config config, int channels, int numClasses, boolean residual) {
         this.config = config;
@@ -89,25 +82,23 @@ public final class MaskHead extends Layer {
                 .then(Tensors::toFloat32);
     }
 
-    /** Returns logits {@code [R, classes, 2S, 2S]} of pooled regions {@code [R, C, S, S]}. */
+    /** Returns logits {@code [R, classes, 2S, 2S]} of regions {@code [R, C, S, S]}. */
     @Override
     protected NDArray forward(NDArray pooled) {
         return logits(features(pooled, Optional.empty(), Optional.empty()));
     }
 
-    /** Returns whether it takes the features of the previous head. */
     boolean isResidual() {
         return residual.isPresent();
     }
 
     /**
-     * Returns the output of the convolutions.
+     * Returns the output of the convolutions, {@code [R, D, S, S]}.
      *
      * @param pooled {@code [R, C, S, S]}
-     * @param previous {@code [R, C, S, S]} the features of the previous head, if there is one; used
-     *     if this head {@link #isResidual}
-     * @param weights {@code [R]} 0 for fillers, if there may be any
-     * @return {@code [R, D, S, S]}
+     * @param previous {@code [R, C, S, S]} features of the previous head; used if this head {@link
+     *     #isResidual}
+     * @param weights {@code [R]} 0 for fillers; empty without fillers
      */
     NDArray features(NDArray pooled, Optional<NDArray> previous, Optional<NDArray> weights) {
         NDArray x = pooled;
@@ -124,18 +115,13 @@ public final class MaskHead extends Layer {
         return weights.isPresent() ? conv.forward(x, weights.get()) : conv.apply(x);
     }
 
-    /**
-     * Returns mask logits.
-     *
-     * @param features {@code [R, D, S, S]}
-     * @return {@code [R, classes, 2S, 2S]}, float32 in any precision
-     */
+    /** Returns float32 logits {@code [R, classes, 2S, 2S]} of features {@code [R, D, S, S]}. */
     NDArray logits(NDArray features) {
         return predictor.apply(features);
     }
 
     /**
-     * Returns the weighted loss of the masks, a mean over regions and cells; 0 if all are fillers.
+     * Returns the weighted mask loss, averaged over regions and pixels; 0 if all are fillers.
      *
      * @param logits {@code [P, classes, S, S]}
      * @param masks of all objects
@@ -149,13 +135,11 @@ public final class MaskHead extends Layer {
     }
 
     /**
-     * Returns the mask probabilities of some classes, {@code [R, S, S]}.
-     *
-     * @param logits {@code [R, classes, S, S]}
-     * @param labels {@code [R]} integers
+     * Returns probabilities {@code [R, S, S]} of the {@code [R]} classes; logits are {@code [R,
+     * classes, S, S]}.
      */
     NDArray probabilities(NDArray logits, NDArray labels) {
-        return Functional.sigmoid(MaskCrossEntropy.ofLabels(logits, labels(labels)));
+        return Functional.sigmoid(MaskCrossEntropy.selectLabels(logits, labels(labels)));
     }
 
     private NDArray labels(NDArray labels) {

@@ -12,24 +12,14 @@ import dev.saccade.heads.box.MulticlassNms;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The heads of Mask R-CNN (He et al. 2017) on a pyramid, as in mmdetection; without the mask head,
- * those of Faster R-CNN.
- */
+/** Mask R-CNN (He et al. 2017) as in mmdetection; without a mask head, Faster R-CNN. */
 public final class MaskRcnnHead extends TwoStageHead {
 
     /**
-     * The hyper-parameters of Mask R-CNN.
+     * Settings of Mask R-CNN.
      *
-     * @param rpnHead what proposes regions
-     * @param bboxRoiExtractor what pools them for the box head
-     * @param bboxHead what says what they show
-     * @param maskRoiExtractor what pools them for the mask head
-     * @param maskHead what draws the masks; nothing for Faster R-CNN
-     * @param assigner which region learns what
-     * @param sampler which regions are trained
-     * @param nms how objects are selected
-     * @param maskThrBinary pixels of at least this probability are in a mask
+     * @param maskHead empty for Faster R-CNN
+     * @param maskThrBinary minimum probability of mask pixels
      */
     @Part("mask_rcnn")
     public record Config(
@@ -55,7 +45,6 @@ public final class MaskRcnnHead extends TwoStageHead {
         }
     }
 
-    /** Makes heads without weights. */
     public MaskRcnnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config, features, numClasses);
         addStage(

@@ -17,14 +17,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Pools regions from the level of a pyramid that fits their size (Lin et al. 2017), as
- * mmdetection's {@code SingleRoIExtractor}.
+ * RoI Align on the level that fits the size of a region (Lin et al. 2017), as mmdetection's {@code
+ * SingleRoIExtractor}.
  *
- * @param outputSize height and width of a pooled region
- * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
- * @param aligned whether cells are centered at half-integers, as they should be
- * @param featmapStrides strides of the levels used, the first of the pyramid
- * @param finestScale regions of less than twice this size in pixels are pooled from the first level
+ * @param outputSize height and width of pooled regions
+ * @param samplingRatio sampling points per bin and axis; 0 for adaptive
+ * @param aligned whether to shift by half a pixel, as in RoIAlign v2
+ * @param featmapStrides strides of the first levels of the pyramid
+ * @param finestScale regions smaller than twice this size in pixels use the first level
  */
 public record RoiExtractor(
         @Default("7") int outputSize,
@@ -33,10 +33,10 @@ public record RoiExtractor(
         @Default("[4, 8, 16, 32]") List<Integer> featmapStrides,
         @Default("56") double finestScale) {
 
-    /** Two gibibytes of floats; masks of LVIS take half of it. */
+    /** 2 GiB of floats; the masks of LVIS need half of it. */
     private static final long MOST_VALUES = 1 << 29;
 
-    /** How often the finest scale is doubled; a box whose size is no number has not been. */
+    /** Logarithm of size over finest scale, as a level index; NaN sizes use the first level. */
     private static final ScriptTemplate LEVELS =
             ScriptTemplate.of(
                     "(boxes: Tensor) -> Tensor",
@@ -72,13 +72,13 @@ public record RoiExtractor(
     }
 
     /**
-     * Refuses regions that would fill the memory when they are pooled.
+     * Rejects settings for which the pooled regions do not fit into memory.
      *
      * @param key of this extractor
-     * @param regions of an image
-     * @param channels of a region, at most
+     * @param regions per image
+     * @param channels maximum per region
      */
-    void checkHolds(String key, int regions, int channels) {
+    void checkMemory(String key, int regions, int channels) {
         long values = (long) regions * channels * outputSize * outputSize;
         Checks.require(
                 values <= MOST_VALUES,
@@ -92,21 +92,15 @@ public record RoiExtractor(
                 values);
     }
 
-    /**
-     * Pools regions.
-     *
-     * @return {@code [R, C, outputSize, outputSize]} in the order of the regions
-     */
+    /** Returns pooled regions {@code [R, C, outputSize, outputSize]}. */
     public NDArray pool(FeaturePyramid features, Rois rois) {
         RoiAlign align = new RoiAlign(new Size(outputSize, outputSize), samplingRatio, aligned);
         return align.pool(features, featmapStrides, rois, levels(rois.boxes()));
     }
 
     /**
-     * Returns the level of each box: one up for every doubling of its size.
-     *
-     * @param boxes {@code [R, 4]} corners
-     * @return {@code [R]} int64
+     * Returns the level index of {@code [R, 4]} boxes, {@code [R]} int64: one more per doubling of
+     * size.
      */
     public NDArray levels(NDArray boxes) {
         return LEVELS.with(Map.of("finest_scale", finestScale, "last", featmapStrides.size() - 1))

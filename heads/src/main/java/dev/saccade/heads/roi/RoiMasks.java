@@ -9,14 +9,14 @@ import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.Optional;
 
-/** The mask heads of all stages of a head. */
+/** The mask heads of all stages. */
 record RoiMasks(TwoStageHead head) {
 
     /**
-     * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}; the features of the stages
-     * before are computed as well, if it takes them.
+     * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}. With information flow, also
+     * computes the features of the stages before.
      *
-     * @param weights {@code [R]} 0 for fillers, if there may be any
+     * @param weights {@code [R]} 0 for fillers; empty without fillers
      */
     NDArray logits(RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
         return Scope.array(
@@ -32,11 +32,7 @@ record RoiMasks(TwoStageHead head) {
                 });
     }
 
-    /**
-     * Returns mask probabilities inside the boxes, {@code [R, 2S, 2S]}.
-     *
-     * @param labels {@code [R]} integers
-     */
+    /** Returns mask probabilities inside the boxes for {@code [R]} labels, {@code [R, 2S, 2S]}. */
     NDArray probabilities(FeaturePyramid features, Rois rois, NDArray labels) {
         if (head.averagesMasks()) {
             return averaged(features, rois, labels);
@@ -46,7 +42,7 @@ record RoiMasks(TwoStageHead head) {
         return last.mask().orElseThrow().probabilities(logits, labels);
     }
 
-    /** Returns means over all stages; see {@link #probabilities}. */
+    /** Returns the mean of {@link #probabilities} over all stages. */
     NDArray averaged(FeaturePyramid features, Rois rois, NDArray labels) {
         return Scope.array(
                 () -> {

@@ -22,17 +22,15 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * The regions of a batch that a second stage is trained on; of every image first the positive
- * regions, then background, then fillers.
+ * Sampled regions of a batch; for every image positives, then background, then fillers.
  *
- * @param rois [R] the regions; at least one
- * @param labels {@code [R]} int32 labels; C for background
- * @param weights {@code [R]} float32: 1, or 0 for a filler
- * @param original {@code [R]} boolean: whether it is a candidate, and not a copy of an object
- * @param counts number of regions of each image; 0 in total if one filler replaces none
- * @param positives the positive regions
+ * @param rois [R] at least one
+ * @param labels {@code [R]} int32; C for background
+ * @param weights {@code [R]} float32: 1, or 0 for fillers
+ * @param original {@code [R]} boolean: false for copies of ground-truth boxes
+ * @param counts regions per image; the sum is 0 if the only region is a filler
  */
-@SuppressWarnings("ArrayRecordComponent") // a handful of numbers
+@SuppressWarnings("ArrayRecordComponent") // a few numbers
 record RoiSamples(
         Rois rois,
         NDArray labels,
@@ -42,14 +40,15 @@ record RoiSamples(
         Positives positives) {
 
     /**
-     * Regions to which an object is assigned.
+     * Regions assigned to an object.
      *
-     * @param positions {@code [P]} int64, among all regions, and at least one
-     * @param weights {@code [P]} float32: 1, or 0 for a filler, which may be any region
-     * @param labels {@code [P]} int32 labels; any class for a filler
-     * @param objects {@code [P]} int64 positions among the objects of the batch; 0 for a filler
-     * @param boxes {@code [P, 4]} the regions; some box with an area for a filler
-     * @param targets {@code [P, 4]} the boxes of the objects; some box with an area for a filler
+     * @param positions {@code [P]} int64 indices into all regions, at least one
+     * @param weights {@code [P]} float32: 1, or 0 for fillers, whose other values are arbitrary but
+     *     valid
+     * @param labels {@code [P]} int32
+     * @param objects {@code [P]} int64 indices into the objects of the batch
+     * @param boxes {@code [P, 4]} the regions, with positive area
+     * @param targets {@code [P, 4]} ground-truth boxes, with positive area
      */
     record Positives(
             NDArray positions,
@@ -63,15 +62,15 @@ record RoiSamples(
      * Regions of an image to sample from.
      *
      * @param boxes {@code [N, 4]} float32 corners
-     * @param exists {@code [N]} boolean: false for fillers, which are not trained
+     * @param valid {@code [N]} boolean: false for fillers, which are not sampled
      */
-    record Candidates(NDArray boxes, NDArray exists) {
+    record Candidates(NDArray boxes, NDArray valid) {
 
         /** Returns the proposals of each image. */
         static List<Candidates> of(Detections proposals) {
-            NDArray exists = proposals.exists();
-            return IntStream.range(0, Math.toIntExact(exists.getShape().get(0)))
-                    .mapToObj(n -> new Candidates(proposals.boxes().get(n), exists.get(n)))
+            NDArray valid = proposals.validMask();
+            return IntStream.range(0, Math.toIntExact(valid.getShape().get(0)))
+                    .mapToObj(n -> new Candidates(proposals.boxes().get(n), valid.get(n)))
                     .toList();
         }
     }
@@ -79,13 +78,13 @@ record RoiSamples(
     /**
      * Regions sampled from one image.
      *
-     * @param candidates {@code [N, 4]} corners; the objects come first if they are added
-     * @param gtInds {@code [N]} targets, as of an {@link Assignment}
-     * @param sampled [S] positions of the samples
+     * @param candidates {@code [N, 4]} corners; added ground-truth boxes come first
+     * @param gtInds {@code [N]} as in {@link Assignment}
+     * @param sampled [S] indices of the samples
      */
-    private record OfImage(NDArray candidates, NDArray gtInds, Positions sampled) {}
+    private record ImageSamples(NDArray candidates, NDArray gtInds, Positions sampled) {}
 
-    /** A unit box, so that no fillers have sizes from which infinite numbers come. */
+    /** A unit box for fillers, because zero-area boxes yield infinite deltas. */
     private static final String UNIT =
             """
             device = boxes[0].device
@@ -163,12 +162,10 @@ record RoiSamples(
                             """);
 
     /**
-     * Samples the regions that a head of a stage is trained on.
+     * Samples the training regions of a stage.
      *
-     * @param head the box head, or the mask head if it samples its own regions
-     * @param candidates of each image
-     * @param objects of each image
-     * @param background the label C
+     * @param head the box head, or the mask head if it samples its own regions; seeds the sampler
+     * @param background label C
      */
     static RoiSamples sample(
             RoiStage.Config stage,
@@ -176,7 +173,7 @@ record RoiSamples(
             List<Candidates> candidates,
             List<GtInstances> objects,
             int background) {
-        List<OfImage> images = new ArrayList<>();
+        List<ImageSamples> images = new ArrayList<>();
         for (int n = 0; n < candidates.size(); n++) {
             SplittableRandom random = SampleRandom.of(n, head.path());
             images.add(sample(stage, candidates.get(n), objects.get(n), random));
@@ -184,25 +181,26 @@ record RoiSamples(
         return join(images, objects, stage, background);
     }
 
-    private static OfImage sample(
+    private static ImageSamples sample(
             RoiStage.Config stage,
             Candidates candidates,
             GtInstances objects,
             SplittableRandom random) {
         NDArray boxes = candidates.boxes();
-        Assignment found = Assignment.by(stage.assigner(), new Priors(boxes), objects);
-        NDArray gtInds = Functional.where(candidates.exists(), found.gtInds(), -1);
+        Assignment found = Assignment.assign(stage.assigner(), new Priors(boxes), objects);
+        NDArray gtInds = Functional.where(candidates.valid(), found.gtInds(), -1);
         Assignment assignment = new Assignment(gtInds, found.maxOverlaps());
         if (stage.sampler().addGtAsProposals() && objects.size() > 0) {
             boxes = objects.boxes().concat(boxes);
             assignment = assignment.withObjects(objects);
         }
-        SamplingResult result = SamplingResult.by(stage.sampler(), assignment, random);
-        return new OfImage(boxes, assignment.gtInds(), result.positions(stage.sampler().num()));
+        SamplingResult result = SamplingResult.sample(stage.sampler(), assignment, random);
+        return new ImageSamples(
+                boxes, assignment.gtInds(), result.positions(stage.sampler().num()));
     }
 
     private static RoiSamples join(
-            List<OfImage> images,
+            List<ImageSamples> images,
             List<GtInstances> objects,
             RoiStage.Config stage,
             int background) {
@@ -216,8 +214,8 @@ record RoiSamples(
                 JOINED.with(constants)
                         .runLists(
                                 List.of(
-                                        images.stream().map(OfImage::candidates).toList(),
-                                        images.stream().map(OfImage::gtInds).toList(),
+                                        images.stream().map(ImageSamples::candidates).toList(),
+                                        images.stream().map(ImageSamples::gtInds).toList(),
                                         images.stream().map(of -> of.sampled().indices()).toList(),
                                         images.stream().map(of -> of.sampled().weights()).toList(),
                                         corners,
@@ -243,9 +241,7 @@ record RoiSamples(
                 new Positives(p.get(0), p.get(1), p.get(2), p.get(3), p.get(4), p.get(5)));
     }
 
-    /**
-     * Returns the same regions with refined boxes, of each image, to sample the next stage from.
-     */
+    /** Returns the candidates of the next stage: the same regions with refined boxes. */
     List<Candidates> refined(NDArray boxes) {
         NDList ofImages = Priors.split(boxes, 0, counts);
         NDList exist = Priors.split(original, 0, counts);

@@ -10,21 +10,13 @@ import java.util.Optional;
 /**
  * A stage that classifies and refines regions; Mask R-CNN has one, a cascade several.
  *
- * @param index position among the stages
  * @param prefix of the names of its losses
- * @param mask predicts masks; empty in a detector of boxes
+ * @param mask empty for detectors without masks
  */
 public record RoiStage(
         RoiStage.Config config, int index, String prefix, BoxHead box, Optional<MaskHead> mask) {
 
-    /**
-     * The hyper-parameters of a stage.
-     *
-     * @param bboxHead classifies and regresses regions
-     * @param assigner assigns objects to regions
-     * @param sampler selects the regions to train
-     * @param lossWeight weight of the losses of the stage
-     */
+    /** Settings of a stage; {@code loss_weight} scales all its losses. */
     public record Config(
             @Default(
                             "{num_shared_convs: 4, norm: sync_bn, num_shared_fcs: 1,"

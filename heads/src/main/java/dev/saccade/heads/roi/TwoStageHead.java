@@ -30,7 +30,7 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.GtInstances;
-import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.ImageMetas;
 import dev.saccade.heads.box.MulticlassNms;
 
 import java.util.ArrayList;
@@ -40,18 +40,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A head that proposes regions and classifies them, in one stage or in several, as mmdetection's
- * {@code StandardRoIHead}, {@code CascadeRoIHead} and {@code HybridTaskCascadeRoIHead}.
+ * Base class of two-stage heads, as mmdetection's {@code StandardRoIHead}, {@code CascadeRoIHead}
+ * and {@code HybridTaskCascadeRoIHead}.
  *
- * <p>{@link TwoStageInference} is the inference path. On a GPU values are copied to the host twice:
- * the selected objects, and their masks.
+ * <p>{@link TwoStageInference} implements inference. It copies from the GPU twice: the selected
+ * detections, and their masks.
  */
 public abstract class TwoStageHead extends DetectionHead implements ExportableHead {
 
     private static final int DUMMY_PROPOSALS = 1000;
     private static final int DUMMY_MASKS = 100;
 
-    /** The settings of all two-stage heads. */
+    /** Settings of all two-stage heads. */
     public interface Config extends DetectionHead.Config {
 
         /** Class-specific box regression has 4 consecutive rows per class. */
@@ -61,22 +61,18 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
                     new ClassRows("{*}.fc_reg.{*}", ClassRows.Order.BY_CLASS));
         }
 
-        /** Proposes regions. */
         RpnHead.Config rpnHead();
 
-        /** Pools regions for the box heads. */
         RoiExtractor bboxRoiExtractor();
 
-        /** Pools regions for the mask heads. */
         RoiExtractor maskRoiExtractor();
 
-        /** Predicts masks in every stage; empty for a detector of boxes. */
+        /** Returns the mask head of every stage; empty for detectors without masks. */
         Optional<MaskHead.Config> maskHead();
 
-        /** Selects objects. */
         MulticlassNms nms();
 
-        /** Minimum probability of the pixels of a mask. */
+        /** Returns the minimum probability of mask pixels. */
         double maskThrBinary();
 
         @Override
@@ -120,9 +116,9 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /**
      * Adds a stage.
      *
-     * @param suffix of the names of its heads, such as {@code .0}; empty for the only stage
+     * @param suffix of the names of its heads, such as {@code .0}; empty for a single stage
      * @param prefix of the names of its losses
-     * @param residual whether its mask head takes the features of the previous mask head
+     * @param residual whether its mask head uses the features of the previous mask head
      */
     final void addStage(String suffix, String prefix, RoiStage.Config stage, boolean residual) {
         checkMemory(stage);
@@ -135,27 +131,22 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         stages.add(new RoiStage(stage, stages.size(), prefix, box, mask));
     }
 
-    /**
-     * Adds the stages of a cascade.
-     *
-     * @param maskInfoFlow whether mask heads take the features of the previous one
-     */
+    /** Adds the stages of a cascade. */
     final void addStages(List<RoiStage.Config> cascade, boolean maskInfoFlow) {
         for (int s = 0; s < cascade.size(); s++) {
             addStage("." + s, "s" + s + ".", cascade.get(s), maskInfoFlow && s > 0);
         }
     }
 
-    /** Rejects sizes at which the pooled regions of a stage do not fit into memory. */
     private void checkMemory(RoiStage.Config stage) {
         int boxChannels = Math.max(channels, stage.bboxHead().convOutChannels());
-        config.bboxRoiExtractor().checkHolds("bbox_roi_extractor", maxRegions(stage), boxChannels);
+        config.bboxRoiExtractor().checkMemory("bbox_roi_extractor", maxRegions(stage), boxChannels);
         if (config.maskHead().isPresent()) {
             int masks = numClasses * MaskHead.UPSAMPLING * MaskHead.UPSAMPLING;
             int convs = config.maskHead().get().convOutChannels();
             long objects = Math.min(config.nms().maxPerImg(), (long) testRegions * numClasses);
             config.maskRoiExtractor()
-                    .checkHolds(
+                    .checkMemory(
                             "mask_roi_extractor",
                             (int) objects,
                             Math.max(masks, Math.max(channels, convs)));
@@ -195,43 +186,37 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return config;
     }
 
-    /** Returns the mask heads of all stages. */
     RoiMasks masks() {
         return new RoiMasks(this);
     }
 
-    /** Returns whether the masks of all stages are averaged, instead of using the last stage. */
+    /** Returns whether masks are averaged over all stages, instead of taken from the last stage. */
     boolean averagesMasks() {
         return true;
     }
 
-    /**
-     * Returns whether the mask head of a stage is trained on regions refined by its box head,
-     * instead of on the regions of the box head.
-     */
+    /** Returns whether mask heads are trained on regions refined by the box head of their stage. */
     boolean isInterleaved() {
         return false;
     }
 
-    /** Returns the levels that regions are pooled from: those of the neck, and maybe more. */
+    /** Returns the levels to pool regions from; subclasses may add levels. */
     FeaturePyramid roiFeatures(FeaturePyramid features) {
         return features;
     }
 
-    /** Pools regions for the box heads. */
     NDArray poolForBoxes(FeaturePyramid features, Rois rois) {
         return config.bboxRoiExtractor().pool(features, rois);
     }
 
-    /** Pools regions for the mask heads. */
     NDArray poolForMasks(FeaturePyramid features, Rois rois) {
         return config.maskRoiExtractor().pool(features, rois);
     }
 
     /**
-     * Returns the output of the box head of a stage; pooled features are freed.
+     * Returns the output of the box head of a stage; frees the pooled features.
      *
-     * @param weights {@code [R]} 0 for fillers, if there may be any
+     * @param weights {@code [R]} 0 for fillers; empty without fillers
      */
     BoxHead.Output forward(
             RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
@@ -241,9 +226,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     /**
-     * Returns mask probabilities inside the boxes of objects, {@code [D, S, S]}.
-     *
-     * @param objects of each image, in the coordinates of the original image; at least one
+     * Returns mask probabilities inside the boxes of at least one object, {@code [D, S, S]}.
+     * Objects are in the coordinates of the original images.
      */
     public NDArray maskProbabilities(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
@@ -253,10 +237,10 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /**
      * {@inheritDoc}
      *
-     * @return the losses of mmdetection: {@code loss_rpn_cls} and {@code loss_rpn_bbox}; {@code
-     *     loss_cls}, {@code loss_bbox} and, with masks, {@code loss_mask} of every stage, with the
-     *     prefix {@code s0.}, {@code s1.} and so on in a cascade. The metric {@code acc} is the RoI
-     *     classification accuracy in percent.
+     * @return mmdetection's losses: {@code loss_rpn_cls}, {@code loss_rpn_bbox}, and {@code
+     *     loss_cls}, {@code loss_bbox} and {@code loss_mask} of every stage, prefixed {@code s0.},
+     *     {@code s1.}, … in a cascade. The metric {@code acc} is the RoI classification accuracy in
+     *     percent.
      */
     @Override
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
@@ -264,9 +248,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     /**
-     * Returns the losses; a stage of a cascade is trained on the regions refined by the one before.
-     *
-     * @param roiFeatures see {@link #roiFeatures}
+     * Returns the losses. Each stage of a cascade is trained on the regions refined by the previous
+     * one.
      */
     final Losses losses(
             FeaturePyramid features,
@@ -275,12 +258,12 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
             List<Instances> targets) {
         NDManager manager = features.get(0).getManager();
         List<GtInstances> objects = GtInstances.of(manager, targets);
-        ImageFrames frames = ImageFrames.of(manager, images);
+        ImageMetas metas = ImageMetas.of(manager, images);
         List<NDList> maps = rpn.apply(features);
         Map<String, NDArray> terms = new LinkedHashMap<>(rpn.losses(maps, images, objects).terms());
         Map<String, NDArray> metrics = new LinkedHashMap<>();
         List<RoiSamples.Candidates> candidates =
-                RoiSamples.Candidates.of(rpn.trainProposals(maps, frames));
+                RoiSamples.Candidates.of(rpn.trainProposals(maps, metas));
         List<Rle> masks =
                 targets.stream().flatMap(each -> each.withArea().masks().stream()).toList();
         Optional<MaskCrop> crop =
@@ -293,7 +276,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
             BoxHead.Output output =
                     forward(stage, roiFeatures, samples.rois(), fillers(samples.weights()));
             if (!isLast(stage) || isInterleaved()) {
-                candidates = refined(stage, output, samples, frames);
+                candidates = refined(stage, output, samples, metas);
             }
             Losses losses = Autocast.off(() -> stage.box().losses(output, samples));
             Map<String, NDArray> ofStage = new LinkedHashMap<>(losses.terms());
@@ -323,17 +306,17 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return new Losses(terms, metrics);
     }
 
-    /** Returns the weights of regions, if there may be fillers among them. */
+    /** Returns the weights if there may be fillers. */
     private static Optional<NDArray> fillers(NDArray weights) {
         return DynamicShapes.areAllowedFor(weights) ? Optional.empty() : Optional.of(weights);
     }
 
     private static List<RoiSamples.Candidates> refined(
-            RoiStage stage, BoxHead.Output output, RoiSamples samples, ImageFrames frames) {
+            RoiStage stage, BoxHead.Output output, RoiSamples samples, ImageMetas metas) {
         Rois rois = samples.rois();
         NDArray boxes =
                 NoGrad.call(() -> stage.box().refine(output, rois.boxes(), samples.labels()));
-        return samples.refined(frames.clip(boxes, rois.images()));
+        return samples.refined(metas.clip(boxes, rois.images()));
     }
 
     @Override
@@ -344,8 +327,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /**
      * {@inheritDoc}
      *
-     * <p>As in mmdetection, the views share their proposals, and boxes, scores and masks are means
-     * over the views.
+     * <p>As in mmdetection, the views share merged proposals; boxes, scores and masks are averaged.
      */
     @Override
     public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
@@ -370,8 +352,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /**
      * {@inheritDoc}
      *
-     * <p>Every box head runs on 1,000 proposals and every mask head on 100 objects, as in
-     * mmdetection.
+     * <p>As in mmdetection, runs every box head on 1,000 proposals and every mask head on 100
+     * objects.
      */
     @Override
     public void forwardDummy(FeaturePyramid features) {

@@ -22,7 +22,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Detections;
-import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.ImageMetas;
 import dev.saccade.heads.box.Positions;
 import dev.saccade.heads.box.ScoredBoxes;
 
@@ -34,23 +34,24 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The inference of a {@link TwoStageHead}: proposals, scores and boxes of all stages, selection,
- * masks. Several views of an image share their proposals, and what each view predicts is averaged,
- * as in mmdetection's {@code aug_test}.
+ * Inference of a {@link TwoStageHead}. With test-time augmentation, the views of an image share
+ * proposals, and their predictions are averaged, as in mmdetection's {@code aug_test}.
  *
- * @param views one batch, or several batches of one image
- * @param merges whether these are views of one image to merge
+ * @param views one batch, or several views of one image
+ * @param merges whether to merge the views
  */
 record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
 
-    /** A batch, the levels its regions are pooled from, and the coordinates of its images. */
     private record View(
             FeaturePyramid features,
             FeaturePyramid roiFeatures,
             List<ImageInfo> images,
-            ImageFrames frames) {}
+            ImageMetas metas) {}
 
-    /** Rows of some regions among those of all, which have no area and no score. */
+    /**
+     * Scatters the rows of valid regions into all regions; the others get zero area and score minus
+     * infinity.
+     */
     private static final Script AMONG_ALL =
             Script.compile(
                     "(boxes: Tensor, scores: Tensor, indices: Tensor, weights: Tensor,"
@@ -71,7 +72,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(corners, [b, m * k, 4]), torch.reshape(given, [b, m, torch.size(scores, 1)]))
                     """);
 
-    /** All classes alike for some regions, which stay where they are. */
+    /** Restores the boxes of some regions and gives them equal scores. */
     private static final ScriptTemplate UNCHANGED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, regions: Tensor, indices: Tensor,"
@@ -89,7 +90,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
                     """);
 
-    /** The position in the batch of the image of each object. */
+    /** Image index of each object. */
     private static final Script IMAGES =
             Script.compile(
                     "(labels: Tensor) -> Tensor",
@@ -101,8 +102,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
 
     static TwoStageInference of(
             TwoStageHead head, FeaturePyramid features, List<ImageInfo> images) {
-        ImageFrames frames = ImageFrames.of(features.get(0).getManager(), images);
-        return new TwoStageInference(head, List.of(view(head, features, images, frames)), false);
+        ImageMetas metas = ImageMetas.of(features.get(0).getManager(), images);
+        return new TwoStageInference(head, List.of(view(head, features, images, metas)), false);
     }
 
     static TwoStageInference ofViews(
@@ -115,25 +116,21 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     static TwoStageInference ofSizes(TwoStageHead head, FeaturePyramid features, NDArray sizes) {
-        ImageFrames frames = ImageFrames.ofSizes(sizes);
-        return new TwoStageInference(head, List.of(view(head, features, List.of(), frames)), false);
+        ImageMetas metas = ImageMetas.ofSizes(sizes);
+        return new TwoStageInference(head, List.of(view(head, features, List.of(), metas)), false);
     }
 
     private static View view(
-            TwoStageHead head,
-            FeaturePyramid features,
-            List<ImageInfo> images,
-            ImageFrames frames) {
-        return new View(features, head.roiFeatures(features), images, frames);
+            TwoStageHead head, FeaturePyramid features, List<ImageInfo> images, ImageMetas metas) {
+        return new View(features, head.roiFeatures(features), images, metas);
     }
 
-    /** Returns the objects of each image, in the coordinates of the original image. */
+    /** Returns the detections of each image, in the coordinates of the original image. */
     List<Instances> predict() {
         List<Instances> found = detect().toInstances();
         return head.config().hasMasks() ? withMasks(found) : found;
     }
 
-    /** See {@link TwoStageHead#predictArrays}. */
     NDList predictArrays() {
         Detections found = detect();
         NDList arrays = found.list();
@@ -148,7 +145,6 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return arrays;
     }
 
-    /** See {@link TwoStageHead#toInstances}. */
     static List<Instances> toInstances(TwoStageHead head, NDList arrays, List<ImageInfo> images) {
         List<Instances> found = Detections.of(arrays).toInstances(images);
         if (!head.config().hasMasks()) {
@@ -165,7 +161,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return withMasks;
     }
 
-    /** Selects objects in the coordinates of the original images. */
+    /** Selects detections in the coordinates of the original images. */
     private Detections detect() {
         View first = views.get(0);
         Detections proposals =
@@ -173,33 +169,31 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                         ? head.rpn()
                                 .proposals(
                                         views.stream().map(View::features).toList(),
-                                        views.stream().map(View::frames).toList())
-                        : head.rpn().proposals(first.features, first.frames);
+                                        views.stream().map(View::metas).toList())
+                        : head.rpn().proposals(first.features, first.metas);
         List<ScoredBoxes> scored = new ArrayList<>();
         for (View view : views) {
-            Detections seen = merges ? proposals.mapBoxes(view.frames::fromOriginal) : proposals;
+            Detections seen = merges ? proposals.mapBoxes(view.metas::fromOriginal) : proposals;
             ScoredBoxes boxes =
                     Scope.call(
                             () -> score(view, seen), each -> List.of(each.boxes(), each.scores()));
             if (!merges && head.stages().size() == 1) {
                 boxes = withoutPadding(boxes, seen);
             }
-            scored.add(boxes.mapBoxes(view.frames::toOriginal));
+            scored.add(boxes.mapBoxes(view.metas::toOriginal));
         }
         return head.config().nms().apply(ScoredBoxes.mean(scored)).detections();
     }
 
     /**
-     * Scores and refines proposals in all stages.
-     *
-     * @return every class of every region of each image, in the coordinates of the view; regions
-     *     that do not exist score minus infinity
+     * Scores and refines proposals in all stages; returns all classes of all regions in the
+     * coordinates of the view. Invalid regions score minus infinity.
      */
     private ScoredBoxes score(View view, Detections proposals) {
-        NDArray exists = proposals.exists();
-        Positions found = Positions.where(exists.reshape(-1));
+        NDArray valid = proposals.validMask();
+        Positions found = Positions.where(valid.reshape(-1));
         NDArray boxesOfAll = proposals.boxes().reshape(-1, 4);
-        Rois rois = new Rois(found.select(boxesOfAll), proposals.imagesOf(found.indices()));
+        Rois rois = new Rois(found.select(boxesOfAll), proposals.imageIndices(found.indices()));
         NDArray logits = null;
         BoxHead.Output output = null;
         for (RoiStage stage : head.stages()) {
@@ -207,7 +201,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
             logits = logits == null ? output.logits() : logits.add(output.logits());
             if (!head.isLast(stage)) {
                 NDArray refined = stage.box().refine(output, rois.boxes());
-                rois = new Rois(view.frames.clip(refined, rois.images()), rois.images());
+                rois = new Rois(view.metas.clip(refined, rois.images()), rois.images());
             }
         }
         NDArray mean = Functional.div(logits, head.stages().size());
@@ -220,18 +214,18 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                         .decode(
                                 rois.boxes().expandDims(1),
                                 deltas.reshape(rois.size(), deltas.getShape().get(1) / 4, 4));
-        NDList all = AMONG_ALL.runAll(boxes, scores, found.indices(), found.weights(), exists);
-        return new ScoredBoxes(view.frames.clip(all.get(0)), all.get(1));
+        NDList all = AMONG_ALL.runAll(boxes, scores, found.indices(), found.weights(), valid);
+        return new ScoredBoxes(view.metas.clip(all.get(0)), all.get(1));
     }
 
     /**
-     * Leaves regions that end at the top of the image unchanged, with equal scores of all classes:
-     * mmdetection's Mask R-CNN takes them for padding of a batch.
+     * Keeps regions whose bottom edge is at y = 0 unchanged, with equal scores: mmdetection's Mask
+     * R-CNN treats them as batch padding.
      */
     private ScoredBoxes withoutPadding(ScoredBoxes scored, Detections proposals) {
         long boxes = scored.boxes().getShape().get(1) / Math.max(1, scored.size());
         NDArray isAtTop = Functional.eq(proposals.boxes().get("..., 3"), 0);
-        Positions stay = Positions.where(isAtTop.logicalAnd(proposals.exists()).reshape(-1));
+        Positions stay = Positions.where(isAtTop.logicalAnd(proposals.validMask()).reshape(-1));
         float score = 1f / (head.numClasses() + 1);
         NDList changed =
                 UNCHANGED
@@ -261,12 +255,14 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return withMasks;
     }
 
-    /** Returns boxes with the rounding of a way to the network input and back. */
+    /** Returns boxes rounded by the round trip through the network input, as exported models do. */
     private static Boxes rounded(ImageInfo image, Boxes boxes) {
         return image.toOriginal(image.fromOriginal(boxes));
     }
 
-    /** Pastes the masks of objects, which start at a position, at boxes of an image. */
+    /**
+     * Pastes the masks of the objects of one image; {@code start} is the offset of the first mask.
+     */
     private static Instances withMasks(
             TwoStageHead head,
             Instances objects,
@@ -289,10 +285,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     /**
-     * Returns mask probabilities inside the boxes of objects, {@code [D, S, S]}; means over the
-     * views.
-     *
-     * @param objects of each image, in the coordinates of the original image; at least one
+     * Returns mask probabilities inside the boxes of at least one object, {@code [D, S, S]},
+     * averaged over the views. Objects are in the coordinates of the original images.
      */
     NDArray masks(List<Instances> objects) {
         List<NDArray> ofViews = views.stream().map(view -> masks(view, objects)).toList();

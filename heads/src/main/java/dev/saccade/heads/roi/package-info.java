@@ -1,2 +1,2 @@
-/** Heads that propose regions and look at each of them, in one stage or in several. */
+/** Two-stage heads: Faster and Mask R-CNN, Cascade R-CNN and HTC. */
 package dev.saccade.heads.roi;

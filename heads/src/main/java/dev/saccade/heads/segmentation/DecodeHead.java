@@ -23,7 +23,7 @@ import dev.saccade.core.structures.Losses;
 
 import java.util.List;
 
-/** A segmentation head trained with cross entropy, as mmsegmentation's {@code BaseDecodeHead}. */
+/** Base class of segmentation heads, as mmsegmentation's {@code BaseDecodeHead}. */
 abstract class DecodeHead extends SegmentationHead {
 
     private final boolean alignCorners;
@@ -51,7 +51,7 @@ abstract class DecodeHead extends SegmentationHead {
         return inIndex.stream().map(features::get).toList();
     }
 
-    /** Returns dropout of whole channels and the 1x1 convolution {@code conv_seg} to scores. */
+    /** Returns 2D dropout and the 1x1 convolution {@code conv_seg}. */
     static Layer classifier(int channels, int numClasses, double dropoutRatio) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         Geometry scores = new Geometry(channels, numClasses, 1);
@@ -69,8 +69,8 @@ abstract class DecodeHead extends SegmentationHead {
     /**
      * {@inheritDoc}
      *
-     * @return {@code loss_seg} over the number of pixels, and the metric {@code acc_seg}: the
-     *     percentage of all pixels, ignored ones included, whose label has the highest score
+     * @return {@code loss_seg}, averaged over the pixels, and the metric {@code acc_seg}: the
+     *     percentage of correct pixels among all pixels, including ignored ones
      */
     @Override
     public final Losses losses(FeaturePyramid features, NDArray labels) {

@@ -17,23 +17,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Some convolutions on one level (Long et al. 2015), as mmsegmentation's {@code FCNHead}; in
- * published recipes it teaches the third level of the backbone beside {@link UperNetHead}.
+ * Convolutions on one level (Long et al. 2015), as mmsegmentation's {@code FCNHead}; the usual
+ * auxiliary head of {@link UperNetHead}.
  */
 public final class FcnHead extends DecodeHead {
 
     /**
-     * The hyper-parameters of an FCN head.
+     * Settings of an FCN head.
      *
-     * @param inIndex the level that is used, 0 the finest
-     * @param channels width of the convolutions
-     * @param numConvs number of convolutions; with none, the level must have {@code channels}
-     * @param kernelSize their kernel, odd
-     * @param concatInput whether one more convolution mixes their output with the level itself
-     * @param dropoutRatio how many channels are dropped in training
-     * @param norm what stands behind the convolutions
-     * @param alignCorners how scores are resized
-     * @param lossDecode the loss
+     * @param inIndex level index, 0 for the finest
+     * @param numConvs if 0, the level must have {@code channels}
+     * @param concatInput whether to concatenate the input and convolve once more
      */
     @Part("fcn")
     public record Config(

@@ -28,21 +28,19 @@ import java.util.function.Function;
 import java.util.stream.LongStream;
 
 /**
- * The semantic branch of Hybrid Task Cascade (Chen et al. 2019), as mmdetection's {@code
- * FusedSemanticHead}: all levels of a pyramid, resized to one of them, are added and convolved; of
- * that come scores of every class for every cell, and features that help to tell objects.
+ * Semantic segmentation branch of Hybrid Task Cascade (Chen et al. 2019), as mmdetection's {@code
+ * FusedSemanticHead}.
  */
 public final class FusedSemanticHead extends Module
         implements Function<FeaturePyramid, FusedSemanticHead.Output> {
 
     /**
-     * The hyper-parameters of a semantic branch, which takes in every level of the pyramid.
+     * Settings of a semantic branch, which uses all levels of the pyramid.
      *
-     * @param fusionLevel the level to whose size the others are resized, 0 being the finest
-     * @param numConvs number of 3x3 convolutions
-     * @param convOutChannels their width, and that of the features
+     * @param fusionLevel all levels are resized to the size of this one; 0 for the finest
+     * @param convOutChannels also the channels of the output features
      * @param numClasses number of classes of the label maps
-     * @param lossSeg the loss of the scores, at the size of the fusion level
+     * @param lossSeg applied at the size of the fusion level
      */
     public record Config(
             @Default("1") int fusionLevel,
@@ -62,15 +60,13 @@ public final class FusedSemanticHead extends Module
     }
 
     /**
-     * What the branch makes of a pyramid.
+     * Output at the size of the fusion level.
      *
-     * @param logits {@code [N, K, h, w]} scores before softmax, at the size of the fusion level;
-     *     float32 whatever the layers compute in
+     * @param logits {@code [N, K, h, w]} float32 in any precision
      * @param features {@code [N, C, h, w]}
      */
     public record Output(NDArray logits, NDArray features) {
 
-        /** Returns both arrays. */
         public NDList list() {
             return new NDList(logits, features);
         }
@@ -82,11 +78,7 @@ public final class FusedSemanticHead extends Module
     private final ConvModule embedding;
     private final Conv2d classifier;
 
-    /**
-     * Makes a branch without weights.
-     *
-     * @param features the levels of the pyramid, all of as many channels
-     */
+    /** Creates a branch without weights; all levels must have the same number of channels. */
     public FusedSemanticHead(Config config, List<FeatureInfo> features) {
         Checks.require(
                 config.fusionLevel() < features.size(),
@@ -111,7 +103,6 @@ public final class FusedSemanticHead extends Module
         classifier = add("conv_logits", new Conv2d(scores, WeightInit.kaimingNormal()));
     }
 
-    /** Returns scores and features, and frees all other arrays. */
     @Override
     public Output apply(FeaturePyramid features) {
         return Scope.call(() -> forward(features), Output::list);
@@ -132,15 +123,14 @@ public final class FusedSemanticHead extends Module
     }
 
     /**
-     * Returns the weighted loss of the scores, by default a mean over all cells, ignored ones
-     * included.
+     * Returns the weighted loss, by default averaged over all pixels, including ignored ones.
      *
      * @param logits {@code [N, K, h, w]}
-     * @param labels {@code [N, H, W]} int64, in [0, K) or {@link LabelMap#IGNORE}; each cell has
-     *     the label of its first pixel
+     * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}; resized with
+     *     PyTorch's nearest neighbor
      */
     public NDArray loss(NDArray logits, NDArray labels) {
-        // The label at the first pixel of every cell, PyTorch's nearest neighbor.
+        // PyTorch's nearest neighbor takes the first pixel of every cell.
         NDArray rows = Functional.indexSelect(labels, 1, firstPixels(labels, logits, 0));
         NDArray ofCells = Functional.indexSelect(rows, 2, firstPixels(labels, logits, 1));
         PixelCrossEntropy loss = config.lossSeg();

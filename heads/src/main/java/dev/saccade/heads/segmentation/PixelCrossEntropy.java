@@ -24,33 +24,32 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * Softmax cross entropy of every pixel, as mmsegmentation's {@code CrossEntropyLoss}: scores are
- * resized to the size of the labels, and pixels of {@link LabelMap#IGNORE} add nothing.
+ * Per-pixel softmax cross entropy, as mmsegmentation's {@code CrossEntropyLoss}. Logits are resized
+ * to the label map; {@link LabelMap#IGNORE} pixels do not contribute.
  *
- * <p>The loss and its gradient are computed together, image by image and in bands of rows that fit
- * the cache: of the size of the labels, with all classes, nothing is ever held.
+ * <p>Loss and gradient are computed together in bands of rows that fit the cache, so the resized
+ * logits of all classes are never stored.
  *
- * @param lossWeight weight of the loss among the others
- * @param classWeight a factor for each class; empty for none. It does not change the divisor
- * @param avgNonIgnore whether the divisor is the number of pixels that are not ignored, instead of
- *     that of all, as in the published recipes
+ * @param classWeight factor per class, which does not change the divisor; empty for none
+ * @param avgNonIgnore whether to divide by the number of pixels that are not ignored; published
+ *     recipes divide by all pixels
  */
 public record PixelCrossEntropy(
         @Default("1") double lossWeight,
         @Default("[]") List<Double> classWeight,
         @Default("false") boolean avgNonIgnore) {
 
-    /** Scores worked on at once; a handful of such float buffers fit the cache. */
+    /** Scores per band; a few float buffers of this size fit the cache. */
     private static final int BAND = 1 << 19;
 
-    /** The loss and the number of pixels that are right. */
-    private static final Shape FIGURES = new Shape(2);
+    /** Loss and number of correct pixels. */
+    private static final Shape METRICS = new Shape(2);
 
     /**
-     * One band: adds the loss and the number of pixels that are right to {@code sums}, and the
-     * gradient to {@code dx}. {@code x} has the width of the labels and the height of the logits;
-     * {@code shares} mixes its rows to those of the labels; the shape of {@code place} says from
-     * which on, of either.
+     * Adds the loss and the number of correct pixels of one band to {@code sums}, and the gradient
+     * to {@code dx}. {@code x} has the width of the labels and the height of the logits; {@code
+     * shares} are the row weights of the resize; the shape of {@code place} holds the first rows of
+     * {@code x} and of the labels.
      */
     private static final Script STEP =
             Script.compile(
@@ -83,7 +82,6 @@ public record PixelCrossEntropy(
                     return sums
                     """);
 
-    /** Checks the values. */
     public PixelCrossEntropy {
         classWeight = ImmutableList.copyOf(classWeight);
         new Checks()
@@ -92,12 +90,11 @@ public record PixelCrossEntropy(
                 .throwIfAny();
     }
 
-    /** Returns this loss with another weight. */
-    public PixelCrossEntropy weighted(double weight) {
+    public PixelCrossEntropy withLossWeight(double weight) {
         return new PixelCrossEntropy(weight, classWeight, avgNonIgnore);
     }
 
-    /** Fails unless there is a weight for each class, or none. */
+    /** Requires no class weights or one per class. */
     void checkFits(int numClasses) {
         Checks.require(
                 classWeight.isEmpty() || classWeight.size() == numClasses,
@@ -107,7 +104,7 @@ public record PixelCrossEntropy(
                 numClasses);
     }
 
-    /** Returns what the sum of the loss is divided by, a scalar of at least 1. */
+    /** Returns the divisor of the loss, a scalar of at least 1. */
     NDArray avgFactor(NDArray labels) {
         return avgNonIgnore
                 ? Functional.to(
@@ -117,12 +114,11 @@ public record PixelCrossEntropy(
     }
 
     /**
-     * Returns the weighted sum of the loss over the pixels, with a gradient by the scores, and the
-     * number of pixels whose label has the highest score; two scalars.
+     * Returns two scalars: the weighted loss sum, differentiable by the logits, and the number of
+     * correct pixels.
      *
-     * @param logits {@code [N, K, h, w]}, of whatever size
-     * @param labels {@code [N, H, W]} int64, in [0, K) or {@link LabelMap#IGNORE}
-     * @param alignCorners how scores are resized
+     * @param logits {@code [N, K, h, w]}
+     * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}
      */
     NDList sums(NDArray logits, NDArray labels, boolean alignCorners) {
         return Scope.list(
@@ -133,11 +129,11 @@ public record PixelCrossEntropy(
                     Shape pixels = labels.getShape();
                     Size to = new Size((int) pixels.get(1), (int) pixels.get(2));
                     BilinearResize resize = new BilinearResize(from, to, alignCorners);
-                    NDArray sums = manager.zeros(FIGURES, DataType.FLOAT64);
+                    NDArray sums = manager.zeros(METRICS, DataType.FLOAT64);
                     NDArray gradient = NoGrad.call(() -> gradient(resize, logits, labels, sums));
                     float[] factors = {(float) lossWeight, 1};
-                    NDArray scaled = sums.mul(Tensors.of(manager, factors, FIGURES));
-                    // Adds 0 to the loss, with the right gradient.
+                    NDArray scaled = sums.mul(Tensors.of(manager, factors, METRICS));
+                    // Adds 0 to attach the gradient.
                     NDArray surrogate =
                             logits.transpose(0, 2, 3, 1).reshape(-1).dot(gradient.reshape(-1));
                     NDArray zero = surrogate.sub(surrogate.stopGradient());
@@ -157,19 +153,19 @@ public record PixelCrossEntropy(
                 : Tensors.of(manager, Floats.toArray(classWeight), shape);
     }
 
-    /** Returns the gradient by the scores, {@code [N, h, w, K]}, and adds to the sums. */
+    /** Returns the gradient by the logits, {@code [N, h, w, K]}, and adds to the sums. */
     private NDArray gradient(BilinearResize resize, NDArray logits, NDArray labels, NDArray sums) {
         NDList each = new NDList();
         for (int n = 0; n < logits.getShape().get(0); n++) {
             NDArray label = labels.get(n);
             NDArray image = logits.get(n);
-            each.add(Scope.array(() -> ofImage(resize, tokens(image), label, sums)));
+            each.add(Scope.array(() -> imageGradient(resize, tokens(image), label, sums)));
         }
         return NDArrays.stack(each);
     }
 
-    /** Returns the gradient by the scores of one image, and adds to the sums, band by band. */
-    private NDArray ofImage(BilinearResize resize, NDArray tokens, NDArray label, NDArray sums) {
+    private NDArray imageGradient(
+            BilinearResize resize, NDArray tokens, NDArray label, NDArray sums) {
         NDManager manager = tokens.getManager();
         NDArray weights = weights(manager, tokens.getShape().get(2));
         NDArray factor = Tensors.of(manager, (float) lossWeight);

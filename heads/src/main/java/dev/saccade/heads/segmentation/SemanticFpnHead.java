@@ -20,21 +20,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The head of Semantic FPN (Kirillov et al. 2019), as mmsegmentation's {@code FPNHead}: convolves
- * and doubles each level of an FPN up to the size of the finest, and adds them.
+ * Semantic FPN head (Kirillov et al. 2019), as mmsegmentation's {@code FPNHead}: upsamples each
+ * level to the finest with convolutions and 2x resizing, and adds them.
  */
 public final class SemanticFpnHead extends DecodeHead {
 
     /**
-     * The hyper-parameters of a Semantic FPN head; how often a level is doubled follows from its
-     * stride.
+     * Settings of a Semantic FPN head.
      *
-     * @param inIndex the levels that are used, the finest first
-     * @param channels width of the convolutions
-     * @param dropoutRatio how many channels are dropped in training
-     * @param norm what stands behind the convolutions
-     * @param alignCorners how maps and scores are resized
-     * @param lossDecode the loss
+     * @param inIndex level indices, finest first
      */
     @Part("semantic_fpn")
     public record Config(
@@ -65,9 +59,9 @@ public final class SemanticFpnHead extends DecodeHead {
     private final Layer classifier;
 
     /**
-     * Makes a head without weights.
+     * Creates a head without weights.
      *
-     * @throws IllegalArgumentException if a level is not there, or finer than the first
+     * @throws IllegalArgumentException if a level does not exist or is finer than the first
      */
     public SemanticFpnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);

@@ -22,22 +22,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The head of UperNet (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pools the coarsest
- * level at several scales, passes it down a feature pyramid and joins all levels at the finest.
+ * UperNet head (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pyramid pooling of the
+ * coarsest level, FPN, and fusion of all levels at the finest.
  */
 public final class UperNetHead extends DecodeHead {
 
     /**
-     * The hyper-parameters of a UperNet head.
+     * Settings of a UperNet head.
      *
-     * @param inIndex the levels that are used, the finest first
-     * @param poolScales heights and widths to which the coarsest level is pooled
-     * @param channels width of all convolutions
-     * @param dropoutRatio how many channels are dropped in training
-     * @param norm what stands behind the convolutions; a pooled map of one cell needs at least two
-     *     images a batch in training, if it is not {@link Norm#NONE}
-     * @param alignCorners how maps and scores are resized
-     * @param lossDecode the loss
+     * @param inIndex level indices, finest first
+     * @param poolScales output sizes of the pyramid pooling
+     * @param norm with batch normalization, a pool scale of 1 requires batches of at least two
+     *     images in training
      */
     @Part("upernet")
     public record Config(
@@ -113,7 +109,7 @@ public final class UperNetHead extends DecodeHead {
         return classifier.apply(fpnBottleneck.forwardConcat(maps.size(), i -> output(maps, i)));
     }
 
-    /** Returns the output of a level of the pyramid at the size of the finest. */
+    /** Returns the output of a level, resized to the finest level. */
     private NDArray output(List<NDArray> maps, int i) {
         boolean coarsest = i == fpnConvs.size();
         NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).apply(maps.get(i));

@@ -1,2 +1,2 @@
-/** Heads that score the classes of every pixel. */
+/** Semantic segmentation heads. */
 package dev.saccade.heads.segmentation;

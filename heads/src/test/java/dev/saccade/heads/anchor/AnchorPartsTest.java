@@ -155,7 +155,7 @@ class AnchorPartsTest {
                 List.of(Rows.scored(manager, boxes, 1, new float[] {0.5f, 0.9f, 0.8f, 0.4f}));
         ProposalConfig byDefault = Configs.of(ProposalConfig.class);
         assertEquals(boxes.select(0, 3), byDefault.select(level).toInstances().get(0).boxes());
-        assertEquals(4, byDefault.ofAnySize().select(level).toInstances().get(0).size());
+        assertEquals(4, byDefault.withoutMinSize().select(level).toInstances().get(0).size());
         assertEquals(
                 boxes.select(0),
                 new ProposalConfig(10, 10, 0.7, 0.5).select(level).toInstances().get(0).boxes());

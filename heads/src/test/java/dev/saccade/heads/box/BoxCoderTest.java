@@ -39,8 +39,8 @@ class BoxCoderTest {
         BoxCoder coder =
                 Configs.of(
                         DeltaXywhBoxCoder.class,
-                        "means=[0.1, 0.0, -0.2, 0.3]",
-                        "stds=[0.1, 0.1, 0.2, 0.2]");
+                        "target_means=[0.1, 0.0, -0.2, 0.3]",
+                        "target_stds=[0.1, 0.1, 0.2, 0.2]");
         NDArray from = Rows.of(manager, Boxes.of(3, 4, 20, 40, 0, 0, 8, 8));
         NDArray to = Rows.of(manager, Boxes.of(5, 1, 30, 28, 2, 3, 4, 5));
         NDArray decoded = coder.decode(from, coder.encode(from, to));

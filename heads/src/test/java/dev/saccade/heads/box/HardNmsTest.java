@@ -40,7 +40,7 @@ class HardNmsTest {
     @Test
     void whereShapesAreFixedTheRestIsFilledUp() {
         Detections filled = DynamicShapes.callWithout(this::selected);
-        assertEquals(6, filled.most());
+        assertEquals(6, filled.maxPerImage());
         assertEquals(2, filled.counts().getLong());
         assertEquals(Float.NEGATIVE_INFINITY, filled.scores().toFloatArray()[2]);
         assertEquals(

@@ -34,7 +34,7 @@ class SamplerTest {
     }
 
     private static SamplingResult draw(BaseSampler sampler, Assignment assignment) {
-        return SamplingResult.by(sampler, assignment, new SplittableRandom(0));
+        return SamplingResult.sample(sampler, assignment, new SplittableRandom(0));
     }
 
     @Test

@@ -50,8 +50,9 @@ class SoftNmsTest {
         "gaussian, 0.95, 0, 0.1583189",
         "naive, 0.95, 0, 0.8"
     })
-    void lowersTheScoresOfWhatOverlaps(String method, double iouThr, int offset, float lowered) {
-        SoftNms nms = nms("method=" + method, "iou_thr=" + iouThr, "offset=" + offset);
+    void lowersTheScoresOfWhatOverlaps(
+            String method, double iouThreshold, int offset, float lowered) {
+        SoftNms nms = nms("method=" + method, "iou_threshold=" + iouThreshold, "offset=" + offset);
         MulticlassNms.Kept kept = kept(nms, 1, 0.9f, 0.8f, 0.7f, 0.04f);
         boolean stays = lowered > 0.7f;
         int[] order = stays ? new int[] {0, 1, 2} : new int[] {0, 2, 1};
@@ -65,7 +66,8 @@ class SoftNmsTest {
         ScoredBoxes halves =
                 Rows.scored(manager, Boxes.of(0, 0, 10, 10, 0, 0, 10, 5), 1, 0.9f, 0.8f);
         assertArrayEquals(
-                new int[] {0}, Rows.ints(nms("method=naive", "iou_thr=0.5").apply(halves).keep()));
+                new int[] {0},
+                Rows.ints(nms("method=naive", "iou_threshold=0.5").apply(halves).keep()));
     }
 
     @Test
@@ -106,7 +108,8 @@ class SoftNmsTest {
         SoftNms nms = nms("split_thr=7", "max_per_img=5", "class_agnostic=true");
         MulticlassNms.Kept kept = kept(nms, 2, scores);
         assertArrayEquals(new int[] {6, 1, 5, 0, 4}, Rows.ints(kept.keep()));
-        assertEquals(6, kept(nms("split_thr=8", "max_per_img=6"), 2, scores).detections().most());
+        assertEquals(
+                6, kept(nms("split_thr=8", "max_per_img=6"), 2, scores).detections().maxPerImage());
     }
 
     @Test
@@ -132,7 +135,7 @@ class SoftNmsTest {
                                                 () -> nms().apply(two).detections()));
         assertEquals(List.of(1), List.copyOf(transfers.reads().values()));
         assertArrayEquals(new int[] {2, 1}, Rows.ints(found[0].counts()));
-        assertEquals(2, found[0].most());
+        assertEquals(2, found[0].maxPerImage());
         assertArrayEquals(
                 new float[] {0.9f, 0.08f, 0.7f, Float.NEGATIVE_INFINITY},
                 found[0].scores().toFloatArray(),
@@ -144,7 +147,7 @@ class SoftNmsTest {
     void selectsNothingFromNothing() {
         MulticlassNms.Kept none = nms().apply(Rows.scored(manager, Boxes.empty(), 3));
         assertEquals(0, none.detections().toInstances().get(0).size());
-        assertEquals(0, kept(nms(), 1, 0, 0, 0, 0).detections().most());
+        assertEquals(0, kept(nms(), 1, 0, 0, 0, 0).detections().maxPerImage());
     }
 
     @Test

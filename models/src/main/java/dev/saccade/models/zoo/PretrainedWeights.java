@@ -97,9 +97,9 @@ public final class PretrainedWeights {
 
         private static ImmutableMap<String, Backbone.Config> backbones() {
             ImmutableMap.Builder<String, Backbone.Config> all = ImmutableMap.builder();
-            Configs.known(Backbone.Config.class)
+            Configs.registered(Backbone.Config.class)
                     .values()
-                    .forEach(family -> all.putAll(Configs.<Backbone.Config>members(family)));
+                    .forEach(family -> all.putAll(Configs.<Backbone.Config>variants(family)));
             return all.buildOrThrow();
         }
     }

@@ -101,7 +101,7 @@ public record RunConfig(
     public static RunConfig load(Path file, String... overrides) {
         ConfigNode.Mapping config = ConfigFile.load(file, List.of());
         return Configs.bind(
-                Configs.overridden(config, Arrays.asList(overrides), RunConfig.class),
+                Configs.withOverrides(config, Arrays.asList(overrides), RunConfig.class),
                 RunConfig.class);
     }
 

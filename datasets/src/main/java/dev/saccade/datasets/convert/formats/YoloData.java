@@ -124,7 +124,7 @@ final class YoloData {
 
     private void readYaml(String file) {
         ConfigNode.Mapping yaml =
-                ConfigFile.parseTexts(TextFile.text(folder.path(file)), context.place(file));
+                ConfigFile.parseAsStrings(TextFile.text(folder.path(file)), context.place(file));
         yaml.get("names").ifPresent(this::readNames);
         yaml.get("nc").ifPresent(this::readCount);
         yaml.get("kpt_shape").ifPresent(this::readKeypoints);
@@ -147,7 +147,7 @@ final class YoloData {
     }
 
     private static boolean isGiven(ConfigNode node) {
-        return !(node instanceof ConfigNode.Nothing) && text(node).filter(NULL::contains).isEmpty();
+        return !(node instanceof ConfigNode.Null) && text(node).filter(NULL::contains).isEmpty();
     }
 
     private void readNames(ConfigNode node) {

@@ -14,29 +14,29 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The coordinates of the images of a batch, for boxes on the device; the same steps as those of
- * {@link ImageInfo}.
+ * Sizes, scales and flips of the images of a batch, to convert boxes on the device. Uses the same
+ * arithmetic as {@link ImageInfo}.
  *
  * @param limits {@code [B, 4]} float32: width, height, width, height before padding
- * @param scale {@code [B, 4]} float32: scale of x, y, x, y; empty if the original images are the
- *     network inputs
- * @param flipped {@code [B, 1]} float32: 1 for horizontally flipped images; empty if there are none
+ * @param scale {@code [B, 4]} float32: scale of x, y, x, y; empty if the network inputs are not
+ *     scaled
+ * @param flipped {@code [B, 1]} float32: 1 for horizontally flipped images; empty if none are
  */
-public record ImageFrames(NDArray limits, Optional<NDArray> scale, Optional<NDArray> flipped) {
+public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArray> flipped) {
 
     private static final int COLUMNS = 9;
 
     /**
-     * Returns the frames of images that are neither scaled nor flipped.
+     * Returns the metas of images that are neither scaled nor flipped.
      *
      * @param sizes {@code [B, 2]} float32: width and height before padding
      */
-    public static ImageFrames ofSizes(NDArray sizes) {
-        return new ImageFrames(sizes.concat(sizes, 1), Optional.empty(), Optional.empty());
+    public static ImageMetas ofSizes(NDArray sizes) {
+        return new ImageMetas(sizes.concat(sizes, 1), Optional.empty(), Optional.empty());
     }
 
-    /** Copies the sizes and scales of the images of a batch to the device of a manager. */
-    public static ImageFrames of(NDManager manager, List<ImageInfo> images) {
+    /** Copies the metas of a batch to the device of a manager. */
+    public static ImageMetas of(NDManager manager, List<ImageInfo> images) {
         float[] numbers = new float[COLUMNS * images.size()];
         for (int n = 0; n < images.size(); n++) {
             ImageInfo image = images.get(n);
@@ -54,20 +54,20 @@ public record ImageFrames(NDArray limits, Optional<NDArray> scale, Optional<NDAr
                 images.stream().anyMatch(ImageInfo::flipped)
                         ? Optional.of(Functional.slice(all, 1, 8, 9))
                         : Optional.empty();
-        return new ImageFrames(
+        return new ImageMetas(
                 Functional.slice(all, 1, 0, 4),
                 Optional.of(Functional.slice(all, 1, 4, 8)),
                 flipped);
     }
 
-    /** Returns the frames of several batches of one image. */
-    public static List<ImageFrames> each(NDManager manager, List<ImageInfo> images) {
+    /** Returns one batch of one image for each view. */
+    public static List<ImageMetas> ofViews(NDManager manager, List<ImageInfo> images) {
         return images.stream().map(image -> of(manager, List.of(image))).toList();
     }
 
-    /** Returns frames whose original images are the network inputs. */
-    public ImageFrames withoutScale() {
-        return new ImageFrames(limits, Optional.empty(), Optional.empty());
+    /** Returns metas for which network input and original image coincide. */
+    public ImageMetas withoutScale() {
+        return new ImageMetas(limits, Optional.empty(), Optional.empty());
     }
 
     /** Clips {@code [B, N, 4]} boxes to their images. */
@@ -79,20 +79,20 @@ public record ImageFrames(NDArray limits, Optional<NDArray> scale, Optional<NDAr
      * Clips boxes to their images.
      *
      * @param boxes {@code [R, 4]}
-     * @param images {@code [R]} int64 positions of their images in the batch
+     * @param images {@code [R]} int64 image indices
      */
     public NDArray clip(NDArray boxes, NDArray images) {
         return Functional.minimum(
                 Functional.clamp(boxes, 0), Functional.indexSelect(limits, 0, images));
     }
 
-    /** Converts {@code [B, N, 4]} boxes of the network input to the original images. */
+    /** Converts {@code [B, N, 4]} boxes from the network input to the original images. */
     public NDArray toOriginal(NDArray boxes) {
         NDArray upright = flip(boxes);
         return scale.map(each -> upright.div(each.expandDims(1))).orElse(upright);
     }
 
-    /** Converts {@code [B, N, 4]} boxes of the original images to the network input. */
+    /** Converts {@code [B, N, 4]} boxes from the original images to the network input. */
     public NDArray fromOriginal(NDArray boxes) {
         return flip(scale.map(each -> boxes.mul(each.expandDims(1))).orElse(boxes));
     }
