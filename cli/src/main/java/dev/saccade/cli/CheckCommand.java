@@ -145,7 +145,7 @@ final class CheckCommand extends BaseCommand {
     private static DatasetReport withDensity(String role, DatasetReport report) {
         int limit = CocoParameters.official(IouType.BOX).mostDetections();
         return report.statistics() instanceof ObjectStatistics held
-                        && held.most().perImage() > limit
+                        && held.maxObjects().perImage() > limit
                 ? report.withWarnings(
                         List.of(
                                 Finding.warning(
@@ -155,7 +155,7 @@ final class CheckCommand extends BaseCommand {
                                                 "an image has %d objects, but by default at most %d"
                                                         + " are detected and evaluated; new writes a"
                                                         + " config with higher limits",
-                                                held.most().perImage(), limit))))
+                                                held.maxObjects().perImage(), limit))))
                 : report;
     }
 
@@ -182,7 +182,7 @@ final class CheckCommand extends BaseCommand {
     }
 
     /** Checks the data sets of a training; prints them and throws if they have errors. */
-    static DataReports requireSound(Training training, PrintWriter err, String fault) {
+    static DataReports requireNoErrors(Training training, PrintWriter err, String fault) {
         DataReports reports = check(training, false);
         if (reports.hasErrors()) {
             reports.byRole().forEach((role, report) -> print(role, report, err));
@@ -216,8 +216,8 @@ final class CheckCommand extends BaseCommand {
             out.printf(
                     Locale.ROOT,
                     "%s (%d without objects), %s of %s, %s%n",
-                    Count.of(held.photographs(), "photograph"),
-                    held.withoutBoxes(),
+                    Count.of(held.images(), "photograph"),
+                    held.imagesWithoutBoxes(),
                     Count.of(held.objects().boxes(), "object"),
                     Count.of(held.boxesPerClass().size(), "class"),
                     Count.of(held.objects().crowds(), "crowd"));
@@ -227,7 +227,7 @@ final class CheckCommand extends BaseCommand {
             out.printf(
                     Locale.ROOT,
                     "%s, %s of %s, %s ignored%n",
-                    Count.of(held.photographs(), "label map"),
+                    Count.of(held.images(), "label map"),
                     Count.of(held.pixels(), "pixel"),
                     Count.of(held.classes().size(), "class"),
                     Count.of(held.ignored(), "pixel"));
@@ -240,8 +240,8 @@ final class CheckCommand extends BaseCommand {
                                                             + " photographs",
                                                     name,
                                                     shown.pixels(),
-                                                    100 * shown.share(),
-                                                    shown.photographs())));
+                                                    100 * shown.fraction(),
+                                                    shown.images())));
         }
     }
 }

@@ -115,7 +115,7 @@ final class ConvertDataCommand extends BaseCommand {
             for (Split part : List.of(Split.TRAIN, Split.VAL)) {
                 DatasetReport report = new Findings().report(SourceCheck.count(labels, part));
                 DataReports.requireObjects(part.key(), report)
-                        .requireSound(Printable.format("%s: the %s part", from, part.key()));
+                        .requireNoErrors(Printable.format("%s: the %s part", from, part.key()));
             }
         }
     }
@@ -143,8 +143,9 @@ final class ConvertDataCommand extends BaseCommand {
                 .filter(photo -> !skipFaulty || !photo.isFaulty())
                 .forEach(photo -> photo.findings().forEach(all));
         DatasetReport report = all.report(SourceCheck.count(labels));
-        report.told(Finding.Severity.WARNING).forEach(line -> err().println("warning: " + line));
-        report.requireSound(
+        report.messages(Finding.Severity.WARNING)
+                .forEach(line -> err().println("warning: " + line));
+        report.requireNoErrors(
                 Printable.format(
                         "%s%s",
                         from,

@@ -66,7 +66,7 @@ final class NewCommand extends BaseCommand {
                     ConfigGenerator.check(
                             found, Optional.of(contents), machine, Depth.LABELS, progress::step);
         }
-        reports.requireSound("the data set has errors; no config was written");
+        reports.requireNoErrors("the data set has errors; no config was written");
         AtomicFile.write(file, ConfigGenerator.generate(found, contents, machine));
         reports.warnings().forEach(err()::println);
         say("%s: written for %s", file, Count.of(contents.images(), "image"));

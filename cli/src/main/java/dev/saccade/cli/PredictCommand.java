@@ -233,7 +233,7 @@ final class PredictCommand extends BaseCommand {
         return noLabels ? Pictures.Style.WITHOUT_LABELS : Pictures.Style.WITH_LABELS;
     }
 
-    private long mostPixels() {
+    private long maxPixels() {
         return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MAX_PIXELS : maxPixels * 1_000_000L;
     }
 
@@ -247,7 +247,7 @@ final class PredictCommand extends BaseCommand {
         Predictions all;
         try (Progress progress =
                 new Progress(RankOptions.ofRank("predict"), images.size(), " images")) {
-            own.addAll(share(images, group), writer, mostPixels(), stopped::get, progress::to);
+            own.addAll(share(images, group), writer, maxPixels(), stopped::get, progress::to);
             all = own.gather(group);
         } catch (RuntimeException e) {
             if (group.rank() == 0 && !own.entries().isEmpty()) {
@@ -288,7 +288,7 @@ final class PredictCommand extends BaseCommand {
         try (FramePredictions frames =
                 new FramePredictions(
                         writer,
-                        new FramePredictions.Settings(every, mostPixels(), stopped::get),
+                        new FramePredictions.Settings(every, maxPixels(), stopped::get),
                         new FramePredictions.Output(
                                 folder, print, warnings, Progress::say, Progress::new))) {
             found.videos().forEach(frames::addVideo);

@@ -137,7 +137,7 @@ final class ReportCommand extends BaseCommand {
             return;
         }
         DataReports reports =
-                CheckCommand.requireSound(
+                CheckCommand.requireNoErrors(
                         Training.of(config),
                         err(),
                         "the data set has errors; nothing was measured");

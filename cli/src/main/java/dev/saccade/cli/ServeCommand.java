@@ -126,7 +126,7 @@ final class ServeCommand extends BaseCommand {
 
     @Override
     public Integer call() throws InterruptedException {
-        requireSound();
+        requireNoErrors();
         Path checkpoint = run.checkpoint();
         try (TrainedModel<?> model = views.load(checkpoint, compute);
                 PredictionServer server = settings(model).start()) {
@@ -153,7 +153,7 @@ final class ServeCommand extends BaseCommand {
     }
 
     /** Reports all mistaken options before loading a model. */
-    private void requireSound() {
+    private void requireNoErrors() {
         Checks checks =
                 new Checks()
                         .inRange("--port", port, 0, 0xFFFF)

@@ -172,7 +172,7 @@ final class TrainCommand extends BaseCommand {
             return new Trained(outcome, Optional.empty());
         }
         DataReports reports =
-                CheckCommand.requireSound(
+                CheckCommand.requireNoErrors(
                         training, err, "the data set has errors; training did not start");
         String asBefore =
                 group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before,";

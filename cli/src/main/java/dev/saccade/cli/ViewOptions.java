@@ -3,7 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.models.TrainedModel;
@@ -75,11 +75,11 @@ final class ViewOptions {
 
     /** Loads a model that predicts the views of {@code data.val_views} by default. */
     TrainedModel<?> loadForEvaluation(Path checkpoint, ComputeOptions compute) {
-        return load(checkpoint, compute, NamedViews::valViews);
+        return load(checkpoint, compute, NamedAugmentations::valViews);
     }
 
     /** Returns a note if {@code data.val_views} chooses the views of an evaluation. */
-    Optional<String> note(NamedViews views) {
+    Optional<String> note(NamedAugmentations views) {
         return views.valViews()
                 .filter(name -> named.isEmpty() && scales.isEmpty() && !flip)
                 .map(
@@ -93,13 +93,13 @@ final class ViewOptions {
     private TrainedModel<?> load(
             Path checkpoint,
             ComputeOptions compute,
-            Function<NamedViews, Optional<String>> defaultName) {
+            Function<NamedAugmentations, Optional<String>> defaultName) {
         Optional<Tiles> inTiles = tiles();
         Optional<TestTimeAugmentation> unnamed = unnamed();
         TrainedModel<?> model =
                 compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
         try {
-            NamedViews views = model.spec().views();
+            NamedAugmentations views = model.spec().views();
             Optional<TestTimeAugmentation> chosen =
                     unnamed.or(
                             () -> named.or(() -> defaultName.apply(views)).flatMap(views::named));

@@ -29,7 +29,7 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ViewReader;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -201,7 +201,7 @@ final class Trial {
                 segmenter -> segmenter.losses(batch, labels));
     }
 
-    private static void readAll(List<Transform> transforms, NamedViews views) {
+    private static void readAll(List<Transform> transforms, NamedAugmentations views) {
         read(List.of(transforms));
         views.views().values().forEach(each -> read(each.views(transforms)));
     }

@@ -249,7 +249,7 @@ public final class ConfigGenerator {
                     - {type: resize, ratio_range: [0.5, 2.0]}
                     - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}
                     - {type: random_flip, probability: 0.5}
-                    - {type: photometric_distortion, form: segmentation}
+                    - {type: photometric_distortion, variant: segmentation}
                     - {type: normalize}
                     - {type: pad}
                   val_transforms: [{type: resize}, {type: normalize}]

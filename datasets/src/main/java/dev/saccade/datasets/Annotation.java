@@ -19,13 +19,13 @@ import java.util.Set;
  * @param box where it is
  * @param area pixels of the object itself, not of its box
  * @param segmentation its outline
- * @param marks what is special about it
+ * @param flags what is special about it
  */
 public record Annotation(
-        long id, int label, Bbox box, double area, Segmentation segmentation, Set<Mark> marks) {
+        long id, int label, Bbox box, double area, Segmentation segmentation, Set<Flag> flags) {
 
     /** What is special about an object. */
-    public enum Mark {
+    public enum Flag {
         /** It is a group that was not separated, COCO's {@code iscrowd}. */
         CROWD,
         /** Training should pass over it. */
@@ -77,24 +77,24 @@ public record Annotation(
         }
     }
 
-    /** Keeps a copy of the marks. */
+    /** Keeps a copy of the flags. */
     public Annotation {
-        marks = Sets.immutableEnumSet(marks);
+        flags = Sets.immutableEnumSet(flags);
     }
 
-    /** Returns whether it marks a group that was not separated. */
+    /** Returns whether it flags a group that was not separated. */
     public boolean crowd() {
-        return marks.contains(Mark.CROWD);
+        return flags.contains(Flag.CROWD);
     }
 
     /** Returns whether training should pass over it. */
     public boolean ignore() {
-        return marks.contains(Mark.IGNORE);
+        return flags.contains(Flag.IGNORE);
     }
 
     /** Returns it with another id and label. */
     public Annotation with(long id, int label) {
-        return new Annotation(id, label, box, area, segmentation, marks);
+        return new Annotation(id, label, box, area, segmentation, flags);
     }
 
     /**

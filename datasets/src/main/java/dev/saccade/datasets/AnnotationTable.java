@@ -5,7 +5,7 @@ import com.google.common.collect.Lists;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation.Bbox;
-import dev.saccade.datasets.Annotation.Mark;
+import dev.saccade.datasets.Annotation.Flag;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -46,7 +46,7 @@ public record AnnotationTable(
             double width,
             double height,
             double area,
-            Set<Mark> marks,
+            Set<Flag> flags,
             byte[] outline) {
 
         /** Returns the box. */
@@ -70,7 +70,7 @@ public record AnnotationTable(
         }
 
         private Annotation annotation(int label, Segmentation segmentation) {
-            return new Annotation(id, label, box(), area, segmentation, marks);
+            return new Annotation(id, label, box(), area, segmentation, flags);
         }
     }
 
@@ -153,7 +153,7 @@ public record AnnotationTable(
                             box.width(),
                             box.height(),
                             annotation.area(),
-                            annotation.marks(),
+                            annotation.flags(),
                             SegmentationCodec.pack(annotation.segmentation())));
             return this;
         }

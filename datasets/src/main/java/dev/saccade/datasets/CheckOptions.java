@@ -64,7 +64,7 @@ public record CheckOptions(
     }
 
     /** Returns the options for a data set that is evaluated, not trained on. */
-    public CheckOptions measured() {
+    public CheckOptions forEvaluation() {
         return new CheckOptions(
                 depth, targets.predicted(), semanticClasses, transforms, files, threads, onImage);
     }

@@ -71,7 +71,7 @@ public final class ClassBalancedDataset implements Dataset {
             DatasetReport report = dataset.check(root, options);
             boolean hasObjects =
                     report.statistics() instanceof ObjectStatistics statistics
-                            && statistics.objects().learned() > 0;
+                            && statistics.objects().trained() > 0;
             if (report.errors() == 0 && !hasObjects) {
                 try {
                     open(root);
@@ -122,7 +122,7 @@ public final class ClassBalancedDataset implements Dataset {
                     "class_balanced: counts labeled objects, but %s; data whose pixels are labeled"
                             + " are named without class_balanced",
                     isAnnotated || dataset.size() == 0
-                            ? ObjectStatistics.whyNothing(dataset.size(), dataset.classes())
+                            ? ObjectStatistics.emptyReason(dataset.size(), dataset.classes())
                             : Text.format(
                                     "none of %s has any", Count.of(dataset.size(), "photograph")));
         }

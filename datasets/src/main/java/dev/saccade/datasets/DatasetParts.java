@@ -4,12 +4,12 @@ import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
-import dev.saccade.datasets.transforms.Choice;
 import dev.saccade.datasets.transforms.CopyPaste;
 import dev.saccade.datasets.transforms.InstaBoost;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.PhotometricDistortion;
+import dev.saccade.datasets.transforms.RandomChoice;
 import dev.saccade.datasets.transforms.RandomCrop;
 import dev.saccade.datasets.transforms.RandomFlip;
 import dev.saccade.datasets.transforms.Resize;
@@ -31,7 +31,7 @@ public final class DatasetParts implements PartProvider {
                 CopyPaste.class,
                 InstaBoost.class,
                 PhotometricDistortion.class,
-                Choice.class,
+                RandomChoice.class,
                 Normalize.class,
                 Pad.class);
     }

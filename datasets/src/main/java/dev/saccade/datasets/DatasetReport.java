@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 public record DatasetReport(
         DatasetStatistics statistics, int errors, int warnings, List<Finding> findings) {
 
-    private static final int MOST_TOLD = 20;
+    private static final int MAX_TOLD = 20;
 
     /** Keeps a copy of the list. */
     public DatasetReport {
@@ -34,23 +34,23 @@ public record DatasetReport(
      * @param subject what was to be done with it; the first line of the message
      * @throws SaccadeException of kind user that lists the first of them
      */
-    public void requireSound(String subject) {
+    public void requireNoErrors(String subject) {
         Problems problems = new Problems();
-        told(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
+        messages(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
         problems.throwIfAny(subject);
     }
 
     /** Returns the first findings of a severity, a line each, and how many there are besides. */
-    public List<String> told(Finding.Severity severity) {
+    public List<String> messages(Finding.Severity severity) {
         int all = severity == Finding.Severity.ERROR ? errors : warnings;
         Stream<String> first =
                 findings.stream()
                         .filter(finding -> finding.severity() == severity)
-                        .limit(MOST_TOLD)
+                        .limit(MAX_TOLD)
                         .map(Finding::toString);
         Stream<String> others =
-                all > MOST_TOLD
-                        ? Stream.of(Text.format("and %d more", all - MOST_TOLD))
+                all > MAX_TOLD
+                        ? Stream.of(Text.format("and %d more", all - MAX_TOLD))
                         : Stream.of();
         return Stream.concat(first, others).toList();
     }

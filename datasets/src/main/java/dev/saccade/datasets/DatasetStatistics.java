@@ -6,7 +6,7 @@ import java.util.List;
 public sealed interface DatasetStatistics permits ObjectStatistics, PixelStatistics {
 
     /** Returns the number of photographs. */
-    int photographs();
+    int images();
 
     /** Returns the names of the classes in the order of the labels; none if they are not known. */
     List<String> classNames();

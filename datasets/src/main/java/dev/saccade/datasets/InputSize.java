@@ -17,7 +17,7 @@ import java.util.Optional;
 public record InputSize(Optional<List<Integer>> imageSize, Optional<List<Integer>> cropSize) {
 
     /** The longest edge that photographs are scaled, cut and padded to. */
-    public static final int MOST_EDGE = 1 << 15;
+    public static final int MAX_EDGE = 1 << 15;
 
     /** Checks the edges. */
     public InputSize {
@@ -30,12 +30,12 @@ public record InputSize(Optional<List<Integer>> imageSize, Optional<List<Integer
     }
 
     private static void check(Checks checks, String key, List<Integer> pair) {
-        checks.size(key, pair, 2, 2).each(key, pair, 1, MOST_EDGE);
+        checks.size(key, pair, 2, 2).each(key, pair, 1, MAX_EDGE);
     }
 
     /** Returns transforms, each at its own size or else at this one. */
     public List<Transform> applyTo(List<Transform> transforms) {
-        return transforms.stream().map(transform -> transform.at(this)).toList();
+        return transforms.stream().map(transform -> transform.withDefaultSize(this)).toList();
     }
 
     /** Returns the same size of photographs without crops, which are made in training alone. */

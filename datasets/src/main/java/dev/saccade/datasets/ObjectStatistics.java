@@ -12,18 +12,19 @@ import java.util.Map;
 /**
  * What a data set of labeled objects holds.
  *
- * @param photographs number of images
- * @param withoutBoxes how many of them show nothing; they are no fault, but are not trained on
+ * @param images number of images
+ * @param imagesWithoutBoxes how many of them show nothing; they are no fault, but are not trained
+ *     on
  * @param objects number of annotations
- * @param most the largest numbers of usable objects in one image
+ * @param maxObjects the largest numbers of usable objects in one image
  * @param boxesPerClass by class, in the order of the labels
  * @param boxesPerSize by the square root of width times height, from small to large
  */
 public record ObjectStatistics(
-        int photographs,
-        int withoutBoxes,
+        int images,
+        int imagesWithoutBoxes,
         Counts objects,
-        Density most,
+        Density maxObjects,
         Map<String, Integer> boxesPerClass,
         Map<String, Integer> boxesPerSize)
         implements DatasetStatistics {
@@ -35,10 +36,10 @@ public record ObjectStatistics(
      * @param crowds how many of them mark groups
      * @param usable how many of them can be learned and found: of a wanted class, at least a pixel
      *     wide and high, inside of their images, and neither a crowd nor ignored
-     * @param learned how many of those are on photographs that are trained on, which have no side
+     * @param trained how many of those are on photographs that are trained on, which have no side
      *     below 32 pixels
      */
-    public record Counts(int boxes, int crowds, int usable, int learned) {}
+    public record Counts(int boxes, int crowds, int usable, int trained) {}
 
     /**
      * The largest numbers of usable objects in one image.
@@ -60,14 +61,14 @@ public record ObjectStatistics(
     }
 
     /** Returns why nothing in a data set can be learned or found, if it has no usable object. */
-    public static String whyNothing(int photographs, List<String> classNames) {
-        if (photographs > 0 && !classNames.isEmpty()) {
+    public static String emptyReason(int images, List<String> classNames) {
+        if (images > 0 && !classNames.isEmpty()) {
             return Text.format(
                     "none of %s shows a %s",
-                    Count.of(photographs, "photograph"), String.join(", a ", classNames));
+                    Count.of(images, "image"), String.join(", a ", classNames));
         }
         String lacking =
-                photographs > 0
+                images > 0
                         ? "no categories"
                         : classNames.isEmpty() ? "no images and no categories" : "no images";
         return "the data set has " + lacking;

@@ -9,13 +9,12 @@ import java.util.Map;
 /**
  * What a data set of labeled pixels holds; files that cannot be read are not counted.
  *
- * @param photographs number of photographs
+ * @param images number of photographs
  * @param pixels number of pixels that have a class
  * @param ignored number of pixels without one
  * @param classes what there is of each class, in the order of the labels
  */
-public record PixelStatistics(
-        int photographs, long pixels, long ignored, Map<String, PerClass> classes)
+public record PixelStatistics(int images, long pixels, long ignored, Map<String, PerClass> classes)
         implements DatasetStatistics {
 
     /** Keeps a copy. */
@@ -32,8 +31,8 @@ public record PixelStatistics(
      * What there is of a class.
      *
      * @param pixels number of its pixels
-     * @param share of all pixels that have a class, 0 to 1
-     * @param photographs number of photographs that show it
+     * @param fraction of all pixels that have a class, 0 to 1
+     * @param images number of photographs that show it
      */
-    public record PerClass(long pixels, double share, int photographs) {}
+    public record PerClass(long pixels, double fraction, int images) {}
 }

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * @param targets objects in pixels of the image; masks, if any, of the padded size
  * @param labels the class of every pixel of the padded size, if pixels are labeled
  * @param normalization applied when the sample is written
- * @param rejected whether another image takes its place, see {@link Transform#needsOthers}
+ * @param rejected whether another image takes its place, see {@link Transform#needsOtherSamples}
  */
 public record Sample(
         Mat image,
@@ -97,7 +97,7 @@ public record Sample(
     }
 
     /** Returns another sample of the same pixels; each of the two is closed. */
-    public Sample share() {
+    public Sample shallowCopy() {
         return new Sample(
                 image.rowRange(0, image.rows()), info, targets, labels, normalization, rejected);
     }
@@ -125,7 +125,7 @@ public record Sample(
 
     /**
      * Returns this sample, not to be learned from: no further transform sees it, and another
-     * photograph takes its place, see {@link Transform#needsOthers}.
+     * photograph takes its place, see {@link Transform#needsOtherSamples}.
      */
     public Sample reject() {
         return new Sample(image, info, targets, labels, normalization, true);

@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 public interface SamplePool {
 
     /** As often mmdetection draws again before it gives up. */
-    int MOST_DRAWS = 1000;
+    int MAX_DRAWS = 1000;
 
     /** Where there is no data set to draw from. */
     SamplePool NONE =
@@ -26,7 +26,7 @@ public interface SamplePool {
      *
      * @param random the only source of draws
      */
-    Sample draw(SplittableRandom random);
+    Sample sample(SplittableRandom random);
 
     /**
      * Returns these samples after several steps; another one is drawn in place of one that is
@@ -37,8 +37,8 @@ public interface SamplePool {
             return this;
         }
         return random -> {
-            for (int i = 0; i < MOST_DRAWS; i++) {
-                Sample sample = Transform.applyAll(steps, draw(random), this, random);
+            for (int i = 0; i < MAX_DRAWS; i++) {
+                Sample sample = Transform.applyAll(steps, sample(random), this, random);
                 if (!sample.rejected()) {
                     return sample;
                 }
@@ -47,7 +47,7 @@ public interface SamplePool {
             throw SaccadeException.user(
                     "the transforms reject each of %d photographs drawn; expected one with an"
                             + " object left, or allow_negative_crop: true",
-                    MOST_DRAWS);
+                    MAX_DRAWS);
         };
     }
 }

@@ -61,26 +61,26 @@ public final class TrainingTargets {
         return Boxes.of(corners);
     }
 
-    private static Rle mask(ImageFile photo, Annotation annotation) {
+    private static Rle mask(ImageFile image, Annotation annotation) {
         if (annotation.segmentation() instanceof Segmentation.None) {
             throw SaccadeException.user(
                     "%s: annotation %d has no segmentation to learn a mask from",
-                    photo.file(), annotation.id());
+                    image.file(), annotation.id());
         }
         try {
-            return annotation.segmentation().mask(photo.size());
+            return annotation.segmentation().mask(image.size());
         } catch (SaccadeException e) {
             throw SaccadeException.user(
                     "%s: annotation %d: segmentation: %s",
-                    photo.file(), annotation.id(), e.getMessage());
+                    image.file(), annotation.id(), e.getMessage());
         }
     }
 
     /** Returns the labels of the objects that are learned, and of the crowds. */
-    static Set<Integer> classes(ImageFile photo, List<Annotation> annotations) {
+    static Set<Integer> classes(ImageFile image, List<Annotation> annotations) {
         return annotations.stream()
                 .filter(annotation -> annotation.label() >= 0)
-                .filter(object -> Dropped.reasonOfSingle(object, photo.size()).isEmpty())
+                .filter(object -> DropReason.ofNonCrowd(object, image.size()).isEmpty())
                 .map(Annotation::label)
                 .collect(Collectors.toSet());
     }
@@ -90,14 +90,14 @@ public final class TrainingTargets {
      * one pixel wide and high, of a wanted class, no crowd.
      */
     public static boolean isUsable(Annotation annotation, Size image) {
-        return Dropped.reason(annotation, image).isEmpty();
+        return DropReason.of(annotation, image).isEmpty();
     }
 
     /** Returns whether an object is usable but for being a crowd. */
     private static boolean isCrowd(Annotation annotation, Size image) {
         return annotation.label() >= 0
                 && annotation.crowd()
-                && Dropped.reasonOfSingle(annotation, image).isEmpty();
+                && DropReason.ofNonCrowd(annotation, image).isEmpty();
     }
 
     /**
@@ -105,13 +105,13 @@ public final class TrainingTargets {
      * tiny or ignored, and no side below 32 pixels. It may turn out to have no usable object and is
      * background then.
      */
-    public static boolean keeps(ImageFile photo, List<Annotation> annotations) {
-        return isLargeEnough(photo.size())
+    public static boolean keeps(ImageFile image, List<Annotation> annotations) {
+        return isLargeEnough(image.size())
                 && annotations.stream().anyMatch(annotation -> annotation.label() >= 0);
     }
 
     /** Returns whether photographs of a size are trained on: no side is below 32 pixels. */
-    public static boolean isLargeEnough(Size photo) {
-        return Math.min(photo.width(), photo.height()) >= SMALLEST_SIDE;
+    public static boolean isLargeEnough(Size image) {
+        return Math.min(image.width(), image.height()) >= SMALLEST_SIDE;
     }
 }

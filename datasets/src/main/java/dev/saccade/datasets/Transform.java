@@ -46,7 +46,7 @@ public interface Transform extends PartConfig {
      * Returns whether it draws other samples, or {@linkplain Sample#reject rejects} some: then it
      * belongs among the transforms of a training, where there is a data set to draw from.
      */
-    default boolean needsOthers() {
+    default boolean needsOtherSamples() {
         return false;
     }
 
@@ -54,7 +54,7 @@ public interface Transform extends PartConfig {
      * Returns whether it only notes what is done when the sample is written, as {@code normalize}
      * and {@code pad} do: no other step may follow it.
      */
-    default boolean comesLast() {
+    default boolean mustBeLast() {
         return false;
     }
 
@@ -63,7 +63,7 @@ public interface Transform extends PartConfig {
      *
      * @param targets what the model learns from
      */
-    default Optional<String> fault(TargetKind targets) {
+    default Optional<String> incompatibility(TargetKind targets) {
         return Optional.empty();
     }
 
@@ -76,7 +76,7 @@ public interface Transform extends PartConfig {
     }
 
     /** Returns this step at a size, if it states none of its own; the same step by default. */
-    default Transform at(InputSize size) {
+    default Transform withDefaultSize(InputSize size) {
         return this;
     }
 
@@ -103,7 +103,7 @@ public interface Transform extends PartConfig {
         try {
             for (int i = 0; i < steps.size() && !changed.rejected(); i++) {
                 Transform step = steps.get(i);
-                boolean hasOthers = others != SamplePool.NONE || !step.needsOthers();
+                boolean hasOthers = others != SamplePool.NONE || !step.needsOtherSamples();
                 require(hasOthers, step, "needs other photographs, expected in training only");
                 Sample result = step.apply(changed, others.after(steps.subList(0, i)), random);
                 require(result != null, step, "gave nothing, expected a sample");

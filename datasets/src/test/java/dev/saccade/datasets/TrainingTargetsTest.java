@@ -29,7 +29,7 @@ class TrainingTargetsTest {
                 new Annotation.Bbox(2, 3, 10, 10),
                 100,
                 outline,
-                crowd ? Set.of(Annotation.Mark.CROWD) : Set.of());
+                crowd ? Set.of(Annotation.Flag.CROWD) : Set.of());
     }
 
     @Test

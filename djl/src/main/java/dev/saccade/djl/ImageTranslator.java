@@ -64,7 +64,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     private NDList views(ImageSource source, NDManager manager) {
         ImageViews views = reader.read(List.of(source));
         manager.attachInternal(UUID.randomUUID().toString(), views);
-        return ViewArrays.of(views.on(manager), manager);
+        return ViewArrays.of(views.to(manager), manager);
     }
 
     @Override

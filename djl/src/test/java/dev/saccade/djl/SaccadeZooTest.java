@@ -25,7 +25,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
@@ -160,7 +160,7 @@ class SaccadeZooTest {
                 Served.checkpoint(
                         tiny,
                         folder,
-                        new NamedViews(Map.of("larger", views), Optional.of("larger")));
+                        new NamedAugmentations(Map.of("larger", views), Optional.of("larger")));
         Expected single = Expected.of(tiny, checkpoint, photo);
         assertFinds(single, checkpoint, Path.class, photo);
         Criteria<Path, ?> criteria =

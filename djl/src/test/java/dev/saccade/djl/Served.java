@@ -1,6 +1,6 @@
 package dev.saccade.djl;
 
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.testsupport.TestImages;
 import dev.saccade.testsupport.TinyModel;
@@ -18,10 +18,10 @@ final class Served {
     private Served() {}
 
     static Path checkpoint(TinyModel model, Path folder) {
-        return checkpoint(model, folder, NamedViews.NONE);
+        return checkpoint(model, folder, NamedAugmentations.NONE);
     }
 
-    static Path checkpoint(TinyModel model, Path folder, NamedViews views) {
+    static Path checkpoint(TinyModel model, Path folder, NamedAugmentations views) {
         Resize resize =
                 new Resize(List.of(List.of(120, 80)), Resize.Mode.VALUE, true, List.of(), 1);
         List<String> classes =

@@ -161,11 +161,11 @@ public final class DatasetInference {
      * @throws SaccadeException of kind user, if there are errors, or the model was trained for
      *     other classes
      */
-    public void requireSound(TrainedModel<?> model) {
+    public void requireNoErrors(TrainedModel<?> model) {
         requireClasses(model);
         CheckOptions options =
                 new CheckOptions(false, model.spec().model().head(), workers, () -> {});
-        DatasetCheck.run(dataset, options.measured())
-                .requireSound("the data set has errors; nothing was measured");
+        DatasetCheck.run(dataset, options.forEvaluation())
+                .requireNoErrors("the data set has errors; nothing was measured");
     }
 }

@@ -46,11 +46,11 @@ public final class MemoryDataset implements Dataset {
 
     public MemoryDataset crowd(int label, double x, double y, double width, double height) {
         Annotation.Bbox box = new Annotation.Bbox(x, y, width, height);
-        return annotate(label, box, box.area() * 6 / 8, Set.of(Annotation.Mark.CROWD));
+        return annotate(label, box, box.area() * 6 / 8, Set.of(Annotation.Flag.CROWD));
     }
 
     private MemoryDataset annotate(
-            int label, Annotation.Bbox box, double area, Set<Annotation.Mark> marks) {
+            int label, Annotation.Bbox box, double area, Set<Annotation.Flag> marks) {
         double right = box.x() + box.width();
         double bottom = box.y() + box.height();
         double[] ring = {box.x(), box.y(), right, box.y(), right, bottom, box.x(), bottom};

@@ -115,7 +115,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
 
     private static <T> T onCpu(ImageViews views, Function<ImageBatch, T> body) {
         try (NDManager scratch = Libtorch.newManager(Device.cpu())) {
-            return body.apply(views.on(scratch).get(0));
+            return body.apply(views.to(scratch).get(0));
         }
     }
 

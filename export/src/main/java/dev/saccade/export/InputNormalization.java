@@ -53,7 +53,7 @@ public record InputNormalization(Normalize normalize, int divisor) {
                 normalize = last;
             } else if (transform instanceof Pad pad && pad.size().isEmpty()) {
                 divisor = pad.divisor();
-            } else if (transform.comesLast()) {
+            } else if (transform.mustBeLast()) {
                 throw SaccadeException.user(
                         "%s: cannot be part of a model; export without normalization in it",
                         transform.type());

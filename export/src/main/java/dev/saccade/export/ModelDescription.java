@@ -103,7 +103,7 @@ public record ModelDescription(
                 arrays(export.outputs(), ""),
                 spec.classes(),
                 spec.transforms().stream()
-                        .filter(transform -> !(normalizes && transform.comesLast()))
+                        .filter(transform -> !(normalizes && transform.mustBeLast()))
                         .toList(),
                 spec.views().views(),
                 thresholds.map(ScoreThresholds::overall),

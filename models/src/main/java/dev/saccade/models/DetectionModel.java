@@ -59,7 +59,7 @@ public final class DetectionModel extends Model<Instances> {
 
     @Override
     public Losses losses(Batch batch, NDManager manager) {
-        ImageBatch images = batch.on(manager);
+        ImageBatch images = batch.to(manager);
         return config().head().targets().hasLabelMaps()
                 ? losses(images, batch.targets(), batch.labels(manager))
                 : losses(images, batch.targets());

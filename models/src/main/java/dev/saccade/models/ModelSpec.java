@@ -17,7 +17,7 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,7 +38,7 @@ import java.util.Optional;
 public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
-        @Unwrapped NamedViews views,
+        @Unwrapped NamedAugmentations views,
         List<String> classes,
         @Default("float32") Precision precision) {
 
@@ -58,7 +58,7 @@ public record ModelSpec(
 
     /** Describes a float32 model without test-time augmentations. */
     public ModelSpec(ModelConfig model, List<Transform> transforms, List<String> classes) {
-        this(model, transforms, NamedViews.NONE, classes, Precision.FLOAT32);
+        this(model, transforms, NamedAugmentations.NONE, classes, Precision.FLOAT32);
     }
 
     /** Returns the description of the same model, computing in another precision. */
@@ -117,11 +117,11 @@ public record ModelSpec(
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
                 .map(text -> ConfigFile.parse(text, source + ", description of the model"))
-                .map(spec -> Configs.bind(withNamedViews(spec), ModelSpec.class));
+                .map(spec -> Configs.bind(withNamedAugmentations(spec), ModelSpec.class));
     }
 
     /** Names the views of older checkpoints, which are null or of one augmentation. */
-    private static ConfigNode.Mapping withNamedViews(ConfigNode.Mapping spec) {
+    private static ConfigNode.Mapping withNamedAugmentations(ConfigNode.Mapping spec) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>(spec.entries());
         entries.computeIfPresent(
                 "views",

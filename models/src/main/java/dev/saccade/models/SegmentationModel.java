@@ -100,7 +100,7 @@ public final class SegmentationModel extends Model<LabelMap> {
 
     @Override
     public Losses losses(Batch batch, NDManager manager) {
-        return losses(batch.on(manager), batch.labels(manager));
+        return losses(batch.to(manager), batch.labels(manager));
     }
 
     /**

@@ -222,7 +222,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     /** Returns the prediction for an image, or a tile, that the network processes at once. */
     final P predictWhole(ImageViews image) {
         return compute(
-                scratch -> shared.model.predictAugmented(image.on(scratch)), () -> sizes(image));
+                scratch -> shared.model.predictAugmented(image.to(scratch)), () -> sizes(image));
     }
 
     /**
@@ -241,7 +241,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     private static ImageBatch together(List<ImageViews> images, NDManager manager) {
-        List<ImageBatch> alone = images.stream().map(image -> image.on(manager).get(0)).toList();
+        List<ImageBatch> alone = images.stream().map(image -> image.to(manager).get(0)).toList();
         NDArray[] pixels = alone.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
         return new ImageBatch(
                 Tensors.concat(new NDList(pixels), 0),

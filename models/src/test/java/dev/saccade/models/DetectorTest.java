@@ -22,7 +22,7 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ImageViews;
 import dev.saccade.datasets.loader.ViewReader;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
@@ -177,7 +177,7 @@ class DetectorTest {
                 List<Transform> transforms = List.of(resize, Configs.of(Normalize.class));
                 try (ImageViews view =
                         new ViewReader(List.of(transforms)).read(List.of(ImageSource.of(photo)))) {
-                    ImageBatch upright = view.on(manager).get(0);
+                    ImageBatch upright = view.to(manager).get(0);
                     ImageInfo info = upright.images().get(0);
                     batches.add(new ImageBatch(upright.pixels().duplicate(), List.of(info)));
                     batches.add(
@@ -398,8 +398,8 @@ class DetectorTest {
     @Test
     void keepsItsViewsInTheCheckpointAndNeedsNone() {
         ModelConfig model = model("retinanet", "0.05");
-        NamedViews views =
-                new NamedViews(
+        NamedAugmentations views =
+                new NamedAugmentations(
                         Map.of(
                                 "larger", new TestTimeAugmentation(List.of(LARGER), true),
                                 "twice", new TestTimeAugmentation(List.of(), List.of(2.0), false)),
@@ -422,7 +422,7 @@ class DetectorTest {
                         "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
                                 + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
-        assertEquals(NamedViews.NONE, read.views());
+        assertEquals(NamedAugmentations.NONE, read.views());
         String withViews =
                 older.replace("views: null", "views: {scales: [[96, 64], [144, 96]], flip: true}");
         assertEquals(

@@ -51,7 +51,7 @@ final class BoxOverlaps {
                 where,
                 where.area(),
                 new Segmentation.None(),
-                crowd ? Set.of(Annotation.Mark.CROWD) : Set.of());
+                crowd ? Set.of(Annotation.Flag.CROWD) : Set.of());
     }
 
     /** A data set of one image and one class. */

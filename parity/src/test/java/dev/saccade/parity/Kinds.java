@@ -2,7 +2,7 @@ package dev.saccade.parity;
 
 import static java.util.Map.entry;
 
-import dev.saccade.datasets.transforms.PhotometricDistortion.Form;
+import dev.saccade.datasets.transforms.PhotometricDistortion.Variant;
 
 import org.opentest4j.TestAbortedException;
 
@@ -35,8 +35,8 @@ final class Kinds {
                     entry("op", new ElsaOpKind()),
                     entry("optimizer", new OptimizerKind()),
                     entry("paste_masks", new PasteMasksKind()),
-                    entry("photometric", new PhotometricKind(Form.DETECTION, 0.05)),
-                    entry("photometric_seg", new PhotometricKind(Form.SEGMENTATION, 1)),
+                    entry("photometric", new PhotometricKind(Variant.DETECTION, 0.05)),
+                    entry("photometric_seg", new PhotometricKind(Variant.SEGMENTATION, 1)),
                     entry("pipeline", new PipelineKind()),
                     entry("pipeline_seg", new SegPipelineKind()),
                     entry("rle", new RleKind()),

@@ -12,7 +12,7 @@ import java.util.Optional;
 /** Brightness, contrast, saturation and hue with scripted draws. */
 final class PhotometricKind implements Kind {
 
-    private final PhotometricDistortion.Form form;
+    private final PhotometricDistortion.Variant form;
     private final Tolerance grayLevels;
 
     /**
@@ -20,7 +20,7 @@ final class PhotometricKind implements Kind {
      *
      * @param grayLevels how far a pixel may be off
      */
-    PhotometricKind(PhotometricDistortion.Form form, double grayLevels) {
+    PhotometricKind(PhotometricDistortion.Variant form, double grayLevels) {
         this.form = form;
         this.grayLevels = Tolerance.absolute(grayLevels);
     }
@@ -47,8 +47,8 @@ final class PhotometricKind implements Kind {
         };
     }
 
-    private static PhotometricDistortion.Draws draws(Settings draw) {
-        return new PhotometricDistortion.Draws(
+    private static PhotometricDistortion.Parameters draws(Settings draw) {
+        return new PhotometricDistortion.Parameters(
                 maybe(draw, "brightness"),
                 draw.integer("mode") == 1,
                 maybe(draw, "contrast"),

@@ -146,16 +146,16 @@ final class PredictionQueue implements AutoCloseable {
             throw gone();
         }
         ImageHeader header = ImageHeader.read(photo.name(), photo.content());
-        if (header.stored().area() > limits.pixels()) {
+        if (header.storedSize().area() > limits.pixels()) {
             throw SaccadeException.user(
                     "%s: %s of %dx%d pixels, at most %d are looked at here; make it smaller",
                     photo.name(),
                     header.kind(),
-                    header.stored().width(),
-                    header.stored().height(),
+                    header.storedSize().width(),
+                    header.storedSize().height(),
                     limits.pixels());
         }
-        int permits = Math.min(permits(header.stored().area()), decodingPermits);
+        int permits = Math.min(permits(header.storedSize().area()), decodingPermits);
         decoding.acquire(permits);
         List<String> warnings = new ArrayList<>();
         ImageViews ready;

@@ -10,7 +10,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.models.Model;
@@ -63,11 +63,12 @@ public enum TinyModel {
      * @return {@code file}
      */
     public Path save(Path file, List<String> classes, Transform... first) {
-        return save(file, classes, NamedViews.NONE, first);
+        return save(file, classes, NamedAugmentations.NONE, first);
     }
 
     /** Saves a checkpoint with random weights and test-time augmentation. */
-    public Path save(Path file, List<String> classes, NamedViews views, Transform... first) {
+    public Path save(
+            Path file, List<String> classes, NamedAugmentations views, Transform... first) {
         ModelConfig model = Configs.bind(ConfigFile.parse(yaml, name()), ModelConfig.class);
         List<Transform> transforms = new ArrayList<>(List.of(first));
         transforms.add(Configs.of(Normalize.class));

@@ -86,7 +86,7 @@ final class ModelEvaluator<P> implements Validation {
             return Autocast.call(
                     config.precision(),
                     manager.getDevice(),
-                    () -> model.predictAugmented(image.on(scratch)));
+                    () -> model.predictAugmented(image.to(scratch)));
         }
     }
 }

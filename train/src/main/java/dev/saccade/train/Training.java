@@ -260,7 +260,7 @@ public final class Training {
         List<String> notes = new ArrayList<>();
         if (isFirst()) {
             DataReports found = reports.orElseGet(() -> check(false, () -> {}));
-            found.requireSound("the data set has errors; training did not start");
+            found.requireNoErrors("the data set has errors; training did not start");
             notes.addAll(found.warnings());
         }
         notes.addAll(changes);

@@ -274,7 +274,7 @@ class DataCheckTest {
                         .byRole()
                         .get("train");
         assertEquals(30, report.errors());
-        assertRefused("data: 21 problems", () -> report.requireSound("data"));
-        assertRefused("and 10 more", () -> report.requireSound("data"));
+        assertRefused("data: 21 problems", () -> report.requireNoErrors("data"));
+        assertRefused("and 10 more", () -> report.requireNoErrors("data"));
     }
 }

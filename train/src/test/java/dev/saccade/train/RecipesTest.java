@@ -15,7 +15,7 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
@@ -371,7 +371,7 @@ class RecipesTest {
     @MethodSource("multiScale")
     void hasTheViewsOfItsMultiScaleResult(String name) {
         RunConfig config = recipe(name);
-        NamedViews views = config.data().views();
+        NamedAugmentations views = config.data().views();
         TestTimeAugmentation multiScale = views.views().get("multi_scale");
         assertTrue(multiScale.flip(), name);
         List<List<Transform>> transforms = multiScale.views(config.data().valTransformsAtSize());

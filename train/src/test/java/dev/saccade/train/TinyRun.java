@@ -145,7 +145,7 @@ final class TinyRun {
 
     /** Returns the mean over the images of what the net should have said 0 and 1 to. */
     Losses squares(Batch batch, NDManager scratch) {
-        NDArray said = net.apply(batch.on(scratch).pixels());
+        NDArray said = net.apply(batch.to(scratch).pixels());
         NDArray a = said.get(":, 0").square().mean();
         NDArray b = said.get(":, 1").sub(1).square().mean();
         return new Losses(ImmutableMap.of("loss_a", a, "loss_b", b));

@@ -190,7 +190,7 @@ class TrainerTest {
                                 Map.of(
                                         "root",
                                         run.net
-                                                .apply(batch.on(scratch).pixels())
+                                                .apply(batch.to(scratch).pixels())
                                                 .mul(0)
                                                 .sum()
                                                 .sqrt())));

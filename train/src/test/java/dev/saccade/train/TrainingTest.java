@@ -15,7 +15,7 @@ import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -124,7 +124,7 @@ class TrainingTest {
         RunConfig config = Training.config(run);
         Dataset val = config.data().val().orElseThrow().open(folder);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
-            NamedViews stored = detector.spec().views();
+            NamedAugmentations stored = detector.spec().views();
             assertEquals(config.data().views(), stored);
             TestTimeAugmentation larger =
                     stored.named(stored.valViews().orElseThrow()).orElseThrow();

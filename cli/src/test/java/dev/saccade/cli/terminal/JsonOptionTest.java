@@ -27,13 +27,13 @@ class JsonOptionTest {
                         Map.of("below 8 px", 5));
         assertEquals(
                 List.of(
-                        "photographs",
-                        "withoutBoxes",
+                        "images",
+                        "imagesWithoutBoxes",
                         "boxes",
                         "crowds",
                         "usable",
-                        "learned",
-                        "most",
+                        "trained",
+                        "maxObjects",
                         "boxesPerClass",
                         "boxesPerSize"),
                 ImmutableList.copyOf(

@@ -9,7 +9,7 @@ import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.LabelCheck;
 import dev.saccade.datasets.image.ImageHeader;
-import dev.saccade.datasets.labels.LabelCode;
+import dev.saccade.datasets.labels.LabelEncoding;
 import dev.saccade.datasets.labels.LabelFile;
 
 import java.nio.file.Path;
@@ -49,15 +49,16 @@ final class Ade20kCheck {
                         findings));
     }
 
-    private static LabelCheck.Found check(LabelFile pair, LabelCode code, CheckOptions options) {
+    private static LabelCheck.Result check(
+            LabelFile pair, LabelEncoding code, CheckOptions options) {
         List<Finding> findings = new ArrayList<>();
-        Optional<ImageHeader> photo = ImageCheck.run(pair.photo(), options, findings::add);
+        Optional<ImageHeader> header = ImageCheck.run(pair.image(), options, findings::add);
         options.files().labelMap(pair.labels());
         if (options.depth() == Depth.LABELS) {
-            return new LabelCheck.Found(findings, Optional.empty());
+            return new LabelCheck.Result(findings, Optional.empty());
         }
-        LabelCheck.Found labels = pair.check(code, photo.map(ImageHeader::size));
+        LabelCheck.Result labels = pair.check(code, header.map(ImageHeader::size));
         findings.addAll(labels.findings());
-        return new LabelCheck.Found(findings, labels.counts());
+        return new LabelCheck.Result(findings, labels.counts());
     }
 }

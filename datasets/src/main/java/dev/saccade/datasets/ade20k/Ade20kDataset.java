@@ -23,7 +23,7 @@ import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.image.ImageHeader;
-import dev.saccade.datasets.labels.LabelCode;
+import dev.saccade.datasets.labels.LabelEncoding;
 import dev.saccade.datasets.labels.LabelFile;
 
 import java.io.IOException;
@@ -46,16 +46,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class Ade20kDataset implements Dataset {
 
     /** Of a file of names of classes. */
-    private static final int MOST_BYTES = 1 << 24;
+    private static final int MAX_BYTES = 1 << 24;
 
     private static final String HINT = "if classes count from 1, set reduce_zero_label";
 
     private final ImmutableList<String> classes;
-    private final LabelCode code;
+    private final LabelEncoding code;
     private final ImmutableList<LabelFile> pairs;
     private final AtomicReferenceArray<Size> sizes;
 
-    private Ade20kDataset(List<String> classes, LabelCode code, List<LabelFile> pairs) {
+    private Ade20kDataset(List<String> classes, LabelEncoding code, List<LabelFile> pairs) {
         this.classes = ImmutableList.copyOf(classes);
         this.code = code;
         this.pairs = ImmutableList.copyOf(pairs);
@@ -101,7 +101,7 @@ public final class Ade20kDataset implements Dataset {
         public Ade20kDataset open(Path root) {
             DataFolder.requireRoot(root, images, annotations);
             List<String> names = names(root);
-            LabelCode code = code(names);
+            LabelEncoding code = code(names);
             Findings findings = new Findings();
             List<LabelFile> pairs = pairs(root, findings);
             findings.problems().throwIfAny(root.resolve(images).toString());
@@ -122,9 +122,9 @@ public final class Ade20kDataset implements Dataset {
         List<LabelFile> pairs(Path root, Findings findings) {
             return new PairedFiles(
                             root,
-                            new PairedFiles.Half(
+                            new PairedFiles.FileSet(
                                     "images", root.resolve(images), "image_suffix", imageSuffix),
-                            new PairedFiles.Half(
+                            new PairedFiles.FileSet(
                                     "annotations",
                                     root.resolve(annotations),
                                     "label_suffix",
@@ -157,7 +157,7 @@ public final class Ade20kDataset implements Dataset {
 
         private static List<String> lines(Path file) {
             try {
-                ByteBuffer content = ByteBuffer.wrap(RegularFile.read(file, MOST_BYTES));
+                ByteBuffer content = ByteBuffer.wrap(RegularFile.read(file, MAX_BYTES));
                 String text = UTF_8.newDecoder().decode(content).toString();
                 return text.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
             } catch (NoSuchFileException e) {
@@ -170,9 +170,9 @@ public final class Ade20kDataset implements Dataset {
         }
 
         /** Returns what the numbers in the label maps mean. */
-        LabelCode code(List<String> names) {
+        LabelEncoding code(List<String> names) {
             try {
-                return new LabelCode(names.size(), reduceZeroLabel, ignoreIndex, HINT);
+                return new LabelEncoding(names.size(), reduceZeroLabel, ignoreIndex, HINT);
             } catch (IllegalArgumentException e) {
                 throw SaccadeException.user("%s: %s", annotations, e.getMessage());
             }
@@ -190,7 +190,7 @@ public final class Ade20kDataset implements Dataset {
     }
 
     private ImageFile read(int index) {
-        Path file = pairs.get(index).photo();
+        Path file = pairs.get(index).image();
         Size size = sizes.get(index);
         if (size == null) {
             size = ImageHeader.read(file).size();

@@ -26,12 +26,12 @@ import java.util.stream.Stream;
  * folders up to a suffix and sorted by them. Subfolders are looked into, hidden files are not.
  *
  * @param root the folder that a config calls {@code root}
- * @param photos where the photographs are
+ * @param images where the photographs are
  * @param labels where the label maps are
  */
-record PairedFiles(Path root, Half photos, Half labels) {
+record PairedFiles(Path root, FileSet images, FileSet labels) {
 
-    private static final int MOST_SHOWN = 5;
+    private static final int MAX_SHOWN = 5;
 
     /**
      * A folder of files.
@@ -41,7 +41,7 @@ record PairedFiles(Path root, Half photos, Half labels) {
      * @param suffixKey what a config calls the suffix
      * @param suffix what the names of its files end in
      */
-    record Half(String key, Path folder, String suffixKey, String suffix) {
+    record FileSet(String key, Path folder, String suffixKey, String suffix) {
 
         private Path file(String stem) {
             return folder.resolve(stem + suffix);
@@ -54,22 +54,22 @@ record PairedFiles(Path root, Half photos, Half labels) {
      * @throws SaccadeException if a folder cannot be read
      */
     List<LabelFile> find(Reporter findings) {
-        SortedMap<String, Path> images = files(photos, findings);
-        SortedMap<String, Path> maps = files(labels, findings);
+        SortedMap<String, Path> imageFiles = files(images, findings);
+        SortedMap<String, Path> labelFiles = files(labels, findings);
         List<LabelFile> pairs = new ArrayList<>();
-        if (images.isEmpty() || maps.isEmpty()) {
+        if (imageFiles.isEmpty() || labelFiles.isEmpty()) {
             return pairs;
         }
-        images.forEach(
-                (stem, photo) -> {
-                    Path map = maps.remove(stem);
+        imageFiles.forEach(
+                (stem, image) -> {
+                    Path map = labelFiles.remove(stem);
                     if (map != null) {
-                        pairs.add(new LabelFile(photo, map));
+                        pairs.add(new LabelFile(image, map));
                     } else {
-                        report(photo, "label map", labels.file(stem), findings);
+                        report(image, "label map", labels.file(stem), findings);
                     }
                 });
-        maps.forEach((stem, map) -> report(map, "photograph", photos.file(stem), findings));
+        labelFiles.forEach((stem, map) -> report(map, "image", images.file(stem), findings));
         return pairs;
     }
 
@@ -77,7 +77,7 @@ record PairedFiles(Path root, Half photos, Half labels) {
         findings.error(file.toString(), "has no %s, expected %s", missing, expected);
     }
 
-    private SortedMap<String, Path> files(Half half, Reporter findings) {
+    private SortedMap<String, Path> files(FileSet half, Reporter findings) {
         SortedMap<String, Path> files = new TreeMap<>();
         SortedSet<String> others = new TreeSet<>();
         String place = half.folder.toString();
@@ -120,11 +120,11 @@ record PairedFiles(Path root, Half photos, Half labels) {
         return name.substring(Math.max(0, name.lastIndexOf('.')));
     }
 
-    private static String instead(Half half, SortedSet<String> others) {
+    private static String instead(FileSet half, SortedSet<String> others) {
         return others.isEmpty()
                 ? ", it is empty"
                 : Text.format(
                         ", but some in %s; see %s",
-                        String.join(", ", Iterables.limit(others, MOST_SHOWN)), half.suffixKey);
+                        String.join(", ", Iterables.limit(others, MAX_SHOWN)), half.suffixKey);
     }
 }

@@ -23,9 +23,9 @@ public final class DataFolder {
     private static final int DEPTH = 3;
 
     /** Files and folders of each folder that are inspected. */
-    private static final int MOST_SAMPLES = 50;
+    private static final int MAX_SAMPLES = 50;
 
-    private static final int MOST_SHOWN = 2;
+    private static final int MAX_SHOWN = 2;
 
     /** Formats that {@code convert-data} reads. */
     private static final List<String> CONVERTED = List.of("YOLO", "Pascal VOC", "LabelMe", "CVAT");
@@ -67,7 +67,7 @@ public final class DataFolder {
     }
 
     /** Returns the error of an annotation file that does not exist, or is a folder. */
-    public static SaccadeException noAnnotations(Path file) {
+    public static SaccadeException missingAnnotations(Path file) {
         boolean isFolder = Files.isDirectory(file);
         return SaccadeException.user(
                         "%s: %s, expected a JSON file in COCO's format (data.train.annotations or"
@@ -77,12 +77,12 @@ public final class DataFolder {
                         file.startsWith(".")
                                 ? " in the current folder, since data.root is not set"
                                 : "",
-                        inPlaceOf(isFolder ? file.resolve("annotations.json") : file))
+                        alternativeTo(isFolder ? file.resolve("annotations.json") : file))
                 .withSettings("data");
     }
 
     /** Returns what exists in place of a missing file; empty if its folder is missing, too. */
-    public static String inPlaceOf(Path missing) {
+    public static String alternativeTo(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();
         if (folder != null && !Files.isDirectory(folder)) {
@@ -127,8 +127,8 @@ public final class DataFolder {
     }
 
     private static String shown(List<String> files) {
-        String more = files.size() > MOST_SHOWN ? ", ..." : "";
-        return files.stream().limit(MOST_SHOWN).collect(Collectors.joining(", ")) + more;
+        String more = files.size() > MAX_SHOWN ? ", ..." : "";
+        return files.stream().limit(MAX_SHOWN).collect(Collectors.joining(", ")) + more;
     }
 
     /** Returns some of the files of a folder, sorted, and after them those of its folders. */
@@ -138,7 +138,7 @@ public final class DataFolder {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, "[!.]*")) {
             for (Path path : all) {
                 List<Path> kind = Files.isDirectory(path) ? folders : files;
-                if (kind.size() < MOST_SAMPLES) {
+                if (kind.size() < MAX_SAMPLES) {
                     kind.add(path);
                 }
             }

@@ -149,7 +149,7 @@ public final class DatasetCheck {
         }
     }
 
-    private LabelCheck.Found checkLabels(Item item, int classes, List<Finding> found) {
+    private LabelCheck.Result checkLabels(Item item, int classes, List<Finding> found) {
         ImageFile image = item.image;
         String subject = Text.format("labels of image %d (%s)", image.id(), image.file());
         try {
@@ -160,10 +160,10 @@ public final class DatasetCheck {
                         labels.size(), image.size());
             }
             long[] counts = labels.histogram(classes);
-            return LabelCheck.Found.of(found, DATA_SET, subject, counts, labels.size().area());
+            return LabelCheck.Result.of(found, DATA_SET, subject, counts, labels.size().area());
         } catch (SaccadeException | IllegalArgumentException e) {
             found.add(Finding.error(DATA_SET, subject, e.getMessage()));
-            return new LabelCheck.Found(found, Optional.empty());
+            return new LabelCheck.Result(found, Optional.empty());
         }
     }
 }

@@ -13,8 +13,8 @@ import java.util.stream.LongStream;
 /** Collects the faults of a data set; counts all and keeps the first 10,000 of a severity. */
 public final class Findings implements Reporter {
 
-    private static final int MOST_KEPT = 10_000;
-    private static final int MOST_SHOWN = 20;
+    private static final int MAX_KEPT = 10_000;
+    private static final int MAX_SHOWN = 20;
 
     private final List<Finding> kept = new ArrayList<>();
     private int errors;
@@ -23,7 +23,7 @@ public final class Findings implements Reporter {
     @Override
     public void accept(Finding finding) {
         int alike = finding.isError() ? ++errors : ++warnings;
-        if (alike <= MOST_KEPT) {
+        if (alike <= MAX_KEPT) {
             kept.add(finding);
         }
     }
@@ -55,10 +55,10 @@ public final class Findings implements Reporter {
         Problems problems = new Problems();
         kept.stream()
                 .filter(Finding::isError)
-                .limit(MOST_SHOWN)
+                .limit(MAX_SHOWN)
                 .forEach(finding -> problems.add("%s", finding));
-        if (errors > MOST_SHOWN) {
-            problems.add("and %d more; `saccade check` lists them all", errors - MOST_SHOWN);
+        if (errors > MAX_SHOWN) {
+            problems.add("and %d more; `saccade check` lists them all", errors - MAX_SHOWN);
         }
         return problems;
     }

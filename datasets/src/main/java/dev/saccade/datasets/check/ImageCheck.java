@@ -132,7 +132,7 @@ public final class ImageCheck {
 
     /** Where turning keeps the size, no declared size reveals labels of the image as stored. */
     private static void warnOfOrientation(ImageHeader header, Consumer<String> warnings) {
-        if (header.orientation() != 1 && header.size().equals(header.stored())) {
+        if (header.orientation() != 1 && header.size().equals(header.storedSize())) {
             warnings.accept(
                     Text.format(
                             "is turned upright by its EXIF orientation %d, which keeps its size;"
@@ -146,7 +146,7 @@ public final class ImageCheck {
         if (header.size().equals(declared)) {
             return Optional.empty();
         }
-        boolean isUnturned = header.turned() && header.stored().equals(declared);
+        boolean isUnturned = header.isTransposed() && header.storedSize().equals(declared);
         String cause =
                 ": the boxes were drawn without turning the image upright, EXIF orientation "
                         + header.orientation();

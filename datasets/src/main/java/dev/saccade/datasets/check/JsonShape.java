@@ -19,7 +19,7 @@ import java.util.Set;
  */
 public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
 
-    private static final int MOST_SHOWN = 6;
+    private static final int MAX_SHOWN = 6;
 
     private static final String CONVERT = "convert it to COCO's format (\"COCO instances\")";
     private static final String LABELS = "expected what is labeled, not what was found";
@@ -95,13 +95,13 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
     }
 
     /** Returns what is there, what it looks like, and what to do. */
-    public String told() {
+    public String describe() {
         String what = list ? "a list" : "an object";
         if (!keys.isEmpty()) {
             what +=
                     (list ? " of objects with " : " with ")
-                            + String.join(", ", keys.stream().limit(MOST_SHOWN).toList())
-                            + (keys.size() > MOST_SHOWN ? ", ..." : "");
+                            + String.join(", ", keys.stream().limit(MAX_SHOWN).toList())
+                            + (keys.size() > MAX_SHOWN ? ", ..." : "");
         }
         return what
                 + known().map(format -> ": it looks like " + format.name + "; " + format.advice)

@@ -25,7 +25,7 @@ public final class LabelCheck {
      *
      * @param counts [classes + 1] pixels of each class, ignored ones last; none if unusable
      */
-    public record Found(List<Finding> findings, Optional<long[]> counts) {
+    public record Result(List<Finding> findings, Optional<long[]> counts) {
 
         /**
          * Returns the check of a label map that can be used; warns if it has no class.
@@ -33,7 +33,7 @@ public final class LabelCheck {
          * @param findings a modifiable list
          * @param pixels of the map
          */
-        public static Found of(
+        public static Result of(
                 List<Finding> findings, String file, String subject, long[] counts, long pixels) {
             if (counts[counts.length - 1] == pixels) {
                 findings.add(
@@ -42,7 +42,7 @@ public final class LabelCheck {
                                 subject,
                                 "all of its pixels are ignored, it is useless for training"));
             }
-            return new Found(findings, Optional.of(counts));
+            return new Result(findings, Optional.of(counts));
         }
     }
 
@@ -58,7 +58,7 @@ public final class LabelCheck {
             String file,
             List<String> classes,
             List<T> items,
-            Function<T, Found> check,
+            Function<T, Result> check,
             CheckOptions options,
             Findings findings) {
         long[] pixels = new long[classes.size() + 1];
@@ -72,7 +72,7 @@ public final class LabelCheck {
                         images[label] += counts[label] > 0 ? 1 : 0;
                     }
                 };
-        Consumer<Found> receiver =
+        Consumer<Result> receiver =
                 found -> {
                     found.counts().ifPresent(count);
                     options.onImage().run();
@@ -96,17 +96,17 @@ public final class LabelCheck {
 
     /** Reports the faults of label maps beside objects, whose images are checked separately. */
     public static <T> void run(
-            List<T> items, Function<T, Found> check, CheckOptions options, Findings findings) {
+            List<T> items, Function<T, Result> check, CheckOptions options, Findings findings) {
         run(items, check, options, findings, found -> {});
     }
 
     private static <T> void run(
             List<T> items,
-            Function<T, Found> check,
+            Function<T, Result> check,
             CheckOptions options,
             Findings findings,
-            Consumer<Found> receiver) {
-        List<Callable<Found>> checks = new ArrayList<>();
+            Consumer<Result> receiver) {
+        List<Callable<Result>> checks = new ArrayList<>();
         items.forEach(item -> checks.add(() -> check.apply(item)));
         try (Workers workers = new Workers("dataset-check", options.threads())) {
             workers.run(

@@ -58,7 +58,7 @@ public final class LabelFormat {
     }
 
     /** Returns likewise the format of a file that is not JSON, in spite of its name. */
-    public static Optional<String> guessNoJson(Path file) {
+    public static Optional<String> guessNonJson(Path file) {
         try {
             return guessFromStart("", start(file));
         } catch (IOException e) {

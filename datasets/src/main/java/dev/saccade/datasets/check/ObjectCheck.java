@@ -9,7 +9,7 @@ import dev.saccade.datasets.Annotation.Bbox;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.AnnotationTable.LabeledObject;
 import dev.saccade.datasets.AnnotationTable.Row;
-import dev.saccade.datasets.Dropped;
+import dev.saccade.datasets.DropReason;
 import dev.saccade.datasets.TrainingTargets;
 
 import java.util.EnumMap;
@@ -61,7 +61,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
             checkOutline(object, isRequired, outlines, faults);
         }
         outlines.fault(!masked.isEmpty()).ifPresent(fault -> faults.error(file, "%s", fault));
-        RepeatedObjects.warning(table, file, wanted).ifPresent(faults);
+        DuplicateObjects.warning(table, file, wanted).ifPresent(faults);
     }
 
     /**
@@ -69,7 +69,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
      * that are neither crowds nor ignored on purpose.
      */
     private Optional<String> mostAreDropped(List<LabeledObject> all) {
-        Map<Dropped, Integer> dropped = new EnumMap<>(Dropped.class);
+        Map<DropReason, Integer> dropped = new EnumMap<>(DropReason.class);
         int objects = 0;
         int meant = 0;
         int lost = 0;
@@ -79,9 +79,9 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
                 continue;
             }
             Annotation annotation = object.row().withoutOutline(0);
-            Optional<Dropped> reason = Dropped.reason(annotation, object.image().size());
+            Optional<DropReason> reason = DropReason.of(annotation, object.image().size());
             reason.ifPresent(why -> dropped.merge(why, 1, Integer::sum));
-            boolean isLost = reason.filter(Dropped::isUnintended).isPresent();
+            boolean isLost = reason.filter(DropReason::isUnintended).isPresent();
             objects++;
             meant += reason.isEmpty() || isLost ? 1 : 0;
             lost += isLost ? 1 : 0;

@@ -4,7 +4,7 @@ import com.google.common.collect.HashMultiset;
 import com.google.common.collect.Multiset;
 
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Annotation.Mark;
+import dev.saccade.datasets.Annotation.Flag;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.AnnotationTable.LabeledObject;
 import dev.saccade.datasets.ObjectStatistics;
@@ -54,7 +54,7 @@ public final class ObjectCounts {
         int boxes = table.annotations().size();
         long crowds =
                 table.annotations().stream()
-                        .filter(row -> row.marks().contains(Mark.CROWD))
+                        .filter(row -> row.flags().contains(Flag.CROWD))
                         .count();
         return new ObjectStatistics(
                 images,

@@ -13,7 +13,7 @@ import java.util.Optional;
 /** Compares outlines with the bboxes of their objects, and guesses how most of them went wrong. */
 final class OutlineFit {
 
-    private static final double LEAST_IOU = 0.5;
+    private static final double MIN_IOU = 0.5;
     private static final double MOST = 0.5;
     private static final double EXPLAINED = 0.9;
     private static final int FEW = 3;
@@ -109,7 +109,7 @@ final class OutlineFit {
         double width = overlap(one.x(), one.width(), other.x(), other.width());
         double height = overlap(one.y(), one.height(), other.y(), other.height());
         double common = width * height;
-        return common >= LEAST_IOU * (area(one) + area(other) - common);
+        return common >= MIN_IOU * (area(one) + area(other) - common);
     }
 
     private static double overlap(double start, double length, double other, double otherLength) {

@@ -88,7 +88,7 @@ final class CocoReader {
      */
     static AnnotationTable read(Path file, Reporter findings) {
         if (!Files.exists(file) || Files.isDirectory(file)) {
-            throw DataFolder.noAnnotations(file);
+            throw DataFolder.missingAnnotations(file);
         }
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
@@ -115,14 +115,14 @@ final class CocoReader {
     }
 
     private static String looksLike(Path file) {
-        return LabelFormat.guessNoJson(file).map(name -> "; it looks like " + name).orElse("");
+        return LabelFormat.guessNonJson(file).map(name -> "; it looks like " + name).orElse("");
     }
 
     private AnnotationTable read() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
             throw noCoco(
                     switch (String.valueOf(parser.currentToken())) {
-                        case "START_ARRAY" -> JsonShape.ofList(parser).told();
+                        case "START_ARRAY" -> JsonShape.ofList(parser).describe();
                         case "null" -> "nothing";
                         default -> parser.getText() + looksLike(file);
                     });
@@ -164,7 +164,7 @@ final class CocoReader {
 
     private void requireSections(JsonShape shape) {
         if (shape.format().isPresent() || Collections.disjoint(shape.keys(), SECTIONS)) {
-            throw noCoco(shape.told());
+            throw noCoco(shape.describe());
         }
         for (String section : SECTIONS) {
             if (!shape.keys().contains(section)) {
@@ -248,12 +248,12 @@ final class CocoReader {
             return;
         }
         Annotation.Bbox box = annotation.get("bbox", Annotation.Bbox.NONE);
-        Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
+        Set<Annotation.Flag> flags = EnumSet.noneOf(Annotation.Flag.class);
         if (annotation.get("iscrowd", false)) {
-            marks.add(Annotation.Mark.CROWD);
+            flags.add(Annotation.Flag.CROWD);
         }
         if (annotation.get("ignore", false)) {
-            marks.add(Annotation.Mark.IGNORE);
+            flags.add(Annotation.Flag.IGNORE);
         }
         boolean hasOutline = annotation.isUsable("segmentation");
         double area = annotation.get("area", Double.NaN);
@@ -266,7 +266,7 @@ final class CocoReader {
                         hasOutline ? box : rotated(box, annotation.get("attributes", "")),
                         Double.isNaN(area) ? box.area() : area,
                         annotation.get("segmentation", new Segmentation.None()),
-                        marks));
+                        flags));
     }
 
     /** Returns the upright box around a rotated one. Outlines are exported with their rotation. */

@@ -8,7 +8,7 @@ import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.LabelCheck;
-import dev.saccade.datasets.labels.LabelCode;
+import dev.saccade.datasets.labels.LabelEncoding;
 import dev.saccade.datasets.labels.LabelFile;
 
 import java.nio.file.Files;
@@ -30,8 +30,8 @@ record LabelMaps(Path folder, int classes) {
     private static final String HINT = "label_map_classes is their number";
 
     /** Returns what the numbers mean. */
-    LabelCode code() {
-        return new LabelCode(classes, /* reduceZeroLabel= */ false, NO_CLASS, HINT);
+    LabelEncoding code() {
+        return new LabelEncoding(classes, /* reduceZeroLabel= */ false, NO_CLASS, HINT);
     }
 
     /**
@@ -39,16 +39,16 @@ record LabelMaps(Path folder, int classes) {
      *
      * @param fileName of the photograph, which stays in its folder
      */
-    LabelFile of(ImageFile photo, String fileName) {
+    LabelFile of(ImageFile image, String fileName) {
         int end = fileName.lastIndexOf('.');
         boolean hasEnding = end > fileName.lastIndexOf('/') + 1;
         String stem = hasEnding ? fileName.substring(0, end) : fileName;
-        return new LabelFile(photo.file(), folder.resolve(stem + ".png"));
+        return new LabelFile(image.file(), folder.resolve(stem + ".png"));
     }
 
     /** Reads the label map of a photograph. */
-    LabelMap read(ImageFile photo, String fileName) {
-        return of(photo, fileName).read(code(), photo.size());
+    LabelMap read(ImageFile image, String fileName) {
+        return of(image, fileName).read(code(), image.size());
     }
 
     /**
@@ -80,7 +80,7 @@ record LabelMaps(Path folder, int classes) {
             findings.error(
                     folder.toString(),
                     "no such folder (data.train.label_maps of a config)%s",
-                    DataFolder.inPlaceOf(folder));
+                    DataFolder.alternativeTo(folder));
             return;
         }
         LabelCheck.run(
@@ -90,12 +90,12 @@ record LabelMaps(Path folder, int classes) {
                 findings);
     }
 
-    private LabelCheck.Found check(LabelFile map, Size size) {
+    private LabelCheck.Result check(LabelFile map, Size size) {
         if (Files.exists(map.labels())) {
             return map.check(code(), Optional.of(size));
         }
         String message = "has no label map, expected " + map.labels();
-        return new LabelCheck.Found(
-                List.of(Finding.error(map.photo().toString(), "", message)), Optional.empty());
+        return new LabelCheck.Result(
+                List.of(Finding.error(map.image().toString(), "", message)), Optional.empty());
     }
 }

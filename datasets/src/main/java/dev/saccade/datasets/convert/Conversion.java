@@ -30,7 +30,7 @@ import javax.imageio.ImageIO;
  */
 public final class Conversion {
 
-    private static final int MOST_CLASSES = 254;
+    private static final int MAX_CLASSES = 254;
 
     private final SourceLabels labels;
     private final OutputFolder target;
@@ -91,11 +91,11 @@ public final class Conversion {
         }
     }
 
-    private void writePixels(PixelCode code) throws IOException {
-        if (labels.classes().size() > MOST_CLASSES) {
+    private void writePixels(PixelEncoding code) throws IOException {
+        if (labels.classes().size() > MAX_CLASSES) {
             throw SaccadeException.user(
                     "%d classes, label maps of at most %d are written",
-                    labels.classes().size(), MOST_CLASSES);
+                    labels.classes().size(), MAX_CLASSES);
         }
         String suffix = suffix();
         for (Split split : Split.values()) {

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 final class EmbeddedImage {
 
     /** Base64 of an image of 256 MB. */
-    private static final long MOST_BYTES = (1L << 28) / 3 * 4;
+    private static final long MAX_BYTES = (1L << 28) / 3 * 4;
 
     private EmbeddedImage() {}
 
@@ -30,10 +30,10 @@ final class EmbeddedImage {
     static byte[] read(Path file) {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
-            if (Files.size(file) > MOST_BYTES) {
+            if (Files.size(file) > MAX_BYTES) {
                 throw SaccadeException.user(
                         "%s: %d bytes, at most %d expected with imageData",
-                        file, Files.size(file), MOST_BYTES);
+                        file, Files.size(file), MAX_BYTES);
             }
             parser.nextToken();
             while (parser.nextToken() == JsonToken.FIELD_NAME) {

@@ -17,10 +17,10 @@ import java.util.ListIterator;
 public final class Hole {
 
     /** Cutting takes long if many sides cross each other. */
-    public static final int MOST_POINTS = 2000;
+    public static final int MAX_POINTS = 2000;
 
     /** Rounding leaves slivers, smaller than any hole that somebody draws. */
-    private static final double LEAST_AREA = 1e-6;
+    private static final double MIN_AREA = 1e-6;
 
     private final Area area;
 
@@ -29,10 +29,10 @@ public final class Hole {
     }
 
     /** Cuts the hole out of objects and drops objects without a rest; returns whether any met. */
-    public boolean cut(List<DrawnObject> objects) {
+    public boolean cut(List<ParsedObject> objects) {
         boolean isCut = false;
-        for (ListIterator<DrawnObject> each = objects.listIterator(); each.hasNext(); ) {
-            DrawnObject object = each.next();
+        for (ListIterator<ParsedObject> each = objects.listIterator(); each.hasNext(); ) {
+            ParsedObject object = each.next();
             Area common = area(object.outlines());
             common.intersect(area);
             if (rings(common).isEmpty()) {
@@ -143,7 +143,7 @@ public final class Hole {
                 points.clear();
             }
         }
-        rings.removeIf(ring -> Math.abs(signed(ring)) <= LEAST_AREA);
+        rings.removeIf(ring -> Math.abs(signed(ring)) <= MIN_AREA);
         return rings;
     }
 }

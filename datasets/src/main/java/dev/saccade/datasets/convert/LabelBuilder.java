@@ -32,7 +32,7 @@ import java.util.stream.LongStream;
 /** Builds the labels of a folder from the shapes on its images, in the same way for all formats. */
 public final class LabelBuilder {
 
-    private static final int MOST_SHOWN = 20;
+    private static final int MAX_SHOWN = 20;
 
     private final ConversionContext context;
     private final String folder;
@@ -54,7 +54,7 @@ public final class LabelBuilder {
     public static SourceLabels build(
             ConversionContext context,
             Optional<? extends List<String>> known,
-            List<DrawnImage> images,
+            List<ParsedImage> images,
             Map<String, String> sources) {
         TreeSet<String> names = new TreeSet<>();
         images.forEach(image -> image.objects().forEach(object -> names.add(object.name())));
@@ -78,7 +78,7 @@ public final class LabelBuilder {
             ConversionContext context,
             List<String> classes,
             List<LabeledImage> images,
-            Optional<PixelCode> pixels) {
+            Optional<PixelEncoding> pixels) {
         LabelBuilder builder = new LabelBuilder(context, Map.of());
         if (images.isEmpty() && context.findings().stream().noneMatch(Finding::isError)) {
             context.error(builder.folder, "has no labeled image");
@@ -93,11 +93,11 @@ public final class LabelBuilder {
     }
 
     /** Two label files of one image would create two images. */
-    private List<DrawnImage> once(List<DrawnImage> images) {
-        Map<String, DrawnImage> first = new HashMap<>();
-        List<DrawnImage> once = new ArrayList<>();
-        for (DrawnImage image : images) {
-            DrawnImage other = first.putIfAbsent(image.image(), image);
+    private List<ParsedImage> once(List<ParsedImage> images) {
+        Map<String, ParsedImage> first = new HashMap<>();
+        List<ParsedImage> once = new ArrayList<>();
+        for (ParsedImage image : images) {
+            ParsedImage other = first.putIfAbsent(image.image(), image);
             if (other == null || image.image().isEmpty()) {
                 once.add(image);
             } else if (image.split().equals(other.split())) {
@@ -115,7 +115,7 @@ public final class LabelBuilder {
         return once;
     }
 
-    private LabeledImage image(DrawnImage drawn) {
+    private LabeledImage image(ParsedImage drawn) {
         Path file = context.folder().path(drawn.file());
         Size size = new Size(0, 0);
         if (!drawn.image().isEmpty()) {
@@ -124,14 +124,14 @@ public final class LabelBuilder {
             header.ifPresent(h -> checkSize(drawn, h));
         }
         ObjectBuilder objects = new ObjectBuilder(size, drawn);
-        for (DrawnObject object : DrawnObject.joined(drawn.objects())) {
+        for (ParsedObject object : ParsedObject.joined(drawn.objects())) {
             Integer label = labelOf.get(object.name());
             if (label == null) {
                 drawn.error(
                         object.place(),
                         "class \"%s\" is not among the classes %s%s",
                         object.name(),
-                        labelOf.keySet().stream().sorted().limit(MOST_SHOWN).toList(),
+                        labelOf.keySet().stream().sorted().limit(MAX_SHOWN).toList(),
                         Suggestions.suggestion(object.name(), labelOf.keySet()));
             } else if (size.area() > 0) {
                 objects.add(object, label);
@@ -165,8 +165,8 @@ public final class LabelBuilder {
         }
     }
 
-    private static void checkSize(DrawnImage drawn, ImageHeader header) {
-        if (drawn.declared().isEmpty() && !header.size().equals(header.stored())) {
+    private static void checkSize(ParsedImage drawn, ImageHeader header) {
+        if (drawn.declared().isEmpty() && !header.size().equals(header.storedSize())) {
             drawn.warning(
                     drawn.place(),
                     "%s is turned upright by its EXIF orientation %d, and its labels state no"
@@ -178,7 +178,7 @@ public final class LabelBuilder {
         Optional<Size> declared = drawn.declared().filter(size -> !size.equals(header.size()));
         if (declared.isPresent()) {
             String cause =
-                    header.turned() && declared.get().equals(header.stored())
+                    header.isTransposed() && declared.get().equals(header.storedSize())
                             ? ", turned upright: it was labeled without turning it, EXIF"
                                     + " orientation "
                                     + header.orientation()

@@ -45,7 +45,7 @@ public record LabeledImage(
     /** Keeps copies; takes an empty source from the name. */
     public LabeledImage {
         objects = ImmutableList.copyOf(objects);
-        findings = DrawnImage.limited(findings);
+        findings = ParsedImage.limited(findings);
         Matcher copy = COPY.matcher(name);
         source = !source.isEmpty() ? source : copy.matches() ? copy.group(1) : name;
     }

@@ -43,7 +43,7 @@ final class ObjectBuilder {
     }
 
     /** Adds an object, or reports why it is left out. */
-    void add(DrawnObject object, int label) {
+    void add(ParsedObject object, int label) {
         List<Outline> outlines =
                 object.outlines().stream().map(outline -> outline.inPixels(size)).toList();
         try {
@@ -79,7 +79,7 @@ final class ObjectBuilder {
         return bitmap.mask().place(top, left, size);
     }
 
-    private void addBox(DrawnObject object, int label, Outline.Box box) {
+    private void addBox(ParsedObject object, int label, Outline.Box box) {
         double[] edges = {box.left(), box.top(), box.right(), box.bottom()};
         String text = Arrays.toString(edges);
         if (!isNear(edges)) {
@@ -96,7 +96,7 @@ final class ObjectBuilder {
         }
     }
 
-    private void addRings(DrawnObject object, int label, List<double[]> rings) {
+    private void addRings(ParsedObject object, int label, List<double[]> rings) {
         for (double[] ring : rings) {
             if (ring.length < 6) {
                 faults.error(
@@ -122,7 +122,7 @@ final class ObjectBuilder {
         }
     }
 
-    private void addMask(DrawnObject object, int label, Rle mask) {
+    private void addMask(ParsedObject object, int label, Rle mask) {
         if (mask.area() == 0) {
             faults.warning(object.place(), "a mask without a pixel, it is left out");
         } else {
@@ -161,12 +161,12 @@ final class ObjectBuilder {
     }
 
     private void add(
-            DrawnObject object, Annotation drawn, Annotation.Bbox box, double area, Object shape) {
+            ParsedObject object, Annotation drawn, Annotation.Bbox box, double area, Object shape) {
         if (!seen.add(List.of(drawn.label(), box, shape))) {
             faults.warning(object.place(), "the same object occurs above, it is used once");
             return;
         }
-        Set<Annotation.Mark> marks = object.difficult() ? Set.of(Annotation.Mark.CROWD) : Set.of();
-        objects.add(new Annotation(0, drawn.label(), box, area, drawn.segmentation(), marks));
+        Set<Annotation.Flag> flags = object.difficult() ? Set.of(Annotation.Flag.CROWD) : Set.of();
+        objects.add(new Annotation(0, drawn.label(), box, area, drawn.segmentation(), flags));
     }
 }

@@ -14,7 +14,7 @@ import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.LabelCheck;
 import dev.saccade.datasets.check.ObjectCounts;
-import dev.saccade.datasets.check.PartComparison;
+import dev.saccade.datasets.check.SplitComparison;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ public final class SourceCheck {
     public static Map<Split, DatasetReport> run(
             Path folder, SourceLabels labels, CheckOptions options) {
         Map<Split, DatasetReport> reports = new EnumMap<>(Split.class);
-        PartComparison comparison = new PartComparison();
+        SplitComparison comparison = new SplitComparison();
         for (Split split : Split.values()) {
             List<LabeledImage> images = labels.images(split);
             boolean isFirst = reports.isEmpty();
@@ -47,7 +47,7 @@ public final class SourceCheck {
                     labels.findings().forEach(findings);
                 }
                 images.forEach(image -> image.findings().forEach(findings));
-                CheckOptions ofSplit = options.with(comparison.part(split.key()));
+                CheckOptions ofSplit = options.with(comparison.split(split.key()));
                 reports.put(
                         split, findings.report(check(folder, labels, images, ofSplit, findings)));
             }
@@ -106,11 +106,11 @@ public final class SourceCheck {
         return count(labels, all);
     }
 
-    private static LabelCheck.Found checkPixels(
+    private static LabelCheck.Result checkPixels(
             SourceLabels labels, LabeledImage image, CheckOptions options) {
         List<Finding> found = new ArrayList<>();
         Path file = image.map().orElseThrow();
-        PixelCode code = labels.pixels().orElseThrow();
+        PixelEncoding code = labels.pixels().orElseThrow();
         ImageCheck.run(image.file(), options, found::add);
         if (!code.areColors()) {
             options.files().labelMap(file);
@@ -118,10 +118,10 @@ public final class SourceCheck {
         try {
             LabelMap map = code.read(file);
             long[] counts = map.histogram(labels.classes().size());
-            return LabelCheck.Found.of(found, file.toString(), "", counts, map.size().area());
+            return LabelCheck.Result.of(found, file.toString(), "", counts, map.size().area());
         } catch (SaccadeException e) {
             found.add(Finding.error(file.toString(), e));
-            return new LabelCheck.Found(found, Optional.empty());
+            return new LabelCheck.Result(found, Optional.empty());
         }
     }
 }

@@ -28,7 +28,7 @@ public record SourceLabels(
         List<String> classes,
         List<Long> categoryIds,
         List<LabeledImage> images,
-        Optional<PixelCode> pixels,
+        Optional<PixelEncoding> pixels,
         List<String> notes,
         List<Finding> findings) {
 

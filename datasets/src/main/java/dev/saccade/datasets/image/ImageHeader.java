@@ -28,7 +28,7 @@ import java.util.Optional;
  * nothing; the last are reported.
  *
  * @param kind what the file is by its first bytes, whatever its name ends in
- * @param stored the size in which the pixels lie in the file
+ * @param storedSize the size in which the pixels lie in the file
  * @param channels how many numbers a pixel has; 1 if they are indices of a palette
  * @param bits how many bits such a number has
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
@@ -38,7 +38,7 @@ import java.util.Optional;
  */
 public record ImageHeader(
         Kind kind,
-        Size stored,
+        Size storedSize,
         int channels,
         int bits,
         int orientation,
@@ -112,8 +112,9 @@ public record ImageHeader(
             throw SaccadeException.user(
                     "%s: header cannot be read (%s), %s", file, reason, EXPECTED);
         }
-        if (header.stored.height() <= 0 || header.stored.width() <= 0) {
-            throw SaccadeException.user("%s: %s header says %s pixels", file, kind, header.stored);
+        if (header.storedSize.height() <= 0 || header.storedSize.width() <= 0) {
+            throw SaccadeException.user(
+                    "%s: %s header says %s pixels", file, kind, header.storedSize);
         }
         return header.withColorWarnings();
     }
@@ -125,18 +126,19 @@ public record ImageHeader(
         } else if (bits > Byte.SIZE) {
             all.add("has more than 8 bits a channel, the lower ones are dropped");
         }
-        return new ImageHeader(kind, stored, channels, bits, orientation, fault, List.copyOf(all));
+        return new ImageHeader(
+                kind, storedSize, channels, bits, orientation, fault, List.copyOf(all));
     }
 
     /** Returns the size after turning the image upright. */
     public Size size() {
-        return turned()
-                ? new Size(/* height= */ stored.width(), /* width= */ stored.height())
-                : stored;
+        return isTransposed()
+                ? new Size(/* height= */ storedSize.width(), /* width= */ storedSize.height())
+                : storedSize;
     }
 
     /** Returns whether turning the image upright exchanges its width and height. */
-    public boolean turned() {
+    public boolean isTransposed() {
         return orientation >= 5;
     }
 

@@ -27,17 +27,17 @@ import java.util.function.Consumer;
  * dropped. JPEG, PNG and TIFF are turned upright by the EXIF orientation that their header tells:
  * pixels are decoded as they lie and turned then, so what was read of a header holds for the
  * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels, unless
- * {@link ImageSource#mostPixels} asks for it.
+ * {@link ImageSource#maxPixels} asks for it.
  */
 public final class ImageReader {
 
-    private static final int MOST_BYTES = 1 << 30;
+    private static final int MAX_BYTES = 1 << 30;
 
     /** Below 4096 of 65535, with the lower eight bits dropped. */
     private static final int NEARLY_BLACK = 16;
 
-    private static final int MOST_TIFF_CHANNELS = 4;
-    private static final int MOST_TIFF_BITS = 16;
+    private static final int MAX_TIFF_CHANNELS = 4;
+    private static final int MAX_TIFF_BITS = 16;
 
     private static final int AS_IT_LIES =
             Imgcodecs.IMREAD_COLOR | Imgcodecs.IMREAD_IGNORE_ORIENTATION;
@@ -70,9 +70,9 @@ public final class ImageReader {
      *
      * @param warnings receives what of the file is not read, or may be wrong; without its name
      */
-    static Mat read(String file, byte[] bytes, long mostPixels, Consumer<String> warnings) {
+    static Mat read(String file, byte[] bytes, long maxPixels, Consumer<String> warnings) {
         ImageHeader header = ImageHeader.read(file, bytes);
-        check(file, header, mostPixels);
+        check(file, header, maxPixels);
         header.warnings().forEach(warnings);
         return decode(file, header, bytes, warnings);
     }
@@ -86,27 +86,27 @@ public final class ImageReader {
         check(file, header, ImageInfo.MAX_PIXELS);
     }
 
-    private static void check(String file, ImageHeader header, long mostPixels) {
-        if (header.stored().area() > mostPixels) {
+    private static void check(String file, ImageHeader header, long maxPixels) {
+        if (header.storedSize().area() > maxPixels) {
             throw SaccadeException.user(
                             "%s: %s of %dx%d pixels, at most %d million are decoded; raise the limit"
-                                    + " (ImageSource.mostPixels), or cut the image into tiles",
+                                    + " (ImageSource.maxPixels), or cut the image into tiles",
                             file,
                             header.kind(),
-                            header.stored().width(),
-                            header.stored().height(),
-                            mostPixels / 1_000_000)
+                            header.storedSize().width(),
+                            header.storedSize().height(),
+                            maxPixels / 1_000_000)
                     .withSettings("max-pixels");
         }
         if (!header.fault().isEmpty()) {
             throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
         }
         if (header.kind() == ImageHeader.Kind.TIFF
-                && (header.channels() > MOST_TIFF_CHANNELS || header.bits() > MOST_TIFF_BITS)) {
+                && (header.channels() > MAX_TIFF_CHANNELS || header.bits() > MAX_TIFF_BITS)) {
             throw SaccadeException.user(
                     "%s: TIFF of %d x %d bits a pixel, expected at most %d x %d; save the colors that"
                             + " matter as RGB of 8 bits",
-                    file, header.channels(), header.bits(), MOST_TIFF_CHANNELS, MOST_TIFF_BITS);
+                    file, header.channels(), header.bits(), MAX_TIFF_CHANNELS, MAX_TIFF_BITS);
         }
     }
 
@@ -116,12 +116,12 @@ public final class ImageReader {
      * @throws SaccadeException if it is missing, cannot be read, or is no plain file
      */
     public static byte[] readBytes(Path file) {
-        return readBytes(file.toString(), () -> RegularFile.read(file, MOST_BYTES));
+        return readBytes(file.toString(), () -> RegularFile.read(file, MAX_BYTES));
     }
 
     /** Returns the content of a stream, of at most as many bytes as a file may have. */
     static byte[] readBytes(String name, InputStream stream) {
-        return readBytes(name, () -> RegularFile.read(name, stream, MOST_BYTES));
+        return readBytes(name, () -> RegularFile.read(name, stream, MAX_BYTES));
     }
 
     private static byte[] readBytes(String name, ByteSource content) {
@@ -183,11 +183,11 @@ public final class ImageReader {
                     default -> decodePixels(file, header, bytes);
                 };
         Size size = new Size(image.rows(), image.cols());
-        if (!size.equals(header.stored())) {
+        if (!size.equals(header.storedSize())) {
             image.release();
             throw SaccadeException.user(
                     "%s: %s is damaged, its header says %s pixels, but it has %s",
-                    file, header.kind(), header.stored(), size);
+                    file, header.kind(), header.storedSize(), size);
         }
         if (header.bits() > Byte.SIZE && Core.norm(image, Core.NORM_INF) < NEARLY_BLACK) {
             warnings.ifPresent(
@@ -201,10 +201,10 @@ public final class ImageReader {
 
     private static Mat firstFrame(String file, ImageHeader header, byte[] bytes) {
         try {
-            WebpChunks.Frame frame = new WebpChunks(bytes).firstFrame(header.stored());
+            WebpChunks.Frame frame = new WebpChunks(bytes).firstFrame(header.storedSize());
             Mat pixels = decodePixels(file, header, frame.still());
             try {
-                return frame.on(header.stored(), pixels);
+                return frame.on(header.storedSize(), pixels);
             } finally {
                 pixels.release();
             }
@@ -269,10 +269,10 @@ public final class ImageReader {
         try {
             PngChunks.check(bytes);
             long spare = PngPixels.check(bytes, header);
-            if (spare > PngPixels.MOST_SPARE) {
+            if (spare > PngPixels.MAX_SPARE) {
                 throw SaccadeException.user(
                         "%s: PNG holds more than its %s pixels; save it again",
-                        file, header.stored());
+                        file, header.storedSize());
             }
             byte[] pixels = PngChunks.pixelsOnly(bytes);
             return spare > 0

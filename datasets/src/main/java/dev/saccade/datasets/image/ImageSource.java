@@ -30,18 +30,18 @@ public final class ImageSource {
 
     private final String name;
     private final Pixels pixels;
-    private final long mostPixels;
+    private final long maxPixels;
     private final Consumer<String> warnings;
 
     /** Decodes an image of at most some pixels. */
     private interface Pixels {
-        Mat read(long mostPixels, Consumer<String> warnings);
+        Mat read(long maxPixels, Consumer<String> warnings);
     }
 
-    private ImageSource(String name, Pixels pixels, long mostPixels, Consumer<String> warnings) {
+    private ImageSource(String name, Pixels pixels, long maxPixels, Consumer<String> warnings) {
         this.name = name;
         this.pixels = pixels;
-        this.mostPixels = mostPixels;
+        this.maxPixels = maxPixels;
         this.warnings = warnings;
     }
 
@@ -61,7 +61,7 @@ public final class ImageSource {
      * Returns the same with another bound on what is decoded of files and bytes, in place of {@link
      * ImageInfo#MAX_PIXELS}; three bytes a pixel are needed, and as many for each picture of it.
      */
-    public ImageSource mostPixels(long most) {
+    public ImageSource maxPixels(long most) {
         return new ImageSource(name, pixels, most, warnings);
     }
 
@@ -72,7 +72,7 @@ public final class ImageSource {
      * @param receiver of messages without the name of the file
      */
     public ImageSource warnings(Consumer<String> receiver) {
-        return new ImageSource(name, pixels, mostPixels, requireNonNull(receiver, "receiver"));
+        return new ImageSource(name, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }
 
     /** Returns a file that {@link ImageReader} reads. */
@@ -172,6 +172,6 @@ public final class ImageSource {
      * @throws SaccadeException if it is no usable image; names it
      */
     public Mat read() {
-        return pixels.read(mostPixels, warnings);
+        return pixels.read(maxPixels, warnings);
     }
 }

@@ -38,10 +38,10 @@ final class JpegSegments {
     private static final ByteBuffer EXIF = ascii("Exif\0\0");
 
     /** Encoders write at most 18 scans; this many of a small image are decoded in no time. */
-    private static final int MOST_SCANS = 100;
+    private static final int MAX_SCANS = 100;
 
     /** Each scan of a progressive JPEG goes over all pixels, even if it has no data. */
-    private static final long MOST_SCANNED_PIXELS = 20 * ImageInfo.MAX_PIXELS;
+    private static final long MAX_SCANNED_PIXELS = 20 * ImageInfo.MAX_PIXELS;
 
     /** A disk sector, the least that is lost. */
     private static final int MANY_ZEROS = 512;
@@ -277,7 +277,7 @@ final class JpegSegments {
 
     /** Returns why the scans make no image, or none in reasonable time; empty if they may do. */
     private String fault() {
-        long most = Math.min(MOST_SCANS, MOST_SCANNED_PIXELS / Math.max(1, size().area()));
+        long most = Math.min(MAX_SCANS, MAX_SCANNED_PIXELS / Math.max(1, size().area()));
         if (scans > most) {
             return Text.format(
                     "has %d scans, expected at most %d for its size; save it again", scans, most);

@@ -25,19 +25,19 @@ final class PngPixels {
     private static final int[][] NOT_INTERLACED = {{0, 0, 1, 1}};
 
     /** Some encoders write a little more than there is. */
-    static final int MOST_SPARE = 1 << 16;
+    static final int MAX_SPARE = 1 << 16;
 
     private PngPixels() {}
 
     /**
      * Returns the number of bytes that are compressed behind the pixels, counted up to a little
-     * more than {@link #MOST_SPARE}.
+     * more than {@link #MAX_SPARE}.
      *
      * @throws IllegalArgumentException if pixels are missing or damaged
      */
     static long check(byte[] bytes, ImageHeader header) {
         long length = length(bytes, header);
-        long most = length + MOST_SPARE + 1;
+        long most = length + MAX_SPARE + 1;
         byte[] buffer = new byte[1 << 16];
         Inflater inflater = new Inflater();
         try {
@@ -68,8 +68,8 @@ final class PngPixels {
     private static long length(byte[] bytes, ImageHeader header) {
         long length = 0;
         for (int[] pass : PngChunks.isInterlaced(bytes) ? ADAM7 : NOT_INTERLACED) {
-            long columns = steps(header.stored().width() - pass[0], pass[2]);
-            long rows = steps(header.stored().height() - pass[1], pass[3]);
+            long columns = steps(header.storedSize().width() - pass[0], pass[2]);
+            long rows = steps(header.storedSize().height() - pass[1], pass[3]);
             long bits = columns * header.channels() * header.bits();
             length += columns == 0 ? 0 : rows * (1 + (bits + 7) / Byte.SIZE);
         }

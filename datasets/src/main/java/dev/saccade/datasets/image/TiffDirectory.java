@@ -36,7 +36,7 @@ final class TiffDirectory {
 
     private static final int REDUCED = 1;
     private static final int MASK = 4;
-    private static final int MOST_PAGES = 1000;
+    private static final int MAX_PAGES = 1000;
 
     private static final int CMYK = 5;
     private static final int CIE_LAB = 8;
@@ -44,10 +44,10 @@ final class TiffDirectory {
     private static final int ITU_LAB = 10;
 
     /** Whole tiles are decoded, however little of them lies in the image. */
-    private static final int MOST_TIMES_TILED = 4;
+    private static final int MAX_TIMES_TILED = 4;
 
     /** A tile of a small image may be larger. */
-    private static final long MOST_TILE_PIXELS = 1 << 24;
+    private static final long MAX_TILE_PIXELS = 1 << 24;
 
     private static final int MAGIC = 42;
     private static final int BIG_MAGIC = 43;
@@ -120,7 +120,7 @@ final class TiffDirectory {
     /** Returns whether a page follows that is no thumbnail and no mask of the first. */
     private boolean hasMorePages() {
         Optional<TiffDirectory> page = next();
-        for (int i = 0; i < MOST_PAGES && page.isPresent(); i++) {
+        for (int i = 0; i < MAX_PAGES && page.isPresent(); i++) {
             if ((page.get().value(SUBFILE, 0) & (REDUCED | MASK)) == 0) {
                 return true;
             }
@@ -136,7 +136,7 @@ final class TiffDirectory {
         Size tile = directory.size(TILE_HEIGHT, TILE_WIDTH);
         checkArgument(
                 tiled(size.width(), tile.width()) * tiled(size.height(), tile.height())
-                        <= Math.max(MOST_TIMES_TILED * size.area(), MOST_TILE_PIXELS),
+                        <= Math.max(MAX_TIMES_TILED * size.area(), MAX_TILE_PIXELS),
                 "its tiles are far larger than its %s pixels",
                 size);
         checkArgument(

@@ -18,10 +18,10 @@ import java.util.Optional;
 /**
  * A PNG with the class of every pixel of an image.
  *
- * @param photo the image
+ * @param image the image
  * @param labels the PNG
  */
-public record LabelFile(Path photo, Path labels) {
+public record LabelFile(Path image, Path labels) {
 
     /**
      * Returns the class of every pixel.
@@ -30,11 +30,11 @@ public record LabelFile(Path photo, Path labels) {
      * @throws SaccadeException if the file cannot be used, is of another size, or has numbers that
      *     are not classes; names it
      */
-    public LabelMap read(LabelCode code, Size size) {
+    public LabelMap read(LabelEncoding code, Size size) {
         LabelMap map = code.decode(labels);
         if (!map.size().equals(size)) {
             throw SaccadeException.user(
-                    "%s: %s", labels, sizeFault(map.size(), ImageHeader.read(photo)));
+                    "%s: %s", labels, sizeFault(map.size(), ImageHeader.read(image)));
         }
         return map;
     }
@@ -44,21 +44,21 @@ public record LabelFile(Path photo, Path labels) {
      *
      * @param size of the image, turned upright, if it is known
      */
-    public LabelCheck.Found check(LabelCode code, Optional<Size> size) {
+    public LabelCheck.Result check(LabelEncoding code, Optional<Size> size) {
         List<Finding> findings = new ArrayList<>();
         Reporter faults = findings::add;
         String file = labels.toString();
         try {
             IndexPng png = IndexPng.read(labels);
             if (size.isPresent() && !size.get().equals(png.size())) {
-                faults.error(file, "%s", sizeFault(png.size(), ImageHeader.read(photo)));
+                faults.error(file, "%s", sizeFault(png.size(), ImageHeader.read(image)));
             }
             code.fault(png).ifPresent(fault -> faults.error(file, "%s", fault));
             long[] counts = code.count(png);
-            return LabelCheck.Found.of(findings, file, "", counts, png.size().area());
+            return LabelCheck.Result.of(findings, file, "", counts, png.size().area());
         } catch (SaccadeException e) {
             findings.add(Finding.error(file, e));
-            return new LabelCheck.Found(findings, Optional.empty());
+            return new LabelCheck.Result(findings, Optional.empty());
         }
     }
 
@@ -66,8 +66,11 @@ public record LabelFile(Path photo, Path labels) {
         String fault =
                 Text.format(
                         "is %s (height x width), but its image %s is %s%s",
-                        size, photo, header.size(), header.turned() ? ", turned upright" : "");
-        return header.turned() && size.equals(header.stored())
+                        size,
+                        image,
+                        header.size(),
+                        header.isTransposed() ? ", turned upright" : "");
+        return header.isTransposed() && size.equals(header.storedSize())
                 ? fault
                         + ": it was labeled without turning it upright, EXIF orientation "
                         + header.orientation()

@@ -107,7 +107,7 @@ public final class Batch implements AutoCloseable {
      * own memory: it is valid until the batch is closed. A GPU fetches it by itself while the
      * caller goes on, but for the first batches of a loader.
      */
-    public ImageBatch on(NDManager manager) {
+    public ImageBatch to(NDManager manager) {
         Shape shape = new Shape(images.size(), CHANNELS, size.height(), size.width());
         return new ImageBatch(pool.array(pixels, shape, manager), images);
     }

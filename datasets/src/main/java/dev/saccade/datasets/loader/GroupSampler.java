@@ -44,7 +44,7 @@ record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) im
         if (groups.isEmpty()) {
             throw SaccadeException.user(
                     "nothing to train on: %s",
-                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
+                    ObjectStatistics.emptyReason(dataset.size(), dataset.classes()));
         }
         return new GroupSampler(groups, batchSize, seed);
     }

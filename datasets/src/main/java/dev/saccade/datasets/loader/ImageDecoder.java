@@ -23,8 +23,8 @@ final class ImageDecoder {
      *
      * @throws SaccadeException if the file cannot be used or has another size than declared
      */
-    static Sample read(ImageFile photo) {
-        return Sample.of(decode(photo), info(photo), Instances.empty());
+    static Sample read(ImageFile image) {
+        return Sample.of(decode(image), info(image), Instances.empty());
     }
 
     /**
@@ -42,16 +42,16 @@ final class ImageDecoder {
      *
      * @throws SaccadeException if the file cannot be used or has another size than declared
      */
-    static Mat decode(ImageFile photo) {
-        Mat image = ImageReader.read(photo.file());
-        Size size = size(image);
-        if (!size.equals(photo.size())) {
-            image.release();
+    static Mat decode(ImageFile image) {
+        Mat pixels = ImageReader.read(image.file());
+        Size size = size(pixels);
+        if (!size.equals(image.size())) {
+            pixels.release();
             throw SaccadeException.user(
                     "%s: is %s (height x width, turned upright), but declared as %s",
-                    photo.file(), size, photo.size());
+                    image.file(), size, image.size());
         }
-        return image;
+        return pixels;
     }
 
     private static Size size(Mat image) {
@@ -59,23 +59,23 @@ final class ImageDecoder {
     }
 
     /** Returns that nothing has happened to a photograph. */
-    static ImageInfo info(ImageFile photo) {
-        return ImageInfo.of(photo.id(), photo.file().toString(), photo.size());
+    static ImageInfo info(ImageFile image) {
+        return ImageInfo.of(image.id(), image.file().toString(), image.size());
     }
 
     /** Returns what is read; a failure names the photograph. */
-    static <T> T describingFailure(ImageFile photo, Supplier<T> reading) {
+    static <T> T describingFailure(ImageFile image, Supplier<T> reading) {
         try {
             return reading.get();
         } catch (SaccadeException e) {
             throw switch (e.kind()) {
-                case USER -> SaccadeException.user("image %d: %s", photo.id(), e);
-                case IO -> SaccadeException.io(e, "image %d: %s", photo.id(), e.getMessage());
+                case USER -> SaccadeException.user("image %d: %s", image.id(), e);
+                case IO -> SaccadeException.io(e, "image %d: %s", image.id(), e.getMessage());
                 case INTERNAL -> e;
             };
         } catch (RuntimeException e) {
             throw SaccadeException.internal(
-                    e, "image %d: %s: %s", photo.id(), photo.file(), e.toString());
+                    e, "image %d: %s: %s", image.id(), image.file(), e.toString());
         }
     }
 }

@@ -16,9 +16,9 @@ import java.util.Optional;
  */
 public record ImageViews(List<Batch> batches, Optional<TiledImage> tiled) implements AutoCloseable {
 
-    /** Returns the batch of each view on the device of a manager, see {@link Batch#on}. */
-    public List<ImageBatch> on(NDManager manager) {
-        return batches.stream().map(view -> view.on(manager)).toList();
+    /** Returns the batch of each view on the device of a manager, see {@link Batch#to}. */
+    public List<ImageBatch> to(NDManager manager) {
+        return batches.stream().map(view -> view.to(manager)).toList();
     }
 
     /** Frees the memory of the pixels. */

@@ -56,53 +56,53 @@ public final class SampleReader {
      *     learned is missing or faulty; names image id and file
      */
     public Sample trainingSample(int index, long seed, int epoch) {
-        ImageFile photo = dataset.image(index);
+        ImageFile image = dataset.image(index);
         int repetition = dataset.repetition(index);
         SplittableRandom random =
                 repetition == 0
-                        ? SeededRandom.of(seed, epoch, photo.id())
-                        : SeededRandom.of(seed, epoch, photo.id(), repetition);
-        return ImageDecoder.describingFailure(photo, () -> transformed(index, random));
+                        ? SeededRandom.of(seed, epoch, image.id())
+                        : SeededRandom.of(seed, epoch, image.id(), repetition);
+        return ImageDecoder.describingFailure(image, () -> transformed(index, random));
     }
 
     private Sample transformed(int index, SplittableRandom random) {
-        Sample sample = Transform.applyAll(transforms, read(index), this::draw, random);
+        Sample sample = Transform.applyAll(transforms, read(index), this::sampleAny, random);
         if (!sample.rejected()) {
             return sample;
         }
         sample.close();
-        SamplePool others = this::draw;
-        return others.after(transforms).draw(random);
+        SamplePool others = this::sampleAny;
+        return others.after(transforms).sample(random);
     }
 
     /** Returns any photograph that is trained on, as it is decoded. */
-    private Sample draw(SplittableRandom random) {
+    private Sample sampleAny(SplittableRandom random) {
         ImmutableIntArray positions = trained.get();
         if (positions.isEmpty()) {
             throw SaccadeException.user(
                     "no other photograph to draw: %s",
-                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
+                    ObjectStatistics.emptyReason(dataset.size(), dataset.classes()));
         }
         int index = positions.get(random.nextInt(positions.length()));
         return ImageDecoder.describingFailure(dataset.image(index), () -> read(index));
     }
 
     private Sample read(int index) {
-        ImageFile photo = dataset.image(index);
+        ImageFile image = dataset.image(index);
         Instances objects =
                 targets.hasObjects()
-                        ? objects(photo, dataset.annotations(index))
+                        ? objects(image, dataset.annotations(index))
                         : Instances.empty();
         if (!targets.hasLabelMaps()) {
-            return Sample.of(ImageDecoder.decode(photo), ImageDecoder.info(photo), objects);
+            return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects);
         }
         LabelMap labels = dataset.labels(index);
-        return Sample.of(ImageDecoder.decode(photo), ImageDecoder.info(photo), objects, labels);
+        return Sample.of(ImageDecoder.decode(image), ImageDecoder.info(image), objects, labels);
     }
 
-    private Instances objects(ImageFile photo, List<Annotation> annotations) {
+    private Instances objects(ImageFile image, List<Annotation> annotations) {
         return targets.hasMasks()
-                ? TrainingTargets.masks(photo, annotations)
-                : TrainingTargets.boxes(photo, annotations);
+                ? TrainingTargets.masks(image, annotations)
+                : TrainingTargets.boxes(image, annotations);
     }
 }

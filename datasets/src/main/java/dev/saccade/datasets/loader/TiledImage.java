@@ -15,23 +15,23 @@ import java.util.function.Function;
 /**
  * A decoded image and its tiles, at least two. Tiles are prepared when they are read.
  *
- * @param photo the image, freed with this
+ * @param image the image, freed with this
  * @param info provides id and name
  * @param views creates the views of a tile, which it does not free
  */
 public record TiledImage(
-        Mat photo, ImageInfo info, List<Tile> tiles, Function<Sample, ImageViews> views)
+        Mat image, ImageInfo info, List<Tile> tiles, Function<Sample, ImageViews> views)
         implements AutoCloseable {
 
     /** Returns height and width of the photograph. */
     public Size size() {
-        return new Size(photo.rows(), photo.cols());
+        return new Size(image.rows(), image.cols());
     }
 
     /** Returns the views of a tile, which the caller closes. */
     public ImageViews read(Tile tile) {
         Size size = tile.size();
-        Mat part = photo.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
+        Mat part = image.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
         ImageInfo own = ImageInfo.of(info.id(), info.file(), size);
         try (Sample sample = Sample.of(part, own, Instances.empty())) {
             return views.apply(sample);
@@ -40,6 +40,6 @@ public record TiledImage(
 
     @Override
     public void close() {
-        photo.release();
+        image.release();
     }
 }

@@ -60,11 +60,11 @@ public final class ViewReader {
      *     image id and file
      */
     public ImageViews read(Dataset dataset, int index) {
-        ImageFile photo = dataset.image(index);
+        ImageFile image = dataset.image(index);
         return ImageDecoder.describingFailure(
-                photo,
+                image,
                 () -> {
-                    try (Sample decoded = ImageDecoder.read(photo)) {
+                    try (Sample decoded = ImageDecoder.read(image)) {
                         return views(List.of(decoded));
                     }
                 });
@@ -75,10 +75,10 @@ public final class ViewReader {
      *
      * @throws SaccadeException if one cannot be used; names it
      */
-    public ImageViews read(List<ImageSource> photos) {
+    public ImageViews read(List<ImageSource> images) {
         List<Sample> decoded = new ArrayList<>();
         try {
-            photos.forEach(photo -> decoded.add(ImageDecoder.read(photo)));
+            images.forEach(image -> decoded.add(ImageDecoder.read(image)));
             return views(decoded);
         } finally {
             decoded.forEach(Sample::close);
@@ -86,20 +86,20 @@ public final class ViewReader {
     }
 
     private ImageViews views(List<Sample> decoded) {
-        Sample photo = decoded.get(0);
+        Sample image = decoded.get(0);
         List<Tile> parts =
                 tiles.isPresent() && decoded.size() == 1
-                        ? tiles.get().of(photo.info().size())
+                        ? tiles.get().of(image.info().size())
                         : List.of();
         if (parts.size() <= 1) {
             return whole(decoded);
         }
         List<Batch> batches = tiles.orElseThrow().whole() ? whole(decoded).batches() : List.of();
-        Mat pixels = photo.share().image();
+        Mat pixels = image.shallowCopy().image();
         return new ImageViews(
                 batches,
                 Optional.of(
-                        new TiledImage(pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
+                        new TiledImage(pixels, image.info(), parts, tile -> whole(List.of(tile)))));
     }
 
     private ImageViews whole(List<Sample> decoded) {
@@ -110,10 +110,10 @@ public final class ViewReader {
     private Batch batch(List<Transform> view, List<Sample> decoded) {
         List<Sample> samples = new ArrayList<>();
         try {
-            for (Sample photo : decoded) {
+            for (Sample image : decoded) {
                 samples.add(
                         Transform.applyAll(
-                                view, photo.share(), SeededRandom.of(0, photo.info().id())));
+                                view, image.shallowCopy(), SeededRandom.of(0, image.info().id())));
             }
             return Batch.collate(samples, buffers);
         } finally {

@@ -16,7 +16,7 @@ final class ByteDistortion {
     private ByteDistortion() {}
 
     /** Returns a new image; hue is a whole number of double degrees. */
-    static Mat apply(Mat image, PhotometricDistortion.Draws draws) {
+    static Mat apply(Mat image, PhotometricDistortion.Parameters draws) {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_8UC3);
         IntUnaryOperator same = value -> value;

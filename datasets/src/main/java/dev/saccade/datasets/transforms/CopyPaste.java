@@ -63,18 +63,18 @@ public record CopyPaste(
     public CopyPaste {
         new Checks()
                 .inRange("max_num_pasted", maxNumPasted, 1, 100_000)
-                .inRange("bbox_occluded_thr", bboxOccludedThr, 0, InputSize.MOST_EDGE)
+                .inRange("bbox_occluded_thr", bboxOccludedThr, 0, InputSize.MAX_EDGE)
                 .inRange("mask_occluded_thr", maskOccludedThr, 0, 1_000_000_000)
                 .throwIfAny();
     }
 
     @Override
-    public boolean needsOthers() {
+    public boolean needsOtherSamples() {
         return true;
     }
 
     @Override
-    public Optional<String> fault(TargetKind targets) {
+    public Optional<String> incompatibility(TargetKind targets) {
         if (!targets.hasObjects()) {
             return Optional.of("copy_paste: expected objects, but the model learns label maps");
         }
@@ -88,7 +88,7 @@ public record CopyPaste(
 
     @Override
     public Sample apply(Sample sample, SamplePool others, SplittableRandom random) {
-        try (Sample other = others.draw(random)) {
+        try (Sample other = others.sample(random)) {
             int objects = other.targets().size();
             return paste(
                     sample,

@@ -17,7 +17,7 @@ final class FloatDistortion {
     private FloatDistortion() {}
 
     /** Returns a new image; hue is in degrees and turns once around at most. */
-    static Mat apply(Mat image, PhotometricDistortion.Draws draws) {
+    static Mat apply(Mat image, PhotometricDistortion.Parameters draws) {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_32FC3);
         draws.brightness().ifPresent(delta -> Core.add(result, Scalar.all(delta), result));
@@ -35,7 +35,7 @@ final class FloatDistortion {
         return result;
     }
 
-    private static void changeColors(Mat image, PhotometricDistortion.Draws draws) {
+    private static void changeColors(Mat image, PhotometricDistortion.Parameters draws) {
         Imgproc.cvtColor(image, image, Imgproc.COLOR_BGR2HSV);
         List<Mat> channels = new ArrayList<>();
         Core.split(image, channels);

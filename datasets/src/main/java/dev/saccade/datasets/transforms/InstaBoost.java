@@ -112,7 +112,7 @@ public record InstaBoost(
     }
 
     @Override
-    public Optional<String> fault(TargetKind targets) {
+    public Optional<String> incompatibility(TargetKind targets) {
         return targets.hasMasks()
                 ? Optional.empty()
                 : Optional.of("instaboost: expected a model that learns masks");

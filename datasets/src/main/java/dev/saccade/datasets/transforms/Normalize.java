@@ -37,7 +37,7 @@ public record Normalize(
     }
 
     @Override
-    public boolean comesLast() {
+    public boolean mustBeLast() {
         return true;
     }
 

@@ -29,18 +29,18 @@ public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
         size = List.copyOf(size);
         new Checks()
                 .size("size", size, size.isEmpty() ? 0 : 2, 2)
-                .each("size", size, 1, InputSize.MOST_EDGE)
+                .each("size", size, 1, InputSize.MAX_EDGE)
                 .inRange("divisor", divisor, 1, 4096)
                 .throwIfAny();
     }
 
     @Override
-    public Pad at(InputSize input) {
+    public Pad withDefaultSize(InputSize input) {
         return size.isEmpty() ? new Pad(input.cropSize().orElse(List.of()), divisor) : this;
     }
 
     @Override
-    public boolean comesLast() {
+    public boolean mustBeLast() {
         return true;
     }
 

@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
  * clips, and may exchange the color channels; that of segmentation works on bytes, rounds down
  * after every step, and leaves the channels alone.
  *
- * @param form which of the two
+ * @param variant which of the two
  * @param brightness largest change in gray levels
  * @param contrast least and largest factor
  * @param saturation least and largest factor
@@ -27,7 +27,7 @@ import java.util.SplittableRandom;
  */
 @Part("photometric_distortion")
 public record PhotometricDistortion(
-        @Default("detection") Form form,
+        @Default("detection") Variant variant,
         @Default("32") double brightness,
         @Default("[0.5, 1.5]") List<Double> contrast,
         @Default("[0.5, 1.5]") List<Double> saturation,
@@ -35,7 +35,7 @@ public record PhotometricDistortion(
         implements Transform {
 
     /** Where the distortion was published. */
-    public enum Form {
+    public enum Variant {
         /** mmdetection's, on floats. */
         DETECTION,
         /** mmsegmentation's, on bytes. */
@@ -64,7 +64,7 @@ public record PhotometricDistortion(
      * @param hue added to the hue
      * @param permutation which channel comes first, second and third; empty if they stay
      */
-    public record Draws(
+    public record Parameters(
             Optional<Double> brightness,
             boolean contrastFirst,
             Optional<Double> contrast,
@@ -73,7 +73,7 @@ public record PhotometricDistortion(
             List<Integer> permutation) {
 
         /** Keeps a copy of the list. */
-        public Draws {
+        public Parameters {
             permutation = List.copyOf(permutation);
         }
     }
@@ -85,25 +85,25 @@ public record PhotometricDistortion(
     }
 
     /**
-     * Returns an image after given steps, float32 or uint8 as the form works.
+     * Returns an image after given steps, float32 or uint8 as the variant works.
      *
      * @param image [H, W, 3] BGR, uint8 or float32 in 0..255; stays as it is
      */
-    public Mat distort(Mat image, Draws draws) {
-        return switch (form) {
+    public Mat distort(Mat image, Parameters draws) {
+        return switch (variant) {
             case DETECTION -> FloatDistortion.apply(image, draws);
             case SEGMENTATION -> ByteDistortion.apply(image, draws);
         };
     }
 
-    private Draws draw(SplittableRandom random) {
+    private Parameters draw(SplittableRandom random) {
         Optional<Double> brighter = maybe(random, -brightness, brightness);
         boolean contrastFirst = random.nextBoolean();
         Optional<Double> moreContrast = maybe(random, contrast.get(0), contrast.get(1));
         Optional<Double> moreColor = maybe(random, saturation.get(0), saturation.get(1));
         Optional<Double> turned = maybe(random, -hue, hue);
-        boolean isDetection = form == Form.DETECTION;
-        return new Draws(
+        boolean isDetection = variant == Variant.DETECTION;
+        return new Parameters(
                 brighter,
                 contrastFirst,
                 moreContrast,

@@ -45,7 +45,7 @@ public record RandomCrop(
         @Default("true") boolean allowNegativeCrop)
         implements Transform {
 
-    private static final int MOST_REDRAWS = 10;
+    private static final int MAX_REDRAWS = 10;
 
     /** What the size means. */
     public enum Mode {
@@ -69,7 +69,7 @@ public record RandomCrop(
     public RandomCrop {
         size = List.copyOf(size);
         double least = mode.isShare ? 0.001 : 1;
-        double most = mode.isShare ? 1 : InputSize.MOST_EDGE;
+        double most = mode.isShare ? 1 : InputSize.MAX_EDGE;
         Checks checks = new Checks().above("cat_max_ratio", catMaxRatio, 0, 1);
         if (mode == Mode.ABSOLUTE_RANGE && !size.isEmpty()) {
             checks.range("size", size, least, most);
@@ -85,7 +85,7 @@ public record RandomCrop(
     }
 
     @Override
-    public RandomCrop at(InputSize input) {
+    public RandomCrop withDefaultSize(InputSize input) {
         List<Double> own =
                 size.isEmpty() && !mode.isShare
                         ? input.cropSize().orElse(List.of()).stream()
@@ -108,7 +108,7 @@ public record RandomCrop(
     }
 
     @Override
-    public boolean needsOthers() {
+    public boolean needsOtherSamples() {
         return !allowNegativeCrop;
     }
 
@@ -123,7 +123,7 @@ public record RandomCrop(
         do {
             top = random.nextInt(image.height() - part.height() + 1);
             left = random.nextInt(image.width() - part.width() + 1);
-        } while (!isVaried(sample, top, left, part) && redraws++ < MOST_REDRAWS);
+        } while (!isVaried(sample, top, left, part) && redraws++ < MAX_REDRAWS);
         return cut(sample, top, left, part);
     }
 

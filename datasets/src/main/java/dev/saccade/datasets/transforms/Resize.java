@@ -40,7 +40,7 @@ public record Resize(
         @Default("1") int divisor)
         implements Transform {
 
-    static final int MOST_SCALES = 100;
+    static final int MAX_SCALES = 100;
 
     /** That of COCO in most papers. */
     private static final List<Integer> USUAL = List.of(1333, 800);
@@ -59,7 +59,7 @@ public record Resize(
         ratioRange = List.copyOf(ratioRange);
         Checks checks =
                 checks(scales)
-                        .size("scales", scales, 0, MOST_SCALES)
+                        .size("scales", scales, 0, MAX_SCALES)
                         .inRange("divisor", divisor, 1, 4096);
         if (!ratioRange.isEmpty()) {
             checks.range("ratio_range", ratioRange, 0.001, 1000);
@@ -77,7 +77,7 @@ public record Resize(
         Checks checks = new Checks();
         for (int i = 0; i < scales.size(); i++) {
             String key = "scales[" + i + "]";
-            checks.size(key, scales.get(i), 2, 2).each(key, scales.get(i), 1, InputSize.MOST_EDGE);
+            checks.size(key, scales.get(i), 2, 2).each(key, scales.get(i), 1, InputSize.MAX_EDGE);
         }
         return checks;
     }
@@ -105,7 +105,7 @@ public record Resize(
     }
 
     @Override
-    public Resize at(InputSize size) {
+    public Resize withDefaultSize(InputSize size) {
         return scales.isEmpty() ? with(List.of(size.imageSize().orElse(USUAL))) : this;
     }
 

@@ -31,16 +31,16 @@ public record TestTimeAugmentation(
         scales = scales.stream().map(List::copyOf).toList();
         ratios = List.copyOf(ratios);
         Resize.checks(scales)
-                .size("scales", scales, 0, Resize.MOST_SCALES)
-                .size("ratios", ratios, 1, Resize.MOST_SCALES)
+                .size("scales", scales, 0, Resize.MAX_SCALES)
+                .size("ratios", ratios, 1, Resize.MAX_SCALES)
                 .each("ratios", ratios, 0.01, 100)
                 .throwIfAny();
         Checks.require(
-                scales.size() * ratios.size() <= Resize.MOST_SCALES,
+                scales.size() * ratios.size() <= Resize.MAX_SCALES,
                 "ratios",
                 ratios.size() + " ratios of " + scales.size() + " scales",
                 "at most %s scales in all",
-                Resize.MOST_SCALES);
+                Resize.MAX_SCALES);
     }
 
     /** Augmentation at fixed scales. */

@@ -25,18 +25,18 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
     /** The overlap where none is told. */
     public static final double OVERLAP = 0.2;
 
-    private static final int LEAST_EDGE = 16;
+    private static final int MIN_EDGE = 16;
     private static final int LONGEST_EDGE = 1 << 14;
-    private static final double MOST_OVERLAP = 0.9;
-    private static final long MOST_TILES = 10_000;
+    private static final double MAX_OVERLAP = 0.9;
+    private static final long MAX_TILES = 10_000;
 
     /** Checks the numbers. */
     public Tiles {
         size = ImmutableList.copyOf(size);
         new Checks()
                 .size("size", size, 2, 2)
-                .each("size", size, LEAST_EDGE, LONGEST_EDGE)
-                .inRange("overlap", overlap, 0, MOST_OVERLAP)
+                .each("size", size, MIN_EDGE, LONGEST_EDGE)
+                .inRange("overlap", overlap, 0, MAX_OVERLAP)
                 .throwIfAny();
     }
 
@@ -70,8 +70,8 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
     public record Tile(int left, int top, Size size) {
 
         /** Returns the part that is all of a photograph. */
-        public static Tile all(Size photo) {
-            return new Tile(0, 0, photo);
+        public static Tile all(Size image) {
+            return new Tile(0, 0, image);
         }
 
         /** Returns the column behind the last one. */
@@ -98,17 +98,17 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
      *
      * @throws SaccadeException of kind user, if there are more than 10,000
      */
-    public List<Tile> of(Size photo) {
-        int width = Math.min(size.get(0), photo.width());
-        int height = Math.min(size.get(1), photo.height());
-        List<Integer> lefts = starts(photo.width(), width);
-        List<Integer> tops = starts(photo.height(), height);
+    public List<Tile> of(Size image) {
+        int width = Math.min(size.get(0), image.width());
+        int height = Math.min(size.get(1), image.height());
+        List<Integer> lefts = starts(image.width(), width);
+        List<Integer> tops = starts(image.height(), height);
         long count = (long) lefts.size() * tops.size();
-        if (count > MOST_TILES) {
+        if (count > MAX_TILES) {
             throw SaccadeException.user(
                     "tiles: got %d of %s over a photograph of %s, expected at most %d; larger tiles"
                             + " or less overlap make fewer",
-                    count, new Size(size.get(1), size.get(0)), photo, MOST_TILES);
+                    count, new Size(size.get(1), size.get(0)), image, MAX_TILES);
         }
         Size tile = new Size(height, width);
         return tops.stream()

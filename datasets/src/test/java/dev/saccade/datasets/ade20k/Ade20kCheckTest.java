@@ -38,7 +38,7 @@ class Ade20kCheckTest {
         DatasetReport report = check(TargetKind.LABEL_MAPS, 2);
         assertEquals(List.of(), report.findings());
         PixelStatistics held = (PixelStatistics) report.statistics();
-        assertEquals(2, held.photographs());
+        assertEquals(2, held.images());
         assertEquals(60, held.pixels());
         assertEquals(20, held.ignored());
         assertEquals(List.of("sky", "road", "car"), List.copyOf(held.classes().keySet()));
@@ -137,7 +137,7 @@ class Ade20kCheckTest {
         int[] seen = {0};
         DatasetReport report =
                 CONFIG.check(folder, new CheckOptions(true, targets, threads, () -> seen[0]++));
-        assertTrue(seen[0] >= report.statistics().photographs());
+        assertTrue(seen[0] >= report.statistics().images());
         return report;
     }
 

@@ -22,7 +22,7 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageFiles;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
-import dev.saccade.datasets.loader.PhotoFolder;
+import dev.saccade.datasets.loader.ImageFolder;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
@@ -193,14 +193,14 @@ class Ade20kDatasetTest {
                 }
             }
             assertArrayEquals(
-                    new long[] {2, 3, 16, 24}, batch.on(manager).pixels().getShape().getShape());
+                    new long[] {2, 3, 16, 24}, batch.to(manager).pixels().getShape().getShape());
             assertNotEquals(0, batch.pixels().get(0));
         }
     }
 
     @Test
     void trainsOnLabelMapsOnlyWhereThereAreSome() {
-        Dataset objects = new PhotoFolder(folder).add(40, 30);
+        Dataset objects = new ImageFolder(folder).add(40, 30);
         try (DataLoader<Batch> loader =
                         DataLoader.training(
                                 objects,

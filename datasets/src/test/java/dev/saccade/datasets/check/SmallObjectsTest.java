@@ -8,7 +8,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.Choice;
+import dev.saccade.datasets.transforms.RandomChoice;
 import dev.saccade.datasets.transforms.RandomCrop;
 import dev.saccade.datasets.transforms.Resize;
 
@@ -70,7 +70,8 @@ class SmallObjectsTest {
         for (Resize.Mode mode : Resize.Mode.values()) {
             assertEquals(Optional.empty(), warning(LARGE, 10, 0, resize(scales, mode)));
         }
-        Transform either = new Choice(List.of(List.of(to(384, 288)), List.of(to(2400, 1600))));
+        Transform either =
+                new RandomChoice(List.of(List.of(to(384, 288)), List.of(to(2400, 1600))));
         assertEquals(Optional.empty(), warning(LARGE, 10, 0, either));
     }
 

@@ -53,8 +53,8 @@ class CocoCheckTest {
         assertEquals(List.of(), report.findings());
         assertEquals(0, report.errors() + report.warnings());
         ObjectStatistics statistics = (ObjectStatistics) report.statistics();
-        assertEquals(2, statistics.photographs());
-        assertEquals(1, statistics.withoutBoxes());
+        assertEquals(2, statistics.images());
+        assertEquals(1, statistics.imagesWithoutBoxes());
         assertEquals(2, statistics.objects().boxes());
         assertEquals(1, statistics.objects().crowds());
         assertEquals(Map.of("cat", 2, "dog", 0), statistics.boxesPerClass());
@@ -288,7 +288,7 @@ class CocoCheckTest {
         }
         DatasetReport report = check(targets, false);
         assertEquals(1, report.errors(), report.findings().toString());
-        String error = report.told(Finding.Severity.ERROR).get(0);
+        String error = report.messages(Finding.Severity.ERROR).get(0);
         assertTrue(error.contains("4 of 5 outlines do not fit their bboxes"), error);
         assertTrue(error.contains(expected), error);
         assertTrue(error.contains("annotation 1 of image 1 (a.jpg)"), error);
@@ -399,7 +399,7 @@ class CocoCheckTest {
                 new CocoCheck(json, folder, List.of(), Optional.empty())
                         .run(new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
         assertFindings(report, "a.json:1:13: no valid JSON");
-        assertEquals(0, report.statistics().photographs());
+        assertEquals(0, report.statistics().images());
     }
 
     @ParameterizedTest

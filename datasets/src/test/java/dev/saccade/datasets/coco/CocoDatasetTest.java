@@ -80,7 +80,7 @@ class CocoDatasetTest {
                         new Annotation.Bbox(0, 0, 9.5, 9),
                         7.25,
                         new Segmentation.None(),
-                        Set.of(Annotation.Mark.CROWD)),
+                        Set.of(Annotation.Flag.CROWD)),
                 dataset.annotations(0).get(0));
         assertTrue(dataset.annotations(1).get(1).ignore());
     }

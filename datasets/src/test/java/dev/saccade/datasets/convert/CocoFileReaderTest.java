@@ -102,7 +102,7 @@ class CocoFileReaderTest {
         assertEquals(before.label(), after.label());
         assertEquals(before.box(), after.box());
         assertEquals(before.area(), after.area());
-        assertEquals(before.marks(), after.marks());
+        assertEquals(before.flags(), after.flags());
         if (before.segmentation() instanceof Segmentation.Polygons polygons) {
             assertEquals(1, polygons.rings().size());
         } else {

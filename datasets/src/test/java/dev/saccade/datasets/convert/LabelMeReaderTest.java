@@ -77,7 +77,7 @@ class LabelMeReaderTest {
                         "a.png dog [20.0, 10.0, 20.0, 20.0]",
                         "a.png dog [10.0, 10.0, 60.0, 20.0] [3, 4]",
                         "a.png cat [10.0, 12.0, 10.0, 18.0] [3]"),
-                Labels.told(read));
+                Labels.describe(read));
     }
 
     /** Recorded from the formula of labelme's {@code labelme2coco.py}. */
@@ -85,7 +85,7 @@ class LabelMeReaderTest {
     void circlesBecomeThePolygonsOfTheOriginal() {
         write("a.json", "a.png", "null", shape("cat", "circle", "null", "[[50, 25], [50, 45]]"));
         SourceLabels read = labels.read(SourceFormat.LABELME);
-        assertEquals(List.of("a.png cat [30.0, 5.0, 40.0, 40.0] [12]"), Labels.told(read));
+        assertEquals(List.of("a.png cat [30.0, 5.0, 40.0, 40.0] [12]"), Labels.describe(read));
         double[] large = Outline.Ring.ofEllipse(50, 25, 300, 300).points();
         assertEquals(2 * 38, large.length);
         assertArrayEquals(

@@ -72,7 +72,7 @@ record Labels(Path folder) {
     }
 
     /** Returns each object as its class, box and number of points. */
-    static List<String> told(SourceLabels labels) {
+    static List<String> describe(SourceLabels labels) {
         List<String> told = new ArrayList<>();
         for (LabeledImage photo : labels.images()) {
             for (Annotation object : photo.objects()) {

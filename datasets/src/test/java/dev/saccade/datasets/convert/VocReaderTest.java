@@ -61,7 +61,7 @@ class VocReaderTest {
                 List.of(
                         "JPEGImages/a.png dog [0.0, 0.0, 100.0, 50.0]",
                         "JPEGImages/b.png cat [10.0, 20.0, 10.0, 10.0] crowd"),
-                Labels.told(read));
+                Labels.describe(read));
         assertEquals(List.of(), labels.findings(read));
     }
 
@@ -73,7 +73,7 @@ class VocReaderTest {
                 List.of(
                         "JPEGImages/a.png dog [1.0, 1.0, 99.0, 49.0]",
                         "JPEGImages/b.png cat [0.0, 20.0, 20.0, 10.0]"),
-                Labels.told(read));
+                Labels.describe(read));
         assertTrue(read.notes().get(0).startsWith("a box begins at 0"), read.notes().toString());
     }
 
@@ -198,7 +198,7 @@ class VocReaderTest {
                 object("dog", 0, 0, 2, 2));
         assertEquals(
                 "JPEGImages/a.png dog [30.0, 0.0, 20.0, 40.0]",
-                Labels.told(labels.read(SourceFormat.VOC))
+                Labels.describe(labels.read(SourceFormat.VOC))
                         .get(0)
                         .replaceAll("\\.0000000\\d+", ".0"));
     }

@@ -31,7 +31,7 @@ class YoloFilesTest {
     }
 
     private List<String> told() {
-        return Labels.told(SourceFormat.YOLO.read(folder, () -> {}));
+        return Labels.describe(SourceFormat.YOLO.read(folder, () -> {}));
     }
 
     @ParameterizedTest

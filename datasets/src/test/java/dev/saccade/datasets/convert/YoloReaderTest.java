@@ -45,7 +45,7 @@ class YoloReaderTest {
                 List.of(
                         "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
                         "images/val/b.png dog [10.0, 10.0, 40.0, 30.0] [3]"),
-                Labels.told(read));
+                Labels.describe(read));
         assertEquals(
                 List.of(Optional.of(Split.TRAIN), Optional.of(Split.VAL)),
                 read.images().stream().map(LabeledImage::split).toList());
@@ -61,7 +61,7 @@ class YoloReaderTest {
                 List.of(
                         "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
                         "images/train/a.png cat [10.0, 10.0, 40.0, 30.0] [3]"),
-                Labels.told(read));
+                Labels.describe(read));
         assertTrue(
                 labels.findings(read).get(0).contains("1 of 2 objects have a box and no outline"));
     }
@@ -126,7 +126,7 @@ class YoloReaderTest {
                 List.of(
                         "train/a.png cat [0.0, 0.0, 10.0, 10.0]",
                         "valid/a.png cat [0.0, 0.0, 10.0, 10.0]"),
-                Labels.told(read));
+                Labels.describe(read));
         assertEquals(1, read.images(Split.VAL).size());
     }
 
@@ -236,7 +236,7 @@ class YoloReaderTest {
         labels.bytes("images/train/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(40, 20), 6));
         SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(new Size(40, 20), read.images().get(0).size());
-        assertTrue(Labels.told(read).get(0).endsWith("cat [8.0, 12.0, 4.0, 16.0]"));
+        assertTrue(Labels.describe(read).get(0).endsWith("cat [8.0, 12.0, 4.0, 16.0]"));
         List<String> findings = labels.findings(SourceFormat.YOLO);
         assertEquals(1, findings.size(), findings::toString);
         assertTrue(
@@ -308,7 +308,7 @@ class YoloReaderTest {
         labels.text("data.yaml", NAMES, "kpt_shape: [2, 2]");
         assertEquals(
                 "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
-                Labels.told(labels.read(SourceFormat.YOLO)).get(0));
+                Labels.describe(labels.read(SourceFormat.YOLO)).get(0));
     }
 
     @Test
@@ -349,7 +349,7 @@ class YoloReaderTest {
         labels.text("labels/train/a.txt", "0 .5 .5 .6 .5 .6 .6 .5 .6", "0 .1 .1 .2 .1 .2 .3 .1 .3");
         labels.text("labels/val/b.txt", "1 .3 .3 .4 .35 .35 .45 .25 .4");
         assertEquals(List.of(), labels.findings(SourceFormat.YOLO));
-        assertEquals(3, Labels.told(labels.read(SourceFormat.YOLO)).size());
+        assertEquals(3, Labels.describe(labels.read(SourceFormat.YOLO)).size());
     }
 
     @Test

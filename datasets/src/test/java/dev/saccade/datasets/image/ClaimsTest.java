@@ -53,7 +53,7 @@ class ClaimsTest {
     private static final int LARGE = 0x3FFFFFF0;
 
     /** Far more than messages and the copies of some 100 kB take. */
-    private static final long MOST_BYTES = 8_000_000;
+    private static final long MAX_BYTES = 8_000_000;
 
     private static final CheckOptions QUICK =
             new CheckOptions(false, TargetKind.BOXES, 1, () -> {});
@@ -172,7 +172,7 @@ class ClaimsTest {
                 assertEquals(SaccadeException.Kind.USER, e.kind());
             }
             long taken = threads.getCurrentThreadAllocatedBytes() - before;
-            assertTrue(taken < MOST_BYTES, "takes " + taken + " bytes");
+            assertTrue(taken < MAX_BYTES, "takes " + taken + " bytes");
         }
     }
 

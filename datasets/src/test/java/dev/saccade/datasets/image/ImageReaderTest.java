@@ -88,8 +88,8 @@ class ImageReaderTest {
         ImageHeader header = ImageHeader.read("x", bytes);
         Mat image = ImageReader.decode("x", header, bytes, warning -> {});
         assertEquals(orientation, header.orientation());
-        assertEquals(turned, header.turned());
-        assertEquals(new Size(24, 40), header.stored());
+        assertEquals(turned, header.isTransposed());
+        assertEquals(new Size(24, 40), header.storedSize());
         assertEquals(header.size(), new Size(image.rows(), image.cols()));
     }
 

@@ -264,7 +264,7 @@ class OrientationTest {
     private void assertTurned(byte[] file, int orientation, byte[] plain) throws IOException {
         ImageHeader header = ImageHeader.read("x", file);
         assertEquals(orientation, header.orientation());
-        assertEquals(new Size(HEIGHT, WIDTH), header.stored());
+        assertEquals(new Size(HEIGHT, WIDTH), header.storedSize());
         Mat stored = Imgcodecs.imdecode(new MatOfByte(plain), Imgcodecs.IMREAD_COLOR);
         byte[] expected = upright(stored, orientation);
         for (ImageSource source :

@@ -51,7 +51,7 @@ class BatchTest {
     }
 
     private static void assertHolds(Batch batch, NDManager manager) {
-        NDArray pixels = batch.on(manager).pixels();
+        NDArray pixels = batch.to(manager).pixels();
         assertEquals(new Shape(2, 3, 3, 5), pixels.getShape());
         assertArrayEquals(new float[] {3, 2, 7, 3, 2, 8}, pixels.get(":, :, 2, 4").toFloatArray());
         NDArray labels = batch.labels(manager);

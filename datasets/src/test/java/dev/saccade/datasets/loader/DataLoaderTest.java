@@ -109,7 +109,7 @@ class DataLoaderTest {
 
     @Test
     void padsEveryImageToTheLargestOfItsBatchWithZeros() {
-        Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
+        Dataset dataset = new ImageFolder(folder).add(40, 33).add(64, 20);
         List<ImageSource> files =
                 List.of(
                         ImageSource.of(dataset.image(0).file()),
@@ -161,7 +161,7 @@ class DataLoaderTest {
 
     @Test
     void crowdsReachTheBatchAsIgnoredRegionsOfTheNetworkInput() {
-        Dataset dataset = new PhotoFolder(folder).add(100, 60).addCrowd(10, 20, 30, 40);
+        Dataset dataset = new ImageFolder(folder).add(100, 60).addCrowd(10, 20, 30, 40);
         List<Transform> transforms =
                 List.of(
                         new Resize(
@@ -190,14 +190,14 @@ class DataLoaderTest {
 
     @Test
     void becomesAnArrayOfTheSameNumbers() {
-        Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
+        Dataset dataset = new ImageFolder(folder).add(40, 33).add(64, 20);
         try (NDManager manager = NDManager.newBaseManager();
                 DataLoader<ImageViews> loader = DataLoader.testing(dataset, List.of(TEST), 1);
                 DataLoader<ImageViews>.Epoch epoch = loader.epoch(0)) {
             for (int i = 0; i < 2; i++) {
                 try (ImageViews photo = epoch.next()) {
                     Batch batch = photo.batches().get(0);
-                    ImageBatch images = photo.on(manager).get(0);
+                    ImageBatch images = photo.to(manager).get(0);
                     float[] expected = new float[batch.pixels().remaining()];
                     batch.pixels().get(expected);
                     assertEquals(3, images.pixels().getShape().get(1));
@@ -209,7 +209,7 @@ class DataLoaderTest {
 
     @Test
     void readsALooseFileThroughTheSameTransforms() {
-        PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
+        ImageFolder dataset = new ImageFolder(folder).add(40, 33);
         ViewReader reader = new ViewReader(List.of(TEST));
         try (ImageViews loose = reader.read(List.of(ImageSource.of(dataset.image(0).file())));
                 ImageViews labeled = reader.read(dataset, 0)) {
@@ -225,7 +225,7 @@ class DataLoaderTest {
     void namesImageAndFileOfASampleThatCannotBeRead() {
         byte[] jpeg = ImageFiles.jpeg(40, 40);
         Dataset dataset =
-                new PhotoFolder(folder)
+                new ImageFolder(folder)
                         .add(40, 40)
                         .add(Arrays.copyOf(jpeg, jpeg.length / 2), new Size(40, 40));
         String message = failure(dataset);
@@ -236,7 +236,7 @@ class DataLoaderTest {
     @Test
     void refusesAnotherSizeThanDeclared() {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(40, 50), 6);
-        Dataset dataset = new PhotoFolder(folder).add(turned, new Size(50, 40));
+        Dataset dataset = new ImageFolder(folder).add(turned, new Size(50, 40));
         String message = failure(dataset);
         assertTrue(message.contains("is 40x50 (height x width, turned upright)"), message);
         assertTrue(message.contains("declared as 50x40"), message);
@@ -266,7 +266,7 @@ class DataLoaderTest {
     }
 
     private Dataset mixedSizes() {
-        return new PhotoFolder(folder)
+        return new ImageFolder(folder)
                 .add(100, 60)
                 .add(60, 100)
                 .add(90, 90)

@@ -50,20 +50,20 @@ class GroupSamplerTest {
     @Test
     void repeatsAGroupThatIsSmallerThanABatch() {
         GroupSampler sampler =
-                GroupSampler.of(new PhotoFolder(folder).add(60, 40).add(40, 60), 3, 5);
+                GroupSampler.of(new ImageFolder(folder).add(60, 40).add(40, 60), 3, 5);
         assertEquals(2, sampler.batchesPerEpoch());
         assertTrue(sampler.epoch(0).contains(ImmutableIntArray.of(0, 0, 0)));
     }
 
     @Test
     void passesOverPhotographsWithoutObjectsAndTinyOnes() {
-        PhotoFolder photos = new PhotoFolder(folder).add(60, 40).addEmpty(60, 40).add(60, 31);
+        ImageFolder photos = new ImageFolder(folder).add(60, 40).addEmpty(60, 40).add(60, 31);
         assertEquals(1, GroupSampler.of(photos, 1, 5).size());
     }
 
     @Test
     void saysThatThereIsNothingToTrainOn() {
-        PhotoFolder photos = new PhotoFolder(folder).addEmpty(60, 40);
+        ImageFolder photos = new ImageFolder(folder).addEmpty(60, 40);
         assertEquals(
                 "nothing to train on: none of 1 photograph shows a cat, a dog",
                 assertThrows(SaccadeException.class, () -> GroupSampler.of(photos, 1, 5))
@@ -71,7 +71,7 @@ class GroupSamplerTest {
     }
 
     /** Three that are wide and two that are not; a square is not. */
-    private PhotoFolder photos() {
-        return new PhotoFolder(folder).add(60, 40).add(61, 60).add(90, 40).add(40, 40).add(40, 60);
+    private ImageFolder photos() {
+        return new ImageFolder(folder).add(60, 40).add(61, 60).add(90, 40).add(40, 40).add(40, 60);
     }
 }

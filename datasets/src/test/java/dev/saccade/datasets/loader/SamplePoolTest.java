@@ -22,9 +22,9 @@ import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.OpenCv;
-import dev.saccade.datasets.transforms.Choice;
 import dev.saccade.datasets.transforms.CopyPaste;
 import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.RandomChoice;
 import dev.saccade.datasets.transforms.RandomCrop;
 import dev.saccade.datasets.transforms.RandomFlip;
 import dev.saccade.datasets.transforms.Resize;
@@ -58,7 +58,7 @@ class SamplePoolTest {
                             "recompute_bbox=true",
                             "allow_negative_crop=false"),
                     Configs.of(RandomFlip.class),
-                    new Choice(List.of(List.of(Configs.of(CopyPaste.class)), List.of(ALL))),
+                    new RandomChoice(List.of(List.of(Configs.of(CopyPaste.class)), List.of(ALL))),
                     Configs.of(Normalize.class));
 
     static {
@@ -67,8 +67,8 @@ class SamplePoolTest {
 
     @TempDir Path folder;
 
-    private PhotoFolder photos() {
-        return new PhotoFolder(folder)
+    private ImageFolder photos() {
+        return new ImageFolder(folder)
                 .add(100, 60)
                 .add(60, 100)
                 .add(90, 90)
@@ -139,7 +139,7 @@ class SamplePoolTest {
     void theOnlyPhotographIsItsOwnPartner() {
         SampleReader reader =
                 new SampleReader(
-                        new PhotoFolder(folder).add(80, 60), List.of(ALL), TargetKind.MASKS);
+                        new ImageFolder(folder).add(80, 60), List.of(ALL), TargetKind.MASKS);
         try (Sample sample = reader.trainingSample(0, 1, 0)) {
             assertEquals(1, sample.targets().size());
         }
@@ -147,7 +147,7 @@ class SamplePoolTest {
 
     @Test
     void boxesArePastedWhereThatIsAsked() {
-        PhotoFolder photos = photos();
+        ImageFolder photos = photos();
         SampleReader refused = new SampleReader(photos, List.of(ALL), TargetKind.BOXES);
         String told =
                 assertThrows(SaccadeException.class, () -> refused.trainingSample(0, 1, 0))
@@ -163,7 +163,7 @@ class SamplePoolTest {
 
     @Test
     void whatIsRejectedIsReplaced() {
-        PhotoFolder photos = new PhotoFolder(folder).add(80, 60).add(80, 60);
+        ImageFolder photos = new ImageFolder(folder).add(80, 60).add(80, 60);
         List<Transform> crop =
                 List.of(
                         Configs.of(
@@ -184,7 +184,7 @@ class SamplePoolTest {
 
     @Test
     void givesUpWhereEveryPhotographIsRejected() {
-        PhotoFolder photos = new PhotoFolder(folder).addEmpty(80, 60);
+        ImageFolder photos = new ImageFolder(folder).addEmpty(80, 60);
         List<Transform> crop =
                 List.of(
                         Configs.of(
@@ -201,8 +201,8 @@ class SamplePoolTest {
 
     @Test
     void withoutADataSetTheyAreRefusedByName() {
-        for (Transform step : List.of(ALL, new Choice(List.of(List.of(ALL))))) {
-            assertTrue(step.needsOthers());
+        for (Transform step : List.of(ALL, new RandomChoice(List.of(List.of(ALL))))) {
+            assertTrue(step.needsOtherSamples());
             String told =
                     assertThrows(
                                     SaccadeException.class,
@@ -373,14 +373,14 @@ class SamplePoolTest {
     @Test
     void photographsWithoutObjectsCanBeAClassOfTheirOwn() {
         // Too thin to learn: it is trained on as background, unlike one that shows nothing at all.
-        PhotoFolder photos = photos().addEmpty(60, 40).add(60, 40).thin();
+        ImageFolder photos = photos().addEmpty(60, 40).add(60, 40).thin();
         assertEquals(4 * 2 + 3 + 1 + 1, new ClassBalancedDataset(photos, 1, true).size());
         assertEquals(4 * 2 + 3 + 1 + 3, new ClassBalancedDataset(photos, 1, false).size());
     }
 
     @Test
     void nothingToBalanceIsRefused() {
-        Dataset empty = new PhotoFolder(folder).addEmpty(60, 40);
+        Dataset empty = new ImageFolder(folder).addEmpty(60, 40);
         String told =
                 assertThrows(
                                 SaccadeException.class,
@@ -390,7 +390,7 @@ class SamplePoolTest {
                 "class_balanced: counts labeled objects, but none of 1 photograph has any; data"
                         + " whose pixels are labeled are named without class_balanced",
                 told);
-        Dataset thin = new PhotoFolder(folder).add(60, 40).thin();
+        Dataset thin = new ImageFolder(folder).add(60, 40).thin();
         told =
                 assertThrows(
                                 SaccadeException.class,

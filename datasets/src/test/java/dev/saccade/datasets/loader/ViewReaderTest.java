@@ -40,7 +40,7 @@ class ViewReaderTest {
 
     @Test
     void tellsOfEveryViewWhatHasHappened() {
-        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        Dataset dataset = new ImageFolder(folder).add(30, 20);
         try (ImageViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
             assertEquals(4, views.batches().size());
             for (int v = 0; v < 4; v++) {
@@ -56,7 +56,7 @@ class ViewReaderTest {
 
     @Test
     void mirrorsWhatIsResizedAndPadsItOnTheRight() {
-        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        Dataset dataset = new ImageFolder(folder).add(30, 20);
         try (ImageViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
             FloatBuffer upright = views.batches().get(2).pixels();
             FloatBuffer mirrored = views.batches().get(3).pixels();
@@ -74,7 +74,7 @@ class ViewReaderTest {
 
     @Test
     void makesEachViewAsIfThereWereNoOther() {
-        Dataset dataset = new PhotoFolder(folder).add(60, 40).add(44, 60);
+        Dataset dataset = new ImageFolder(folder).add(60, 40).add(44, 60);
         List<Transform> distorted =
                 List.of(Configs.of(PhotometricDistortion.class), Configs.of(Normalize.class));
         for (int i = 0; i < dataset.size(); i++) {
@@ -87,7 +87,7 @@ class ViewReaderTest {
 
     @Test
     void namesTheFileThatCannotBeUsed() {
-        Dataset dataset = new PhotoFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
+        Dataset dataset = new ImageFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
         ViewReader reader = new ViewReader(VIEWS.views(PLAIN));
         SaccadeException labeled =
                 assertThrows(SaccadeException.class, () -> reader.read(dataset, 0));

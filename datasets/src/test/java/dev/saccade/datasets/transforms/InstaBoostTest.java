@@ -129,7 +129,7 @@ class InstaBoostTest {
     @Test
     void needsMasks() {
         InstaBoost boost = Configs.of(InstaBoost.class);
-        assertTrue(boost.fault(TargetKind.BOXES).orElseThrow().contains("masks"));
-        assertTrue(boost.fault(TargetKind.MASKS_AND_LABEL_MAPS).isEmpty());
+        assertTrue(boost.incompatibility(TargetKind.BOXES).orElseThrow().contains("masks"));
+        assertTrue(boost.incompatibility(TargetKind.MASKS_AND_LABEL_MAPS).isEmpty());
     }
 }

@@ -48,7 +48,7 @@ class TransformsTest {
         Resize own = Configs.of(Resize.class, "scales=[[96, 64]]");
         RandomCrop crop = Configs.of(RandomCrop.class, "mode=absolute");
         Pad pad = Configs.of(Pad.class);
-        Choice choice = new Choice(List.of(List.of(resize), List.of(own, pad)));
+        RandomChoice choice = new RandomChoice(List.of(List.of(resize), List.of(own, pad)));
 
         Resize sized = resize.to(List.of(64, 48));
         Pad filled = new Pad(List.of(32, 24), 32);
@@ -59,7 +59,7 @@ class TransformsTest {
                         new RandomCrop(
                                 RandomCrop.Mode.ABSOLUTE, List.of(32.0, 24.0), 1, false, true),
                         filled,
-                        new Choice(List.of(List.of(sized), List.of(own, filled)))),
+                        new RandomChoice(List.of(List.of(sized), List.of(own, filled)))),
                 size.applyTo(List.of(resize, own, crop, pad, choice)));
         assertEquals(List.of(sized, pad), size.uncropped().applyTo(List.of(resize, pad)));
         InputSize none = new InputSize(Optional.empty(), Optional.empty());
@@ -76,7 +76,7 @@ class TransformsTest {
         assertTrue(
                 names.containsAll(
                         List.of(
-                                "choice",
+                                "random_choice",
                                 "copy_paste",
                                 "instaboost",
                                 "normalize",
@@ -243,8 +243,8 @@ class TransformsTest {
 
     @Test
     void goesEveryWaySometimes() {
-        Choice choice =
-                new Choice(
+        RandomChoice choice =
+                new RandomChoice(
                         List.of(
                                 List.of(new RandomFlip(1, RandomFlip.Direction.HORIZONTAL)),
                                 List.of()));
@@ -271,7 +271,7 @@ class TransformsTest {
     void distortsBytesAndRoundsDown() {
         PhotometricDistortion distortion =
                 new PhotometricDistortion(
-                        PhotometricDistortion.Form.SEGMENTATION,
+                        PhotometricDistortion.Variant.SEGMENTATION,
                         32,
                         List.of(0.5, 1.5),
                         List.of(0.5, 1.5),
@@ -314,7 +314,7 @@ class TransformsTest {
                 () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0.0, 1.0), 1, false, true));
         assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
-        assertRefused("branches", () -> new Choice(List.of()));
+        assertRefused("branches", () -> new RandomChoice(List.of()));
     }
 
     @Test
@@ -360,9 +360,9 @@ class TransformsTest {
         assertTrue(thrown.getMessage().contains(key), thrown.getMessage());
     }
 
-    private static PhotometricDistortion.Draws draws(
+    private static PhotometricDistortion.Parameters draws(
             Optional<Double> brightness, Optional<Double> contrast, List<Integer> permutation) {
-        return new PhotometricDistortion.Draws(
+        return new PhotometricDistortion.Parameters(
                 brightness, true, contrast, Optional.empty(), Optional.empty(), permutation);
     }
 

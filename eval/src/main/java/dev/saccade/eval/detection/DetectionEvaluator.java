@@ -116,7 +116,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
      */
     public static DetectionEvaluation evaluate(Detector detector, Dataset dataset) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
-        inference.requireSound(detector);
+        inference.requireNoErrors(detector);
         DetectionEvaluator evaluator =
                 Configs.of(Config.class)
                         .build(dataset, detector.spec().model().head().targets(), WORKERS);

@@ -13,7 +13,7 @@ import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.convert.source.TextFile;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.IndexPng;
-import dev.saccade.datasets.labels.LabelCode;
+import dev.saccade.datasets.labels.LabelEncoding;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -48,14 +48,14 @@ final class LabelMapResults implements Dataset {
     private static final int IGNORED = 255;
     private static final int MOST_SHOWN = 5;
 
-    private final LabelCode code;
+    private final LabelEncoding code;
     private final List<String> classes;
     private final List<ImageFile> annotations;
     private final List<Path> results;
     private final List<String> notes;
 
     private LabelMapResults(
-            LabelCode code,
+            LabelEncoding code,
             List<String> classes,
             Map<String, Path> annotations,
             Map<String, Path> results,
@@ -113,7 +113,8 @@ final class LabelMapResults implements Dataset {
         }
         List<String> classes =
                 names(annotations).orElseGet(() -> numbered(all.length() - 1, reduced));
-        LabelCode code = new LabelCode(classes.size(), reduced, IGNORED, "see reduce_zero_label");
+        LabelEncoding code =
+                new LabelEncoding(classes.size(), reduced, IGNORED, "see reduce_zero_label");
         return new LabelMapResults(code, classes, labeled, found, notes);
     }
 

@@ -74,7 +74,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
      */
     public static SegmentationEvaluation evaluate(Segmenter segmenter, Dataset dataset) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
-        inference.requireSound(segmenter);
+        inference.requireNoErrors(segmenter);
         SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
         inference.run(segmenter, evaluator, done -> {});
         return evaluator.evaluate();

@@ -11,7 +11,7 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 
@@ -41,7 +41,7 @@ public record Recipe(
             ModelConfig model,
             @Unwrapped InputSize size,
             @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
-            @Unwrapped NamedViews views,
+            @Unwrapped NamedAugmentations views,
             Dataset.Config val) {}
 
     /** Returns the config with its bases. */

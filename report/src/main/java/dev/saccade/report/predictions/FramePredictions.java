@@ -49,10 +49,10 @@ public final class FramePredictions implements AutoCloseable {
      * Which frames and images to predict.
      *
      * @param every 1 for all, 2 for every other, from the first on
-     * @param mostPixels maximum number of pixels of an image of a list
+     * @param maxPixels maximum number of pixels of an image of a list
      * @param stopped whether to stop
      */
-    public record Settings(int every, long mostPixels, BooleanSupplier stopped) {}
+    public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 
     /**
      * Receives the results.
@@ -149,7 +149,7 @@ public final class FramePredictions implements AutoCloseable {
 
     private void addImage(String name) {
         try {
-            ImageSource image = ImageSource.of(Path.of(name)).mostPixels(settings.mostPixels);
+            ImageSource image = ImageSource.of(Path.of(name)).maxPixels(settings.maxPixels);
             add(writer.write(output.warnings.of(image)));
         } catch (SaccadeException e) {
             fault(e);

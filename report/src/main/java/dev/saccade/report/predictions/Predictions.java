@@ -38,19 +38,19 @@ public final class Predictions {
     /**
      * Predicts images; one that cannot be used becomes a fault.
      *
-     * @param mostPixels maximum number of pixels of an image
+     * @param maxPixels maximum number of pixels of an image
      * @param stopped whether to stop
      * @param progress receives the number of finished images
      */
     public void addAll(
             List<Path> images,
             PredictionWriter writer,
-            long mostPixels,
+            long maxPixels,
             BooleanSupplier stopped,
             LongConsumer progress) {
         for (int i = 0; i < images.size() && !stopped.getAsBoolean(); i++) {
             try {
-                add(ImageInputs.source(images.get(i)).mostPixels(mostPixels), writer);
+                add(ImageInputs.source(images.get(i)).maxPixels(maxPixels), writer);
             } catch (SaccadeException e) {
                 if (e.kind() != SaccadeException.Kind.USER) {
                     throw e;

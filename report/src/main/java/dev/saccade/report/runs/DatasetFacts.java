@@ -27,7 +27,7 @@ final class DatasetFacts {
         List<Histogram> histograms = new ArrayList<>();
         roles.forEach(
                 (role, statistics) -> {
-                    String images = Count.of(statistics.photographs(), "image");
+                    String images = Count.of(statistics.images(), "image");
                     facts.add(new Fact(role, images, content(statistics)));
                     histograms.addAll(histograms(role, statistics));
                 });
@@ -39,7 +39,7 @@ final class DatasetFacts {
             return Text.format(
                     "%s, %s without objects",
                     Count.of(objects.objects().boxes(), "object"),
-                    Count.of(objects.withoutBoxes(), "image"));
+                    Count.of(objects.imagesWithoutBoxes(), "image"));
         }
         PixelStatistics labeled = (PixelStatistics) statistics;
         double all = Math.max(1, labeled.pixels() + labeled.ignored());

@@ -9,7 +9,7 @@ import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedViews;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -36,7 +36,7 @@ public record DataConfig(
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
         @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
-        @Unwrapped NamedViews views,
+        @Unwrapped NamedAugmentations views,
         @Default("2") int batchSize,
         @Default("2") int workers) {
 
@@ -87,7 +87,7 @@ public record DataConfig(
             Transform before = transforms.get(i - 1);
             Transform step = transforms.get(i);
             Checks.require(
-                    step.comesLast() || !before.comesLast(),
+                    step.mustBeLast() || !before.mustBeLast(),
                     key + "[" + i + "]",
                     step.type() + " after " + before.type(),
                     "it before: normalize and pad must come last");
@@ -96,7 +96,10 @@ public record DataConfig(
 
     private static void checkAlone(List<Transform> transforms) {
         List<String> needy =
-                transforms.stream().filter(Transform::needsOthers).map(PartConfig::type).toList();
+                transforms.stream()
+                        .filter(Transform::needsOtherSamples)
+                        .map(PartConfig::type)
+                        .toList();
         Checks.require(
                 needy.isEmpty(),
                 "val_transforms",

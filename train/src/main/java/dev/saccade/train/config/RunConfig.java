@@ -85,7 +85,7 @@ public record RunConfig(
 
     private static void checkTransforms(List<Transform> transforms, TargetKind targets) {
         for (int i = 0; i < transforms.size(); i++) {
-            Optional<String> fault = transforms.get(i).fault(targets);
+            Optional<String> fault = transforms.get(i).incompatibility(targets);
             checkArgument(fault.isEmpty(), "data.train_transforms[%s]: %s", i, fault.orElse(""));
         }
     }

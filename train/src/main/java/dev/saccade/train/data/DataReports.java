@@ -14,7 +14,7 @@ import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.check.PartComparison;
+import dev.saccade.datasets.check.SplitComparison;
 import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Path;
@@ -43,17 +43,17 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     public static DataReports check(
             Map<String, DataSource> sources, CheckOptions options, List<Transform> valTransforms) {
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
-        PartComparison comparison = new PartComparison();
+        SplitComparison comparison = new SplitComparison();
         Optional<DatasetReport> first = Optional.empty();
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
             String role = source.getKey();
             boolean isTraining = role.equals("train");
             CheckOptions roleOptions =
-                    isTraining ? options : options.measured().with(valTransforms);
+                    isTraining ? options : options.forEvaluation().with(valTransforms);
             DatasetReport report =
                     source.getValue()
                             .check()
-                            .apply(roleOptions.with(comparison.part("data." + role)));
+                            .apply(roleOptions.with(comparison.split("data." + role)));
             DatasetStatistics trained = first.orElse(report).statistics();
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())
@@ -79,7 +79,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         }
         DataSource source = DataSource.of(val.get(), config.data().root());
         check(Map.of("val", source), options(config, false, () -> {}), List.of())
-                .requireSound("the data set has errors; nothing was measured");
+                .requireNoErrors("the data set has errors; nothing was measured");
         return source.open().get();
     }
 
@@ -108,10 +108,10 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         if (statistics.objects().usable() == 0) {
             return Optional.of(
                     (trained ? "nothing to train on: " : "nothing to measure on: ")
-                            + ObjectStatistics.whyNothing(
-                                    statistics.photographs(), statistics.classNames()));
+                            + ObjectStatistics.emptyReason(
+                                    statistics.images(), statistics.classNames()));
         }
-        return trained && statistics.objects().learned() == 0
+        return trained && statistics.objects().trained() == 0
                 ? Optional.of(
                         Text.format(
                                 "nothing to train on: all %d objects are on images with a side"
@@ -172,7 +172,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      * Rejects data sets with errors. The message starts with {@code subject} and lists the first
      * errors.
      */
-    public void requireSound(String subject) {
+    public void requireNoErrors(String subject) {
         Problems problems = new Problems();
         lines(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
         problems.throwIfAny(subject);
@@ -188,7 +188,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         byRole.forEach(
                 (role, report) -> {
                     String subject = "data." + role;
-                    for (String line : report.told(severity)) {
+                    for (String line : report.messages(severity)) {
                         lines.add(line.startsWith(subject) ? line : subject + ": " + line);
                     }
                 });

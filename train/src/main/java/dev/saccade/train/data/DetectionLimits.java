@@ -26,7 +26,7 @@ public final class DetectionLimits {
         }
         List<Finding> warnings = new ArrayList<>();
         HeadConfig head = config.model().head();
-        int objects = statistics.most().perImage();
+        int objects = statistics.maxObjects().perImage();
         for (Map.Entry<String, Integer> limit : new TreeMap<>(head.objectLimits()).entrySet()) {
             if (objects > limit.getValue()) {
                 warnings.add(
@@ -38,7 +38,7 @@ public final class DetectionLimits {
                                         objects, limit.getKey(), limit.getValue(), objects)));
             }
         }
-        int ofClass = statistics.most().perImageAndClass();
+        int ofClass = statistics.maxObjects().perImageAndClass();
         OptionalInt evaluated =
                 config.evaluators().stream()
                         .map(Evaluator.Config::mostDetections)

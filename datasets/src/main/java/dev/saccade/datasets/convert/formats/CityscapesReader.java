@@ -9,7 +9,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.ResourceLines;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.PixelCode;
+import dev.saccade.datasets.convert.PixelEncoding;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 
@@ -32,7 +32,7 @@ final class CityscapesReader implements LabelReader {
     private static final String TRAIN_IDS = "_labeltrainids.png";
     private static final String IDS = "_gtfine_labelids.png";
     private static final int NO_CLASS = 255;
-    private static final int MOST_IDS = 34;
+    private static final int MAX_IDS = 34;
 
     /** Index and name of a class a line. */
     private static final List<String> CITYSCAPES =
@@ -83,9 +83,9 @@ final class CityscapesReader implements LabelReader {
                 : CITYSCAPES.stream().map(line -> line.substring(line.indexOf(' ') + 1)).toList();
     }
 
-    private static PixelCode code(boolean hasTrainIds, int classes) {
+    private static PixelEncoding code(boolean hasTrainIds, int classes) {
         Map<Integer, Integer> labels = new HashMap<>();
-        for (int id = 0; id < MOST_IDS && !hasTrainIds; id++) {
+        for (int id = 0; id < MAX_IDS && !hasTrainIds; id++) {
             labels.put(id, LabelMap.IGNORE);
         }
         for (int label = 0; label < classes; label++) {
@@ -94,6 +94,6 @@ final class CityscapesReader implements LabelReader {
             labels.put(id, label);
         }
         labels.put(NO_CLASS, LabelMap.IGNORE);
-        return new PixelCode(/* areColors= */ false, labels);
+        return new PixelEncoding(/* areColors= */ false, labels);
     }
 }

@@ -10,10 +10,10 @@ import dev.saccade.datasets.Split;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.coco.CocoFiles;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.DrawnImage;
-import dev.saccade.datasets.convert.DrawnObject;
 import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.ParsedImage;
+import dev.saccade.datasets.convert.ParsedObject;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 
@@ -39,7 +39,7 @@ final class CocoFileReader implements LabelReader {
         }
         Map<Long, String> categories = new LinkedHashMap<>();
         Map<String, String> sources = new HashMap<>();
-        List<DrawnImage> images = new ArrayList<>();
+        List<ParsedImage> images = new ArrayList<>();
         for (Path path : CocoFiles.ofObjects(List.copyOf(files.keySet()))) {
             try {
                 Optional<CocoDataset> data = CocoDataset.read(path, context);
@@ -79,7 +79,7 @@ final class CocoFileReader implements LabelReader {
             ConversionContext context,
             String file,
             CocoDataset data,
-            List<DrawnImage> images,
+            List<ParsedImage> images,
             Map<String, String> sources) {
         Optional<Split> split = split(file);
         CocoImages names = CocoImages.find(context.folder(), file, data.fileNames());
@@ -87,7 +87,7 @@ final class CocoFileReader implements LabelReader {
             String place = context.place(file) + ": image " + data.imageId(i);
             String name = data.fileNames().get(i);
             Optional<String> found = names.of(name);
-            DrawnImage drawn = new DrawnImage(place);
+            ParsedImage drawn = new ParsedImage(place);
             drawn.setImage(found, name + " in " + context.place(names.base()));
             drawn.setSplit(split.or(() -> found.flatMap(Split::ofPath)));
             drawn.declare(data.imageSize(i).width(), data.imageSize(i).height());
@@ -95,7 +95,7 @@ final class CocoFileReader implements LabelReader {
             found.ifPresent(image -> sources.put(image, source));
             for (Annotation object : data.annotations(i)) {
                 String category = data.classes().get(object.label());
-                drawn.objects().add(new DrawnObject(place, category, new Outline.Labeled(object)));
+                drawn.objects().add(new ParsedObject(place, category, new Outline.Labeled(object)));
             }
             images.add(drawn);
         }

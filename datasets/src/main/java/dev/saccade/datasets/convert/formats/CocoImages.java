@@ -8,7 +8,7 @@ import com.google.common.collect.SetMultimap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.convert.source.NameKey;
-import dev.saccade.datasets.convert.source.Nearness;
+import dev.saccade.datasets.convert.source.NearestPaths;
 import dev.saccade.datasets.convert.source.SourceFolder;
 
 import java.util.HashSet;
@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
  */
 record CocoImages(SourceFolder folder, String base) {
 
-    private static final int MOST_SHOWN = 3;
+    private static final int MAX_SHOWN = 3;
 
     /**
      * Finds the folder of the images.
@@ -49,7 +49,7 @@ record CocoImages(SourceFolder folder, String base) {
                     "%s: none of its images, such as %s, is in the folder",
                     folder.path(file), names.get(0));
         }
-        List<String> nearest = Nearness.nearest(file, found.elementSet());
+        List<String> nearest = NearestPaths.nearest(file, found.elementSet());
         List<String> complete =
                 nearest.stream().filter(base -> found.count(base) == distinct.size()).toList();
         int most = Multisets.copyHighestCountFirst(found).entrySet().iterator().next().getCount();
@@ -63,7 +63,7 @@ record CocoImages(SourceFolder folder, String base) {
                         + " folder of its images, or convert each folder on its own",
                 folder.path(file),
                 Multisets.copyHighestCountFirst(found).entrySet().stream()
-                        .limit(MOST_SHOWN)
+                        .limit(MAX_SHOWN)
                         .map(each -> folder.path(each.getElement()) + " (" + each.getCount() + ")")
                         .collect(Collectors.joining(", ")));
     }

@@ -11,10 +11,10 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.DrawnImage;
-import dev.saccade.datasets.convert.DrawnObject;
 import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.ParsedImage;
+import dev.saccade.datasets.convert.ParsedObject;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.XmlElement;
@@ -43,7 +43,7 @@ final class CvatReader implements LabelReader {
 
     @Override
     public SourceLabels read(ConversionContext context) {
-        List<DrawnImage> images = new ArrayList<>();
+        List<ParsedImage> images = new ArrayList<>();
         Set<String> classes = new LinkedHashSet<>();
         for (String file : context.folder().ending(".xml")) {
             Map<String, Integer> leftOut = new TreeMap<>();
@@ -70,7 +70,7 @@ final class CvatReader implements LabelReader {
     private record File(
             ConversionContext context,
             String file,
-            List<DrawnImage> images,
+            List<ParsedImage> images,
             Set<String> classes,
             Map<String, Integer> leftOut) {
 
@@ -95,7 +95,7 @@ final class CvatReader implements LabelReader {
         }
 
         private void readImage(XmlElement element) {
-            DrawnImage drawn = new DrawnImage(element.place());
+            ParsedImage drawn = new ParsedImage(element.place());
             for (XmlElement shape : element.children()) {
                 if (NO_OBJECTS.contains(shape.name())) {
                     leftOut.merge(shape.name(), 1, Integer::sum);
@@ -122,10 +122,10 @@ final class CvatReader implements LabelReader {
         }
     }
 
-    private static DrawnObject object(XmlElement shape, Outline outline) {
+    private static ParsedObject object(XmlElement shape, Outline outline) {
         String label = shape.attribute("label").orElse("");
         String group = shape.attribute("group_id").filter(id -> !id.equals("0")).orElse("");
-        return new DrawnObject(shape.place(), label, group, List.of(outline), false);
+        return new ParsedObject(shape.place(), label, group, List.of(outline), false);
     }
 
     private static Optional<Outline> outline(XmlElement shape) {

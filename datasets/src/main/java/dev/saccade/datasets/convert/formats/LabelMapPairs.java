@@ -8,9 +8,9 @@ import dev.saccade.datasets.check.Reporter;
 import dev.saccade.datasets.convert.ConversionContext;
 import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.LabeledImage;
-import dev.saccade.datasets.convert.PixelCode;
+import dev.saccade.datasets.convert.PixelEncoding;
 import dev.saccade.datasets.convert.SourceLabels;
-import dev.saccade.datasets.convert.source.Nearness;
+import dev.saccade.datasets.convert.source.NearestPaths;
 import dev.saccade.datasets.image.ImageHeader;
 
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ final class LabelMapPairs {
 
     /** Pairs a label map with the nearest of some images; reports a map without an image. */
     void add(String map, List<String> images, Optional<Split> split) {
-        List<String> nearest = Nearness.nearest(map, images);
+        List<String> nearest = NearestPaths.nearest(map, images);
         String place = context.place(map);
         if (nearest.isEmpty()) {
             context.error(place, "there is no image of this label map");
@@ -54,12 +54,12 @@ final class LabelMapPairs {
         context.reportUnlabeled(images, byImage.keySet(), "a label map");
     }
 
-    SourceLabels labels(List<String> classes, PixelCode code) {
+    SourceLabels labels(List<String> classes, PixelEncoding code) {
         List<LabeledImage> images = context.images(byImage.values(), pair -> read(pair, code));
         return LabelBuilder.build(context, classes, images, Optional.of(code));
     }
 
-    private LabeledImage read(Pair pair, PixelCode code) {
+    private LabeledImage read(Pair pair, PixelEncoding code) {
         Path image = context.folder().path(pair.image);
         Path map = context.folder().path(pair.map);
         List<Finding> findings = new ArrayList<>();

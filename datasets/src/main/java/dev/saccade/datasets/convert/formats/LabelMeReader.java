@@ -13,11 +13,11 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.check.LabelFormat;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.DrawnImage;
-import dev.saccade.datasets.convert.DrawnObject;
 import dev.saccade.datasets.convert.Hole;
 import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.ParsedImage;
+import dev.saccade.datasets.convert.ParsedObject;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 
@@ -40,7 +40,7 @@ import java.util.stream.Collectors;
  */
 final class LabelMeReader implements LabelReader {
 
-    private static final int MOST_NUMBERS = 1_000_000;
+    private static final int MAX_NUMBERS = 1_000_000;
     private static final String BACKGROUND = "_background_";
     private static final String IGNORED = "__ignore__";
     private static final Set<String> NO_OBJECTS = Set.of("point", "points", "line", "linestrip");
@@ -48,18 +48,18 @@ final class LabelMeReader implements LabelReader {
     @Override
     public SourceLabels read(ConversionContext context) {
         SourceFolder folder = context.folder();
-        List<DrawnImage> images =
+        List<ParsedImage> images =
                 context.inParallel(folder.ending(".json"), file -> read(folder, file)).stream()
                         .flatMap(Optional::stream)
                         .toList();
-        Set<String> labeled = images.stream().map(DrawnImage::image).collect(Collectors.toSet());
+        Set<String> labeled = images.stream().map(ParsedImage::image).collect(Collectors.toSet());
         context.reportUnlabeled(folder.images(), labeled, "a file of labels");
         Optional<List<String>> classes = context.classNames("labels.txt", "classes.txt");
         return LabelBuilder.build(context, classes, images, Map.of());
     }
 
     /** Reads a file; returns nothing if it has another format. */
-    private static Optional<DrawnImage> read(SourceFolder folder, String file) {
+    private static Optional<ParsedImage> read(SourceFolder folder, String file) {
         Optional<String> format = LabelFormat.guess(folder.path(file));
         return format.isEmpty() || format.get().equals("LabelMe")
                 ? Optional.of(new File(folder, file).read())
@@ -73,7 +73,7 @@ final class LabelMeReader implements LabelReader {
 
         private final SourceFolder folder;
         private final String file;
-        private final DrawnImage drawn;
+        private final ParsedImage drawn;
         private String imagePath = "";
         private boolean hasData;
         private boolean hasShapes;
@@ -83,10 +83,10 @@ final class LabelMeReader implements LabelReader {
         File(SourceFolder folder, String file) {
             this.folder = folder;
             this.file = file;
-            this.drawn = new DrawnImage(folder.path(file).toString());
+            this.drawn = new ParsedImage(folder.path(file).toString());
         }
 
-        DrawnImage read() {
+        ParsedImage read() {
             drawn.attempt(drawn.place(), this::parse);
             drawn.declare(width, height);
             drawn.setSplit(Split.ofPath(file));
@@ -221,7 +221,7 @@ final class LabelMeReader implements LabelReader {
                     case FIELD_NAME -> {}
                     default -> numbers.add(Double.NaN);
                 }
-            } while (depth > 0 && numbers.size() < MOST_NUMBERS && json.nextToken() != null);
+            } while (depth > 0 && numbers.size() < MAX_NUMBERS && json.nextToken() != null);
             return Doubles.toArray(numbers);
         }
 
@@ -243,7 +243,7 @@ final class LabelMeReader implements LabelReader {
                 List<Outline> outlines = List.of(outline(shape));
                 drawn.objects()
                         .add(
-                                new DrawnObject(
+                                new ParsedObject(
                                         shape.place, shape.label, shape.group, outlines, false));
             }
         }
@@ -290,10 +290,10 @@ final class LabelMeReader implements LabelReader {
 
         /** Cuts a shape out of all shapes before it, over which labelme draws it. */
         private void cut(String shapePlace, Outline hole) {
-            if (hole.points().length > 2 * Hole.MOST_POINTS) {
+            if (hole.points().length > 2 * Hole.MAX_POINTS) {
                 throw SaccadeException.user(
                         "hole of %d points, expected at most %d; simplify it",
-                        hole.points().length / 2, Hole.MOST_POINTS);
+                        hole.points().length / 2, Hole.MAX_POINTS);
             }
             try {
                 if (!new Hole(hole).cut(drawn.objects())) {

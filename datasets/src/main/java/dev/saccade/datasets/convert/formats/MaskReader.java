@@ -12,7 +12,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.ResourceLines;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.PixelCode;
+import dev.saccade.datasets.convert.PixelEncoding;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
@@ -95,7 +95,7 @@ final class MaskReader implements LabelReader {
         if (table.isPresent()) {
             Map<Integer, Integer> colors = new HashMap<>(Map.of(VOC_EDGE, LabelMap.IGNORE));
             List<String> classes = readTable(context, table.get(), colors);
-            return pairs.labels(classes, new PixelCode(/* areColors= */ true, colors));
+            return pairs.labels(classes, new PixelEncoding(/* areColors= */ true, colors));
         }
         Optional<List<String>> own = context.classNames("classes.txt", "labels.txt");
         if (own.isEmpty()) {
@@ -106,7 +106,7 @@ final class MaskReader implements LabelReader {
         for (int label = 0; label < classes.size(); label++) {
             indices.put(label, label);
         }
-        return pairs.labels(classes, new PixelCode(/* areColors= */ false, indices));
+        return pairs.labels(classes, new PixelEncoding(/* areColors= */ false, indices));
     }
 
     /** Reads {@code name:r,g,b::} or {@code name,r,g,b} a line. */

@@ -25,7 +25,7 @@ public enum SourceFormat {
     private static final List<String> SUFFIXES = List.of(".yaml", ".yml", ".xml", ".json", ".txt");
 
     /** Files of each suffix that are inspected. */
-    private static final int MOST_SAMPLES = 40;
+    private static final int MAX_SAMPLES = 40;
 
     private final String title;
     private final String guess;
@@ -62,7 +62,7 @@ public enum SourceFormat {
         Set<String> guesses = new HashSet<>();
         for (String suffix : SUFFIXES) {
             List<String> files = source.ending(suffix);
-            int step = Math.max(1, files.size() / MOST_SAMPLES);
+            int step = Math.max(1, files.size() / MAX_SAMPLES);
             for (int i = 0; i < files.size(); i += step) {
                 LabelFormat.guess(source.path(files.get(i))).ifPresent(guesses::add);
             }

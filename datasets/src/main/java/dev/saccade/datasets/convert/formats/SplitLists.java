@@ -9,7 +9,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.source.Nearness;
+import dev.saccade.datasets.convert.source.NearestPaths;
 import dev.saccade.datasets.convert.source.SourceFolder;
 import dev.saccade.datasets.convert.source.TextFile;
 
@@ -95,7 +95,7 @@ final class SplitLists {
                 .asMap()
                 .forEach(
                         (id, same) ->
-                                SourceFolder.only(Nearness.nearest(list, same))
+                                SourceFolder.only(NearestPaths.nearest(list, same))
                                         .ifPresent(file -> files.put(id, file)));
         return files;
     }

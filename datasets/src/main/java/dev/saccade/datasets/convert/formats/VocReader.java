@@ -8,10 +8,10 @@ import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Split;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.DrawnImage;
-import dev.saccade.datasets.convert.DrawnObject;
 import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.ParsedImage;
+import dev.saccade.datasets.convert.ParsedObject;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.NameKey;
 import dev.saccade.datasets.convert.source.SourceFolder;
@@ -38,14 +38,14 @@ final class VocReader implements LabelReader {
 
     private static final String SETS = "ImageSets/Main/";
     private static final List<String> EDGES = List.of("xmin", "ymin", "xmax", "ymax");
-    private static final int MOST_OBJECTS = 100_000;
+    private static final int MAX_OBJECTS = 100_000;
 
     @Override
     public SourceLabels read(ConversionContext context) {
         SourceFolder folder = context.folder();
         List<String> files = folder.ending(".xml");
-        List<DrawnImage> all = context.inParallel(files, file -> new File(folder, file).read());
-        Map<String, DrawnImage> byFile = new LinkedHashMap<>();
+        List<ParsedImage> all = context.inParallel(files, file -> new File(folder, file).read());
+        Map<String, ParsedImage> byFile = new LinkedHashMap<>();
         for (int i = 0; i < files.size(); i++) {
             byFile.put(files.get(i), all.get(i));
         }
@@ -58,7 +58,7 @@ final class VocReader implements LabelReader {
                         "images with labels",
                         file -> Split.ofPath(byFile.get(file).image()));
         splits.forEach((file, split) -> byFile.get(file).setSplit(split));
-        List<DrawnImage> images = splits.keySet().stream().map(byFile::get).toList();
+        List<ParsedImage> images = splits.keySet().stream().map(byFile::get).toList();
         Optional<List<String>> classes =
                 context.classNames("classes.txt", "labels.txt", "Annotations/classes.txt");
         countFromZero(context, images);
@@ -66,8 +66,8 @@ final class VocReader implements LabelReader {
     }
 
     /** Moves boxes that count from 1. */
-    private static void countFromZero(ConversionContext context, List<DrawnImage> images) {
-        Optional<DrawnObject> zero =
+    private static void countFromZero(ConversionContext context, List<ParsedImage> images) {
+        Optional<ParsedObject> zero =
                 images.stream()
                         .flatMap(image -> image.objects().stream())
                         .filter(object -> box(object).left() == 0 || box(object).top() == 0)
@@ -84,13 +84,13 @@ final class VocReader implements LabelReader {
         }
     }
 
-    private static DrawnObject fromZero(DrawnObject object) {
+    private static ParsedObject fromZero(ParsedObject object) {
         Outline.Box box = box(object);
         return object.with(
                 List.of(new Outline.Box(box.left() - 1, box.top() - 1, box.right(), box.bottom())));
     }
 
-    private static Outline.Box box(DrawnObject object) {
+    private static Outline.Box box(ParsedObject object) {
         return (Outline.Box) object.outlines().get(0);
     }
 
@@ -98,16 +98,16 @@ final class VocReader implements LabelReader {
 
         private final SourceFolder folder;
         private final String file;
-        private final DrawnImage drawn;
+        private final ParsedImage drawn;
         private String imageName = "";
 
         File(SourceFolder folder, String file) {
             this.folder = folder;
             this.file = file;
-            this.drawn = new DrawnImage(folder.path(file).toString());
+            this.drawn = new ParsedImage(folder.path(file).toString());
         }
 
-        DrawnImage read() {
+        ParsedImage read() {
             drawn.attempt(
                     drawn.place(),
                     () -> XmlElement.forEach(folder.path(file), "annotation", this::read));
@@ -153,9 +153,9 @@ final class VocReader implements LabelReader {
                                 Ints.tryParse(element.text("width")),
                                 Ints.tryParse(element.text("height")));
                 case "object" -> {
-                    if (drawn.objects().size() == MOST_OBJECTS) {
+                    if (drawn.objects().size() == MAX_OBJECTS) {
                         throw SaccadeException.user(
-                                "%s: more than %d objects", element.place(), MOST_OBJECTS);
+                                "%s: more than %d objects", element.place(), MAX_OBJECTS);
                     }
                     drawn.attempt(drawn.place(), () -> add(element));
                 }
@@ -189,7 +189,7 @@ final class VocReader implements LabelReader {
                             box.x(), box.y(), box.x() + box.width(), box.y() + box.height());
             boolean isDifficult = object.text("difficult").matches("1|true");
             drawn.objects()
-                    .add(new DrawnObject(object.place(), name, "", List.of(outline), isDifficult));
+                    .add(new ParsedObject(object.place(), name, "", List.of(outline), isDifficult));
         }
 
         private static double rotation(XmlElement object) {

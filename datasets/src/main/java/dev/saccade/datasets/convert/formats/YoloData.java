@@ -35,7 +35,7 @@ final class YoloData {
     /** How YAML writes no value. */
     private static final Set<String> NULL = Set.of("", "~", "null", "Null", "NULL");
 
-    private static final int MOST_CLASSES = 100_000;
+    private static final int MAX_CLASSES = 100_000;
 
     private final ConversionContext context;
     private final SourceFolder folder;
@@ -199,7 +199,7 @@ final class YoloData {
 
     /** Invents names where there is only their number, as Ultralytics does. */
     private void readCount(ConfigNode node) {
-        int count = positive(node).filter(n -> n <= MOST_CLASSES).orElse(0);
+        int count = positive(node).filter(n -> n <= MAX_CLASSES).orElse(0);
         String place = node.origin().toString();
         if (count == 0) {
             context.error(place, "nc: got %s, expected a number", node.describe());

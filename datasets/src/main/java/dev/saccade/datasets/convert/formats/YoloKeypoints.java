@@ -4,8 +4,8 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
 
 import dev.saccade.core.Text;
-import dev.saccade.datasets.convert.DrawnImage;
 import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.ParsedImage;
 
 import java.awt.geom.Line2D;
 import java.util.List;
@@ -37,7 +37,7 @@ final class YoloKeypoints {
     private YoloKeypoints() {}
 
     /** Returns an error if the polygons of a data set are boxes with keypoints. */
-    static Optional<String> suspected(List<DrawnImage> images) {
+    static Optional<String> suspected(List<ParsedImage> images) {
         Map<Integer, List<double[]>> byLength =
                 images.stream()
                         .flatMap(image -> image.objects().stream())

@@ -4,10 +4,10 @@ import com.google.common.primitives.Doubles;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.convert.ConversionContext;
-import dev.saccade.datasets.convert.DrawnImage;
-import dev.saccade.datasets.convert.DrawnObject;
 import dev.saccade.datasets.convert.LabelBuilder;
 import dev.saccade.datasets.convert.Outline;
+import dev.saccade.datasets.convert.ParsedImage;
+import dev.saccade.datasets.convert.ParsedObject;
 import dev.saccade.datasets.convert.SourceLabels;
 import dev.saccade.datasets.convert.source.TextFile;
 
@@ -33,13 +33,13 @@ final class YoloReader implements LabelReader {
     private static final Pattern BLANKS = Pattern.compile("\\s+");
     private static final String KEYPOINTS = "; for keypoints, data.yaml states kpt_shape";
     private static final double TOLERANCE = 0.01;
-    private static final int MOST_OBJECTS = 100_000;
+    private static final int MAX_OBJECTS = 100_000;
 
     @Override
     public SourceLabels read(ConversionContext context) {
         YoloData data = YoloData.find(context);
         YoloFiles files = YoloFiles.of(context, data);
-        List<DrawnImage> images =
+        List<ParsedImage> images =
                 context.inParallel(
                         data.splits().keySet(),
                         image -> read(context, data, image, files.labelsOf(image)));
@@ -50,9 +50,9 @@ final class YoloReader implements LabelReader {
         return LabelBuilder.build(context, Optional.of(data.names()), images, Map.of());
     }
 
-    private static DrawnImage read(
+    private static ParsedImage read(
             ConversionContext context, YoloData data, String image, Optional<String> labels) {
-        DrawnImage drawn = new DrawnImage(context.place(labels.orElse(image)));
+        ParsedImage drawn = new ParsedImage(context.place(labels.orElse(image)));
         drawn.setImage(image, image);
         drawn.setSplit(data.splits().get(image));
         labels.ifPresent(
@@ -63,11 +63,11 @@ final class YoloReader implements LabelReader {
         return drawn.limitFindings();
     }
 
-    private static void readLines(Path file, YoloData data, DrawnImage drawn) {
+    private static void readLines(Path file, YoloData data, ParsedImage drawn) {
         List<TextFile.Line> lines = TextFile.lines(file);
-        if (lines.size() > MOST_OBJECTS) {
+        if (lines.size() > MAX_OBJECTS) {
             throw SaccadeException.user(
-                    "%s: %d lines, at most %d expected", file, lines.size(), MOST_OBJECTS);
+                    "%s: %d lines, at most %d expected", file, lines.size(), MAX_OBJECTS);
         }
         for (TextFile.Line line : lines) {
             drawn.attempt(line.place(), () -> drawn.objects().addAll(read(line, data)));
@@ -75,7 +75,7 @@ final class YoloReader implements LabelReader {
     }
 
     /** Returns the object of a line; none without class names, which are reported once. */
-    private static List<DrawnObject> read(TextFile.Line line, YoloData data) {
+    private static List<ParsedObject> read(TextFile.Line line, YoloData data) {
         String[] words = BLANKS.split(line.text(), -1);
         double[] numbers = new double[words.length];
         for (int i = 0; i < words.length; i++) {
@@ -122,7 +122,7 @@ final class YoloReader implements LabelReader {
         double[] points = Arrays.copyOfRange(numbers, 1, count + 1);
         Outline outline = count == 4 ? box(points) : new Outline.Ring(points);
         return List.of(
-                new DrawnObject(line.place(), names.get(label), new Outline.Fractions(outline)));
+                new ParsedObject(line.place(), names.get(label), new Outline.Fractions(outline)));
     }
 
     private static Outline box(double[] box) {

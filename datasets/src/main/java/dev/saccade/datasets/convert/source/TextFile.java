@@ -18,7 +18,7 @@ import java.util.List;
 /** Reads text files in UTF-8, with or without a byte order mark, of at most 64 MB. */
 public final class TextFile {
 
-    private static final int MOST_BYTES = 1 << 26;
+    private static final int MAX_BYTES = 1 << 26;
 
     /**
      * A line without surrounding blanks.
@@ -50,7 +50,7 @@ public final class TextFile {
     public static String text(Path file) {
         byte[] bytes;
         try {
-            bytes = RegularFile.read(file, MOST_BYTES);
+            bytes = RegularFile.read(file, MAX_BYTES);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }

@@ -29,10 +29,10 @@ import javax.xml.stream.XMLStreamReader;
  */
 public final class XmlElement {
 
-    private static final long MOST_BYTES = 1L << 31;
-    private static final int MOST_CHARACTERS = 1 << 28;
-    private static final int MOST_TEXT = 10_000;
-    private static final int MOST_DEPTH = 100;
+    private static final long MAX_BYTES = 1L << 31;
+    private static final int MAX_CHARACTERS = 1 << 28;
+    private static final int MAX_TEXT = 10_000;
+    private static final int MAX_DEPTH = 100;
 
     /** Estimated size of an element without its text, in characters. */
     private static final int OVERHEAD = 100;
@@ -60,9 +60,9 @@ public final class XmlElement {
      */
     public static void forEach(Path file, String root, Consumer<XmlElement> action) {
         try (InputStream stream = RegularFile.open(file)) {
-            if (Files.size(file) > MOST_BYTES) {
+            if (Files.size(file) > MAX_BYTES) {
                 throw SaccadeException.user(
-                        "%s: %d bytes, at most %d expected", file, Files.size(file), MOST_BYTES);
+                        "%s: %d bytes, at most %d expected", file, Files.size(file), MAX_BYTES);
             }
             XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
             factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
@@ -95,10 +95,10 @@ public final class XmlElement {
                     XmlElement element = new XmlElement(file, reader);
                     element.require(root, open.size());
                     characters = open.size() == 1 ? 0 : characters + element.characters();
-                    if (characters > MOST_CHARACTERS) {
+                    if (characters > MAX_CHARACTERS) {
                         throw SaccadeException.user(
                                 "%s: elements of more than %d characters",
-                                element.place, MOST_CHARACTERS);
+                                element.place, MAX_CHARACTERS);
                     }
                     open.push(element);
                 }
@@ -111,7 +111,7 @@ public final class XmlElement {
                     }
                 }
                 case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA -> {
-                    if (!open.isEmpty() && open.peek().text.length() < MOST_TEXT) {
+                    if (!open.isEmpty() && open.peek().text.length() < MAX_TEXT) {
                         open.peek().text.append(reader.getText());
                         characters += reader.getTextLength();
                     }
@@ -124,8 +124,8 @@ public final class XmlElement {
     private void require(String root, int depth) {
         if (depth == 0 && !name.equals(root)) {
             throw SaccadeException.user("%s: <%s>, expected <%s>", place, name, root);
-        } else if (depth == MOST_DEPTH) {
-            throw SaccadeException.user("%s: elements in more than %d others", place, MOST_DEPTH);
+        } else if (depth == MAX_DEPTH) {
+            throw SaccadeException.user("%s: elements in more than %d others", place, MAX_DEPTH);
         }
     }
 

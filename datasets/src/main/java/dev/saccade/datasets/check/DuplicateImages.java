@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
  * were decoded, otherwise by the bytes of their files. Files of different lengths, starts or ends
  * are not read any further.
  */
-final class ImageCopies {
+final class DuplicateImages {
 
     /** Name of an image that Roboflow wrote: each augmented copy has the name of its source. */
     private static final Pattern ROBOFLOW = Pattern.compile("(.+)\\.rf\\.[0-9A-Za-z_-]{8,}\\.\\w+");

@@ -20,10 +20,10 @@ import java.util.Map;
  * @param areColors whether pixels are colors, {@code 0xRRGGBB}, not gray levels or indices
  * @param labels the label of each pixel value; {@link LabelMap#IGNORE} for no class
  */
-public record PixelCode(boolean areColors, Map<Integer, Integer> labels) {
+public record PixelEncoding(boolean areColors, Map<Integer, Integer> labels) {
 
     /** Keeps a copy. */
-    public PixelCode {
+    public PixelEncoding {
         labels = ImmutableMap.copyOf(labels);
     }
 

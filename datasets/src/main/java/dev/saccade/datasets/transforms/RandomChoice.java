@@ -20,11 +20,11 @@ import java.util.SplittableRandom;
  *
  * @param branches the ways, each a list of transforms; one may be empty
  */
-@Part("choice")
-public record Choice(@Default("[[]]") List<List<Transform>> branches) implements Transform {
+@Part("random_choice")
+public record RandomChoice(@Default("[[]]") List<List<Transform>> branches) implements Transform {
 
     /** Checks that there is a way to go. */
-    public Choice {
+    public RandomChoice {
         branches = branches.stream().map(List::copyOf).toList();
         Checks checks = new Checks().size("branches", branches, 1, 100);
         for (int i = 0; i < branches.size(); i++) {
@@ -34,8 +34,8 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
     }
 
     @Override
-    public Choice at(InputSize size) {
-        return new Choice(branches.stream().map(size::applyTo).toList());
+    public RandomChoice withDefaultSize(InputSize size) {
+        return new RandomChoice(branches.stream().map(size::applyTo).toList());
     }
 
     @Override
@@ -47,20 +47,20 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
     }
 
     @Override
-    public boolean needsOthers() {
-        return branches.stream().flatMap(List::stream).anyMatch(Transform::needsOthers);
+    public boolean needsOtherSamples() {
+        return branches.stream().flatMap(List::stream).anyMatch(Transform::needsOtherSamples);
     }
 
     @Override
-    public boolean comesLast() {
-        return branches.stream().flatMap(List::stream).anyMatch(Transform::comesLast);
+    public boolean mustBeLast() {
+        return branches.stream().flatMap(List::stream).anyMatch(Transform::mustBeLast);
     }
 
     @Override
-    public Optional<String> fault(TargetKind targets) {
+    public Optional<String> incompatibility(TargetKind targets) {
         return branches.stream()
                 .flatMap(List::stream)
-                .flatMap(step -> step.fault(targets).stream())
+                .flatMap(step -> step.incompatibility(targets).stream())
                 .findFirst();
     }
 

@@ -31,19 +31,19 @@ import java.util.function.Function;
 
 import javax.imageio.ImageIO;
 
-class PartComparisonTest {
+class SplitComparisonTest {
 
     private static final Size SIZE = new Size(30, 40);
 
     @TempDir Path folder;
 
-    private final PartComparison comparison = new PartComparison();
+    private final SplitComparison comparison = new SplitComparison();
     private final Map<String, DatasetReport> reports = new LinkedHashMap<>();
 
     private void check(String part, Depth depth, ImageFile... photos) {
         CheckOptions options = new CheckOptions(depth, TargetKind.BOXES, 2, () -> {});
         Findings findings = new Findings();
-        ImageCheck.run(List.of(photos), options.with(comparison.part(part)), findings);
+        ImageCheck.run(List.of(photos), options.with(comparison.split(part)), findings);
         reports.put(part, findings.report(statistics()));
     }
 
@@ -145,13 +145,13 @@ class PartComparisonTest {
     void palettesInAnotherOrderAreFound() throws IOException {
         reports.put("train", new Findings().report(statistics()));
         reports.put("val", new Findings().report(statistics()));
-        comparison.part("train").labelMap(map("a.png", 0, 0x804080, 0x00008E));
-        comparison.part("train").labelMap(map("b.png", 0, 0x804080));
-        comparison.part("train").labelMap(map("c.png", 0, 0x804080, 0x00008E));
-        comparison.part("val").labelMap(map("d.png", 0, 0x804080, 0x00008E, 0, 0));
+        comparison.split("train").labelMap(map("a.png", 0, 0x804080, 0x00008E));
+        comparison.split("train").labelMap(map("b.png", 0, 0x804080));
+        comparison.split("train").labelMap(map("c.png", 0, 0x804080, 0x00008E));
+        comparison.split("val").labelMap(map("d.png", 0, 0x804080, 0x00008E, 0, 0));
         comparison.complete(reports, Function.identity());
         assertEquals(0, reports.get("train").warnings() + reports.get("val").warnings());
-        comparison.part("val").labelMap(map("e.png", 0, 0x00008E, 0x804080));
+        comparison.split("val").labelMap(map("e.png", 0, 0x00008E, 0x804080));
         comparison.complete(reports, Function.identity());
         assertEquals(0, reports.get("train").warnings());
         assertEquals(1, reports.get("val").warnings());

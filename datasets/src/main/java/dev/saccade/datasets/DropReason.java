@@ -5,40 +5,40 @@ import dev.saccade.core.structures.Size;
 import java.util.Optional;
 
 /** Why an object is not learned; the first reason that applies counts. */
-public enum Dropped {
+public enum DropReason {
     /** It is of a class that is not wanted. */
-    UNWANTED("of classes that are not wanted"),
+    OTHER_CLASS("of classes that are not wanted"),
     /** It is a group that was not separated. */
     CROWD("crowds"),
     /** It is marked to be passed over. */
     IGNORED("marked to be ignored"),
     /** Its box has no width or no height. */
-    FLAT("without width or height"),
+    EMPTY_BOX("without width or height"),
     /** Its box lies where its image is not. */
     OUTSIDE("outside of their images"),
     /** Its box is less than a pixel wide or high. */
-    THIN("thinner than a pixel"),
+    SUBPIXEL("thinner than a pixel"),
     /** Its box is one, but its area is stated as 0. */
-    WITHOUT_AREA("stated to have an area of 0");
+    ZERO_AREA("stated to have an area of 0");
 
     private final String what;
 
-    Dropped(String what) {
+    DropReason(String what) {
         this.what = what;
     }
 
     /** Returns why an object of an image is not learned; nothing if it is. */
-    public static Optional<Dropped> reason(Annotation object, Size image) {
+    public static Optional<DropReason> of(Annotation object, Size image) {
         if (object.label() < 0) {
-            return Optional.of(UNWANTED);
+            return Optional.of(OTHER_CLASS);
         } else if (object.crowd()) {
             return Optional.of(CROWD);
         }
-        return reasonOfSingle(object, image);
+        return ofNonCrowd(object, image);
     }
 
     /** Likewise, for an object of a wanted class, as if it were no crowd. */
-    static Optional<Dropped> reasonOfSingle(Annotation object, Size image) {
+    static Optional<DropReason> ofNonCrowd(Annotation object, Size image) {
         Annotation.Bbox box = object.box();
         double left = Math.max(box.x(), 0);
         double top = Math.max(box.y(), 0);
@@ -47,13 +47,13 @@ public enum Dropped {
         if (object.ignore()) {
             return Optional.of(IGNORED);
         } else if (box.width() <= 0 || box.height() <= 0) {
-            return Optional.of(FLAT);
+            return Optional.of(EMPTY_BOX);
         } else if (!(right > left && bottom > top)) {
             return Optional.of(OUTSIDE);
         } else if (box.width() < 1 || box.height() < 1) {
-            return Optional.of(THIN);
+            return Optional.of(SUBPIXEL);
         } else if (!(object.area() > 0)) {
-            return Optional.of(WITHOUT_AREA);
+            return Optional.of(ZERO_AREA);
         }
         return Optional.empty();
     }

@@ -17,13 +17,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The labels of an image, collected while a label file is read. */
-public final class DrawnImage implements Reporter {
+public final class ParsedImage implements Reporter {
 
-    private static final int MOST_FINDINGS = 100;
+    private static final int MAX_FINDINGS = 100;
     private static final Pattern LINE = Pattern.compile(":(\\d{1,9})(:\\d+)?$");
 
     private final String place;
-    private final List<DrawnObject> objects = new ArrayList<>();
+    private final List<ParsedObject> objects = new ArrayList<>();
     private List<Finding> findings = new ArrayList<>();
     private String image = "";
     private String file = "";
@@ -35,7 +35,7 @@ public final class DrawnImage implements Reporter {
      *
      * @param place the label file; and the line, if the file has labels of several images
      */
-    public DrawnImage(String place) {
+    public ParsedImage(String place) {
         this.place = place;
     }
 
@@ -55,7 +55,7 @@ public final class DrawnImage implements Reporter {
     }
 
     /** Returns the objects, to be changed. */
-    public List<DrawnObject> objects() {
+    public List<ParsedObject> objects() {
         return objects;
     }
 
@@ -115,7 +115,7 @@ public final class DrawnImage implements Reporter {
     }
 
     /** Keeps the first 100 findings, and the number of the rest. */
-    public DrawnImage limitFindings() {
+    public ParsedImage limitFindings() {
         findings = new ArrayList<>(limited(findings));
         return this;
     }
@@ -123,13 +123,13 @@ public final class DrawnImage implements Reporter {
     /** Returns the first 100 findings by their lines, and how many more there are. */
     static List<Finding> limited(List<Finding> findings) {
         List<Finding> sorted =
-                findings.stream().sorted(Comparator.comparing(DrawnImage::line)).toList();
-        if (sorted.size() <= MOST_FINDINGS) {
+                findings.stream().sorted(Comparator.comparing(ParsedImage::line)).toList();
+        if (sorted.size() <= MAX_FINDINGS) {
             return sorted;
         }
-        List<Finding> most = new ArrayList<>(sorted.subList(0, MOST_FINDINGS));
-        String file = sorted.get(MOST_FINDINGS).file();
-        String more = Text.format("and %d more", sorted.size() - MOST_FINDINGS);
+        List<Finding> most = new ArrayList<>(sorted.subList(0, MAX_FINDINGS));
+        String file = sorted.get(MAX_FINDINGS).file();
+        String more = Text.format("and %d more", sorted.size() - MAX_FINDINGS);
         boolean hasErrors = sorted.stream().anyMatch(Finding::isError);
         most.add(hasErrors ? Finding.error(file, "", more) : Finding.warning(file, "", more));
         return most;

@@ -16,22 +16,22 @@ import java.util.List;
 import java.util.Set;
 
 /** A data set of small photographs that a test writes to disk. */
-public final class PhotoFolder implements Dataset {
+public final class ImageFolder implements Dataset {
 
     private final Path folder;
     private final List<ImageFile> photos = new ArrayList<>();
     private final List<List<Annotation>> annotations = new ArrayList<>();
 
-    public PhotoFolder(Path folder) {
+    public ImageFolder(Path folder) {
         this.folder = folder;
     }
 
     /** Adds a photograph with one object, a triangle, in its middle; ids count from 100. */
-    public PhotoFolder add(int width, int height) {
+    public ImageFolder add(int width, int height) {
         return add(ImageFiles.jpeg(width, height), new Size(height, width));
     }
 
-    public PhotoFolder add(byte[] bytes, Size declared) {
+    public ImageFolder add(byte[] bytes, Size declared) {
         long id = 100L + photos.size();
         Path file = folder.resolve(id + ".jpg");
         try {
@@ -58,7 +58,7 @@ public final class PhotoFolder implements Dataset {
     }
 
     /** Gives the object of the last photograph another class. */
-    public PhotoFolder labeled(int label) {
+    public ImageFolder labeled(int label) {
         int last = photos.size() - 1;
         Annotation object = annotations.get(last).get(0);
         annotations.set(last, List.of(object.with(object.id(), label)));
@@ -66,13 +66,13 @@ public final class PhotoFolder implements Dataset {
     }
 
     /** Makes the object of the last photograph too thin to be learned. */
-    public PhotoFolder thin() {
+    public ImageFolder thin() {
         annotations.set(photos.size() - 1, List.of(Annotation.of(1, 1, 4, 4, 0.5, 9)));
         return this;
     }
 
     /** Adds a crowd to the last photograph. */
-    public PhotoFolder addCrowd(double x, double y, double width, double height) {
+    public ImageFolder addCrowd(double x, double y, double width, double height) {
         int last = photos.size() - 1;
         List<Annotation> objects = new ArrayList<>(annotations.get(last));
         objects.add(
@@ -82,13 +82,13 @@ public final class PhotoFolder implements Dataset {
                         new Annotation.Bbox(x, y, width, height),
                         width * height,
                         new Segmentation.None(),
-                        Set.of(Annotation.Mark.CROWD)));
+                        Set.of(Annotation.Flag.CROWD)));
         annotations.set(last, objects);
         return this;
     }
 
     /** Adds a photograph without objects. */
-    public PhotoFolder addEmpty(int width, int height) {
+    public ImageFolder addEmpty(int width, int height) {
         add(width, height);
         annotations.set(annotations.size() - 1, List.of());
         return this;

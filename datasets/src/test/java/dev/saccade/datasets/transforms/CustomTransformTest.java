@@ -24,7 +24,7 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /** What a transform of one's own gives must fit together. */
-class OwnTransformTest {
+class CustomTransformTest {
 
     static {
         OpenCv.load();
@@ -58,7 +58,7 @@ class OwnTransformTest {
 
     private static void assertTold(String told, Sample sample, UnaryOperator<Sample> change) {
         Own own = new Own(change);
-        for (Transform step : List.of(own, new Choice(List.of(List.of(own))))) {
+        for (Transform step : List.of(own, new RandomChoice(List.of(List.of(own))))) {
             SaccadeException e =
                     assertThrows(
                             SaccadeException.class,

@@ -17,9 +17,9 @@ import java.util.Set;
  * folder, else in the next folder above that has any; of these the paths that share most words with
  * its path, such as {@code cam2} or {@code train}, and have the fewest other words.
  */
-public final class Nearness {
+public final class NearestPaths {
 
-    private Nearness() {}
+    private NearestPaths() {}
 
     /** Returns the nearest paths, more than one if none is nearer than the others. */
     public static List<String> nearest(String labels, Collection<String> paths) {

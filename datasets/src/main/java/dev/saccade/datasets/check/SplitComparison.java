@@ -13,13 +13,13 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 
 /** Compares the files of the parts of a data set, such as {@code train} and {@code val}. */
-public final class PartComparison {
+public final class SplitComparison {
 
-    private final ImageCopies copies = new ImageCopies();
+    private final DuplicateImages copies = new DuplicateImages();
     private final Palettes palettes = new Palettes();
 
     /** Returns the receiver of the files of a part; parts come in the order of their checks. */
-    public CheckedFiles part(String name) {
+    public CheckedFiles split(String name) {
         return new CheckedFiles() {
             @Override
             public void image(OptionalLong id, Path file, OptionalLong pixels) {

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-class NamedViewsTest {
+class NamedAugmentationsTest {
 
     private static final TestTimeAugmentation FLIP = new TestTimeAugmentation(List.of(), true);
 
-    private static NamedViews views(String valViews) {
-        return new NamedViews(Map.of("flipped", FLIP), Optional.ofNullable(valViews));
+    private static NamedAugmentations views(String valViews) {
+        return new NamedAugmentations(Map.of("flipped", FLIP), Optional.ofNullable(valViews));
     }
 
     @Test
@@ -41,13 +41,13 @@ class NamedViewsTest {
                 thrown.getMessage());
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new NamedViews(Map.of("none", FLIP), Optional.empty()));
+                () -> new NamedAugmentations(Map.of("none", FLIP), Optional.empty()));
     }
 
     @Test
     void nameTheViewsThatTheTransformsCannotCreate() {
-        NamedViews large =
-                new NamedViews(
+        NamedAugmentations large =
+                new NamedAugmentations(
                         Map.of("large", new TestTimeAugmentation(List.of(), List.of(90.0), false)),
                         Optional.empty());
         IllegalArgumentException thrown =

@@ -33,7 +33,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A data set that a program makes: three methods. */
-class OwnDatasetTest {
+class CustomDatasetTest {
 
     /** As a user writes one. */
     private record Own(List<String> classes, List<ImageFile> images, List<List<Annotation>> objects)
@@ -132,7 +132,7 @@ class OwnDatasetTest {
         ObjectStatistics held = (ObjectStatistics) report.statistics();
         assertEquals(
                 List.of(2, 1, 1),
-                List.of(held.photographs(), held.withoutBoxes(), held.objects().boxes()));
+                List.of(held.images(), held.imagesWithoutBoxes(), held.objects().boxes()));
         assertEquals(List.of("cat", "dog"), held.classNames());
         assertEquals(1, held.boxesPerClass().get("dog"));
     }

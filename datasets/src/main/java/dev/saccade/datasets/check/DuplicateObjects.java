@@ -15,11 +15,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Warns about objects that are labeled twice: same image, class and box. */
-final class RepeatedObjects {
+final class DuplicateObjects {
 
     private record Place(long category, Annotation.Bbox box) {}
 
-    private RepeatedObjects() {}
+    private DuplicateObjects() {}
 
     /**
      * Returns the warning about a data set, if any object is repeated.

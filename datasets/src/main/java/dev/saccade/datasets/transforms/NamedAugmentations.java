@@ -19,17 +19,18 @@ import java.util.Optional;
  * @param valViews the name of the augmentation that {@code eval} uses by default; a single view if
  *     empty
  */
-public record NamedViews(
+public record NamedAugmentations(
         @Default("{}") Map<String, TestTimeAugmentation> views, Optional<String> valViews) {
 
     /** The name that stands for a single view. */
     public static final String SINGLE = "none";
 
     /** No augmentations. */
-    public static final NamedViews NONE = new NamedViews(Map.of(), Optional.empty());
+    public static final NamedAugmentations NONE =
+            new NamedAugmentations(Map.of(), Optional.empty());
 
     /** Checks the names. */
-    public NamedViews {
+    public NamedAugmentations {
         views = ImmutableMap.copyOf(views);
         Checks.require(
                 !views.containsKey(SINGLE), "views", SINGLE, "another name; none is a single view");

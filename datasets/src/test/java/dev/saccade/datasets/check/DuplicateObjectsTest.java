@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-class RepeatedObjectsTest {
+class DuplicateObjectsTest {
 
     private final AnnotationTable.Builder table =
             new AnnotationTable.Builder()
@@ -26,7 +26,7 @@ class RepeatedObjectsTest {
                     .addAnnotation(1, 1, Annotation.of(11, 0, 5, 5, 20, 20));
 
     private Optional<Finding> warning(Long... wanted) {
-        return RepeatedObjects.warning(table.build(), "a.json", Set.of(wanted));
+        return DuplicateObjects.warning(table.build(), "a.json", Set.of(wanted));
     }
 
     @Test

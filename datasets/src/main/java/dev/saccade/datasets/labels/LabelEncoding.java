@@ -22,13 +22,13 @@ import java.util.stream.IntStream;
  * @param ignoreIndex the number of pixels that have no class either way
  * @param hint the settings to check if a value is not a class and classes count from 0
  */
-public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, String hint) {
+public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreIndex, String hint) {
 
     private static final int NONE = -2;
-    private static final int MOST_SHOWN = 5;
+    private static final int MAX_SHOWN = 5;
 
     /** Checks that the number of ignored pixels is that of no class. */
-    public LabelCode {
+    public LabelEncoding {
         checkArgument(
                 classes > 0 && classes < LabelMap.MAX_CLASSES,
                 "1 to %s classes expected, got %s",
@@ -104,7 +104,7 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
         }
         String shown =
                 Arrays.stream(unknown)
-                        .limit(MOST_SHOWN)
+                        .limit(MAX_SHOWN)
                         .mapToObj(
                                 number ->
                                         Text.format(
@@ -113,7 +113,7 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
                                                 Count.of(histogram[number], "pixel"),
                                                 png.first(number)))
                         .collect(Collectors.joining("; "));
-        int more = unknown.length - MOST_SHOWN;
+        int more = unknown.length - MAX_SHOWN;
         String unlisted = more > 0 ? "; and " + more + " other values" : "";
         return Optional.of(Text.format("value %s%s; expected %s", shown, unlisted, expected()));
     }
