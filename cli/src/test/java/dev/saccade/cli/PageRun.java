@@ -5,8 +5,6 @@ import static dev.saccade.cli.Ended.saccade;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.io.MoreFiles;
-
 import dev.saccade.testsupport.DocPage;
 
 import java.io.ByteArrayOutputStream;
@@ -169,32 +167,11 @@ final class PageRun {
 
     /** Runs a program of the page and returns what it prints. */
     private String program(List<String> arguments) throws Exception {
-        if (arguments.get(0).endsWith(".java")) {
-            return source(arguments);
-        }
         assertEquals("-cp", arguments.get(0));
         String classPath = arguments.get(1);
         assertTrue(classPath.startsWith(CLASS_PATH + ":"), classPath);
         try (URLClassLoader loader = loader(classPath.substring(CLASS_PATH.length() + 1))) {
             return main(loader, arguments.get(2), arguments.subList(3, arguments.size()));
-        }
-    }
-
-    /** Runs a program in one file that needs nothing but Java. */
-    private String source(List<String> arguments) throws Exception {
-        Path file = Path.of(arguments.get(0));
-        Path classes = Files.createTempDirectory(folder, "classes");
-        int code =
-                ToolProvider.getSystemJavaCompiler()
-                        .run(null, null, null, "-cp", "", "-d", "" + classes, "" + file);
-        assertEquals(0, code, file + " does not compile without libraries");
-        URL[] path = {classes.toUri().toURL()};
-        try (URLClassLoader loader =
-                new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
-            return main(
-                    loader,
-                    MoreFiles.getNameWithoutExtension(file),
-                    arguments.subList(1, arguments.size()));
         }
     }
 

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.MatchResult;
@@ -62,7 +63,10 @@ class ReadmeTest {
                     "dyhead", List.of("box_ap"),
                     "htc", List.of("box_ap", "mask_ap"));
 
-    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]*)(?:#([^)]*))?\\)");
+    private static final Pattern CODE =
+            Pattern.compile("^```.*?^```", Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
 
     @Test
     void modelTablesMatchTheRecipes() throws IOException {
@@ -121,19 +125,34 @@ class ReadmeTest {
     }
 
     @Test
-    void everyLinkedFileExists() throws IOException {
+    void everyLinkedFileAndHeadingExists() throws IOException {
         List<String> broken = new ArrayList<>();
         int links = 0;
         for (Path page : pages()) {
             for (MatchResult link : LINK.matcher(Files.readString(page)).results().toList()) {
                 links++;
-                if (!Files.exists(page.resolveSibling(link.group(1)))) {
-                    broken.add(page + ": " + link.group(1));
+                String file = link.group(1);
+                String anchor = link.group(2);
+                Path target = file.isEmpty() ? page : page.resolveSibling(file);
+                if (!Files.exists(target)
+                        || (anchor != null && !anchors(target).contains(anchor))) {
+                    broken.add(page + ": " + link.group());
                 }
             }
         }
         assertTrue(links > 10, links + " links");
         assertEquals(List.of(), broken);
+    }
+
+    /** Returns the anchors that GitHub creates for the headings of a page. */
+    private static List<String> anchors(Path page) throws IOException {
+        String text = CODE.matcher(Files.readString(page)).replaceAll("");
+        return HEADING.matcher(text)
+                .results()
+                .map(heading -> heading.group(1).replaceAll("\\]\\([^)]*\\)", ""))
+                .map(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", ""))
+                .map(heading -> heading.replace(' ', '-'))
+                .toList();
     }
 
     static List<Path> pages() throws IOException {
