@@ -79,7 +79,7 @@ class PapersTest {
             - As in mmdetection, two-stage detectors count 1,000 proposals and 100 masks. As in
               mmsegmentation, auxiliary heads are not counted.
             - Differences beyond rounding are listed with their reason.
-            - Multi-scale results need [test-time augmentation](evaluating.md#test-time-augmentation).
+            - Multi-scale results need [test-time augmentation](evaluating.md#use-test-time-augmentation).
 
             This page is generated from `configs/papers.yaml`.
             """;
