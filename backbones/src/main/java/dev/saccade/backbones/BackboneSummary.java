@@ -20,10 +20,10 @@ import java.util.stream.Stream;
  * Size and cost of a backbone; {@code docs/papers.md} compares them with the papers.
  *
  * @param name such as {@code swin_tiny}
- * @param parameters of the backbone with its output normalizations, fused
- * @param trainingParameters of the backbone as it is trained; more where fusing merges branches
- * @param classifierParameters of the backbone as a classifier of 1000 classes, as papers count
- * @param multiplyAdds of the fused backbone for one image, which papers call FLOPs
+ * @param parameters of the fused backbone with its output normalizations
+ * @param trainingParameters before fusing
+ * @param classifierParameters as an ImageNet-1K classifier, as papers count
+ * @param multiplyAdds of the fused backbone for one image; papers call them FLOPs
  */
 public record BackboneSummary(
         String name,
@@ -34,23 +34,22 @@ public record BackboneSummary(
 
     private static final Size IMAGE = new Size(224, 224);
 
-    /** The classes of ImageNet-1K, which papers count in. */
     private static final int CLASSES = 1000;
 
     private static final NamePattern OUTPUT_NORMS = new NamePattern("norm{i}.{*}");
 
     /**
-     * What a classifier may have besides, each of as many values as the last level has channels.
+     * Optional parameters of classifiers, each with as many values as the last level has channels.
      */
     private static final List<String> CLASSIFIER_PARAMETERS =
             List.of("norm.weight", "norm.bias", "cls_token");
 
-    /** Counts a backbone with images of 224x224; {@code name} is its name in configs. */
+    /** Summarizes a backbone at 224x224; {@code name} is its name in configs. */
     public static BackboneSummary measure(String name, Backbone.Config config) {
         return measure(name, config, IMAGE);
     }
 
-    /** Counts a backbone; {@code name} is its name in configs, such as {@code swin_tiny}. */
+    /** Summarizes a backbone; {@code name} is its name in configs, such as {@code swin_tiny}. */
     public static BackboneSummary measure(String name, Backbone.Config config, Size image) {
         Backbone backbone = config.build();
         return new BackboneSummary(
@@ -62,9 +61,8 @@ public record BackboneSummary(
     }
 
     /**
-     * Returns the number of parameters of a classifier of ImageNet: without the normalizations of
-     * outputs, with a linear layer of 1000 classes on the coarsest level, and with what else the
-     * rules of the family say that checkpoints of a classifier hold.
+     * Counts the parameters of an ImageNet classifier: no output normalizations, a linear layer
+     * with 1000 classes, and the classifier parameters that the checkpoint rules ignore.
      */
     static long classifierParameters(Backbone.Config config, Backbone backbone) {
         List<FeatureInfo> levels = backbone.features();
@@ -83,7 +81,6 @@ public record BackboneSummary(
         return fusedParameters(backbone) - outputNorms + channels * more + (channels + 1) * CLASSES;
     }
 
-    /** Returns the number of parameters that are left when the backbone is fused. */
     private static long fusedParameters(Backbone backbone) {
         return backbone.parameterCount()
                 - descendants(backbone).mapToLong(BackboneSummary::removedByFusing).sum();

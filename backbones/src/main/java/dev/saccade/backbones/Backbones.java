@@ -5,7 +5,7 @@ import dev.saccade.core.parts.PartProvider;
 
 import java.util.List;
 
-/** The backbones that a config can name. */
+/** Registers the backbones for configs. */
 public final class Backbones implements PartProvider {
 
     @Override

@@ -23,25 +23,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Swin Transformer with a depth-wise convolution between two linear layers in place of attention
- * (Zhou et al. 2021, ELSA, the rows "DwConv" and Figure 2, where channels share filters as the
- * channels of a head share attention).
+ * Swin Transformer with linear, depth-wise convolution and linear layers instead of attention (Zhou
+ * et al. 2021, ELSA, rows "DwConv" and Figure 2, where groups of channels share filters).
  *
- * <p>There is no public code; layer normalizations and feed-forward layers are as in Swin, and the
- * number of parameters and multiply-adds is that of the paper.
+ * <p>No code was published. Norms and MLPs are as in Swin; parameters and multiply-adds match the
+ * paper.
  */
 public final class DwConvSwin extends SwinFamily {
 
     /**
-     * The hyper-parameters of a DwConv-Swin.
+     * Settings of a DwConv-Swin.
      *
-     * @param variant the member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage, whose channels share a filter; none for a filter of its
-     *     own for each channel
-     * @param kernelSize side of the filters, odd
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param numHeads filters of each stage, shared by groups of channels; empty for one filter per
+     *     channel
+     * @param kernelSize odd
      */
     @Part("dwconv_swin")
     @Variant(name = "tiny")
@@ -57,7 +52,6 @@ public final class DwConvSwin extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             numHeads = numHeads.map(ImmutableList::copyOf);
             List<Integer> heads = numHeads.orElse(List.of(1, 1, 1, 1));
@@ -74,7 +68,6 @@ public final class DwConvSwin extends SwinFamily {
         }
     }
 
-    /** Makes a DwConv-Swin without weights. */
     public DwConvSwin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> convolution(config, stage));

@@ -27,30 +27,21 @@ import dev.saccade.core.parts.Variant;
 import java.util.Map;
 
 /**
- * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
- * convolutions in place of attention, each with a batch normalization; in its dynamic form the
- * filters are predicted from every image.
+ * DWNet (Han et al. 2022): Swin Transformer with 1x1, depth-wise and 1x1 convolutions instead of
+ * attention, each with batch normalization. The dynamic form predicts the filters from each image.
  *
- * <p>As in the official detection code, whose names its parameters have, maps are padded at the
- * bottom and right to multiples of the kernel around the convolutions; the statistics of their
- * normalizations include the padding. Outputs have batch normalizations too.
+ * <p>Parameter names and padding follow the official detection code: maps are padded at the bottom
+ * and right to multiples of the kernel, and batch statistics include the padding. Outputs have
+ * batch normalizations.
  */
 public final class DwNet extends SwinFamily {
 
     /**
-     * The hyper-parameters of a DWNet.
+     * Settings of a DWNet.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param windowSize side of the depth-wise filters, odd
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param dynamic whether every image has filters of its own; then it trains on batches of two
-     *     images or more
-     * @param norm bn, or sync_bn for statistics over the batches of all ranks
-     * @param patchNorm whether a normalization follows the patch embedding
-     * @param ape whether learned absolute position embeddings are added to the patches
-     * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param windowSize kernel size of the depth-wise convolutions, odd
+     * @param dynamic whether filters are predicted; requires batches of at least two images in
+     *     training
      */
     @Part("dwnet")
     @Variant(name = "tiny")
@@ -77,7 +68,6 @@ public final class DwNet extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .inRange("embed_dim", embedDim, 1, 8192)
@@ -101,7 +91,6 @@ public final class DwNet extends SwinFamily {
 
     private static final int REDUCTION = 4;
 
-    /** Makes a DWNet without weights. */
     public DwNet(Config config) {
         super(config);
         addStages(config, (stage, block) -> new Block(config, stage, block));
@@ -109,7 +98,7 @@ public final class DwNet extends SwinFamily {
         freezeStages();
     }
 
-    /** Returns a batch normalization of tokens. */
+    /** Batch normalization of tokens. */
     private static Layer batchNorm(int channels, BatchNormType type) {
         return new Sequential()
                 .then(StagedTransformer::toMap)
@@ -117,7 +106,7 @@ public final class DwNet extends SwinFamily {
                 .then(StagedTransformer::toTokens);
     }
 
-    /** Convolutions without a normalization before them, then feed-forward layers with one. */
+    /** Unlike in Swin, no normalization precedes the convolutions. */
     private static final class Block extends Layer {
 
         private final Windows padding;
@@ -175,10 +164,10 @@ public final class DwNet extends SwinFamily {
         return new Conv2d(new Geometry(in, out, 1), uniform, bias ? uniform : null);
     }
 
-    /** A depth-wise convolution whose filters come from the mean of the map they run over. */
+    /** Depth-wise convolution with filters predicted from the global average of its input. */
     static final class DynamicDepthwise extends Layer {
 
-        /** An image at a time: channels innermost in memory stay so. */
+        /** Image by image, to keep channels innermost in memory. */
         private static final ScriptTemplate CONVOLVE =
                 ScriptTemplate.of(
                         "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
@@ -195,7 +184,7 @@ public final class DwNet extends SwinFamily {
                         return torch.cat(out)
                         """);
 
-        /** The same, by operators whose number does not depend on that of the images. */
+        /** Same result with a number of operators that does not depend on the batch size. */
         private static final ScriptTemplate CONVOLVE_BY_OFFSET =
                 ScriptTemplate.of(
                         "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",

@@ -24,14 +24,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Swin Transformer seen as a network of dynamic convolutions (Zhou et al. 2023): with other
- * activations in place of the softmax of its attention, or with depth-wise self-attention.
+ * Swin Transformer as a network of dynamic convolutions (Zhou et al. 2023): with other activations
+ * than softmax, or with depth-wise self-attention.
  *
- * <p>There is no public code. Where the paper leaves it open: in shifted windows, keys from the
- * other side of the map count for nothing, and not in the statistics of a layer normalization (in a
- * softmax they get -100); that has a gain and a bias for each key of a window. The published sizes
- * of depth-wise attention imply a relative position bias for each channel in tiny and for each head
- * in base; small and large, which are not in the paper, follow base.
+ * <p>No code was published. Choices where the paper is silent: in shifted windows, masked keys are
+ * excluded from filters and layer normalization statistics (softmax: -100); layer normalization has
+ * a gain and bias per key. The published sizes of depth-wise attention imply a relative position
+ * bias per channel in tiny and per head in base; small and large, which the paper does not contain,
+ * follow base.
  */
 public final class DynamicConvSwin extends SwinFamily {
 
@@ -39,15 +39,13 @@ public final class DynamicConvSwin extends SwinFamily {
     private static final String SCALED_RELU = "attention: scaling_relu, scale_mode: head_dim";
     private static final String APE = "relative_position_bias: false, ape: true";
 
-    /**
-     * How tokens are mixed; {@code l_ij = c q_i k_j + p_ij}, p being the relative position bias.
-     */
+    /** Token mixing; {@code l_ij = c q_i k_j + p_ij}, with relative position bias p. */
     public enum Attention {
-        /** {@code sum_j softmax_j(l_ij) v_j}, as Swin Transformer has it. */
+        /** {@code sum_j softmax_j(l_ij) v_j}, as in Swin. */
         SOFTMAX,
         /** {@code sum_j l_ij v_j}. */
         NONE,
-        /** The same; its scale tells them apart. */
+        /** Same as {@link #NONE}; the paper's variants differ in the scale. */
         SCALING,
         /** {@code sum_j max(0, l_ij) v_j}. */
         SCALING_RELU,
@@ -55,11 +53,11 @@ public final class DynamicConvSwin extends SwinFamily {
         LAYERNORM,
         /** {@code sum_j max(0, LayerNorm_j(l_ij)) v_j}. */
         LAYERNORM_RELU,
-        /** {@code q_i * mean_j k_j + sum_j p_ij k_j}, channel by channel, without values. */
+        /** {@code q_i * mean_j k_j + sum_j p_ij k_j} per channel, without values. */
         DEPTHWISE
     }
 
-    /** The scale c of products of queries and keys of d channels. */
+    /** Scale c of products of queries and keys with d channels. */
     public enum ScaleMode {
         /** {@code 1 / d}. */
         HEAD_DIM,
@@ -68,23 +66,13 @@ public final class DynamicConvSwin extends SwinFamily {
     }
 
     /**
-     * The hyper-parameters of a dynamic convolution Swin Transformer. The rows of Table 2 with
-     * absolute position embeddings are the variants {@code _ape}.
+     * Settings of a dynamic convolution Swin Transformer. The {@code _ape} variants are the rows of
+     * Table 2 with absolute position embeddings.
      *
-     * @param variant the member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage; depth-wise attention has a relative position bias for
-     *     each head and no other use of them
-     * @param attention how tokens are mixed
-     * @param scaleMode the scale of products; of no matter to depth-wise attention
-     * @param relativePositionBias whether there is a bias by relative position, learned by head
-     * @param biasOutside whether that bias is added to what the activation gives; of no matter to
-     *     depth-wise attention
-     * @param windowSize tokens along a side of a window
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param ape whether learned absolute position embeddings are added to the patches
-     * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param numHeads depth-wise attention uses them for its relative position bias only
+     * @param scaleMode unused by depth-wise attention
+     * @param biasOutside whether the relative position bias is added after the activation; unused
+     *     by depth-wise attention
      */
     @Part("dynamic_conv_swin")
     @Variant(name = "softmax_tiny", settings = "attention: softmax")
@@ -123,7 +111,6 @@ public final class DynamicConvSwin extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
@@ -162,7 +149,6 @@ public final class DynamicConvSwin extends SwinFamily {
         }
     }
 
-    /** Makes a dynamic convolution Swin Transformer without weights. */
     public DynamicConvSwin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> attention(config, stage, block));
@@ -179,7 +165,7 @@ public final class DynamicConvSwin extends SwinFamily {
                 : new Dense(config, channels, heads, region);
     }
 
-    /** What both kinds of attention have: a relative position bias table, or none. */
+    /** Window attention with an optional relative position bias table. */
     private abstract static class Windowed extends Layer {
 
         final WindowRegion region;
@@ -203,7 +189,7 @@ public final class DynamicConvSwin extends SwinFamily {
         }
     }
 
-    /** Attention with an activation of choice. */
+    /** Attention with a selectable activation. */
     static final class Dense extends Windowed {
 
         private final boolean biasOutside;

@@ -26,33 +26,29 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Enhanced local self-attention (Zhou et al. 2021, "ELSA"): the products of queries and keys of the
- * same token, channel by channel, become the weights of the token's neighborhood by convolutions,
- * and a ghost head varies the weights from channel to channel.
+ * Enhanced local self-attention (Zhou et al. 2021, "ELSA"): convolutions turn per-channel query-key
+ * products (Hadamard attention) into weights of the neighborhood; a ghost head varies them per
+ * channel.
  */
 public final class Elsa extends Layer {
 
-    /** How products of queries and keys become logits. */
+    /** Computation of the logits from query-key products. */
     public enum Form {
-        /**
-         * A convolution in groups of channels, GELU and a linear map, as in all models released.
-         */
+        /** Grouped convolution, GELU and a linear layer, as in all released models. */
         RELEASED,
-        /** A linear map of the token plus one of its neighbor: Eq. 7, by Algorithm 4. */
+        /** Linear layers of the token and of its neighbor, summed: Eq. 7 and Algorithm 4. */
         STRICT
     }
 
     /**
-     * The hyper-parameters.
+     * Settings with the names of the official code.
      *
-     * @param elsaKernel tokens along a side of a neighborhood, odd
-     * @param dilation distance of neighbors
-     * @param groupWidth channels of a group of the convolution from products to logits; it must fit
-     *     the checkpoint, and tiny's are others than all others'
-     * @param lam exponent λ of the ghost head's factors; at 0 it has none
-     * @param gamma factor γ of the ghost head's summands; at 0 it has none
-     * @param elsaScale factor of the products of queries and keys
-     * @param form how the products become logits
+     * @param elsaKernel neighborhood size, odd
+     * @param groupWidth channels per group of the convolution; depends on the checkpoint (tiny
+     *     differs)
+     * @param lam exponent λ of the factors of the ghost head; 0 for none
+     * @param gamma factor γ of the summands of the ghost head; 0 for none
+     * @param elsaScale factor of the query-key products
      */
     public record Config(
             @Default("7") int elsaKernel,
@@ -65,7 +61,6 @@ public final class Elsa extends Layer {
 
         private static final int MOST_REACH = 100;
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .inRange("elsa_kernel", elsaKernel, 1, 49)
@@ -91,16 +86,14 @@ public final class Elsa extends Layer {
     }
 
     /**
-     * The channels of a layer.
+     * Channels of a layer.
      *
-     * @param channels of input and output
-     * @param values of the values
      * @param queries of queries and of keys; rounded up to whole groups
-     * @param logitGroups groups of the linear map to the logits
+     * @param logitGroups groups of the linear layer for the logits
      */
     public record Widths(int channels, int values, int queries, int logitGroups) {
 
-        /** Those of all published models: two thirds of the channels are queries. */
+        /** Channels of all published models: two thirds are queries. */
         public Widths(int channels) {
             this(channels, channels, channels / 3 * 2, 1);
         }
@@ -126,12 +119,7 @@ public final class Elsa extends Layer {
     private final Optional<Parameter> ghostHead;
     private final Linear postProj;
 
-    /**
-     * Makes a layer without weights.
-     *
-     * @param heads sets of weights; each goes for a slice of the values
-     * @param qkvBias whether queries, keys and values have a bias
-     */
+    /** Creates a layer without weights; each head weights a slice of the values. */
     public Elsa(Widths widths, int heads, boolean qkvBias, Config config) {
         values = widths.values;
         checkArgument(
@@ -182,12 +170,7 @@ public final class Elsa extends Layer {
         };
     }
 
-    /**
-     * Attends.
-     *
-     * @param x {@code [N, H, W, C]}
-     * @return {@code [N, H, W, C]}
-     */
+    /** Returns {@code [N, H, W, C]} for {@code [N, H, W, C]}. */
     @Override
     protected NDArray forward(NDArray x) {
         NDList parts =
@@ -205,8 +188,7 @@ public final class Elsa extends Layer {
     }
 
     /**
-     * Returns layers from {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} as in all
-     * released models.
+     * Maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} as in all released models.
      */
     private static Layer convolutions(int queries, int weights, int groups, Config config) {
         Geometry spread =
@@ -222,10 +204,10 @@ public final class Elsa extends Layer {
                 .then(StagedTransformer::toTokens);
     }
 
-    /** From {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by the paper's Eq. 7. */
+    /** Maps {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by Eq. 7. */
     private static final class TokenAndNeighbor extends Layer {
 
-        /** Takes from each neighbor, out of what it has for all offsets, what is for its own. */
+        /** Takes from each neighbor the logit of its own offset. */
         private static final ScriptTemplate MEET =
                 ScriptTemplate.of(
                         "(x: Tensor) -> Tensor",

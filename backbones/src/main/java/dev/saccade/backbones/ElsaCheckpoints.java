@@ -4,7 +4,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.IndexTable;
 import dev.saccade.core.conversion.PositionTable;
 
-/** Checkpoints of ELSA as its official code saves them. */
+/** Rules for checkpoints of the official ELSA code. */
 final class ElsaCheckpoints {
 
     static final CheckpointRules RULES =

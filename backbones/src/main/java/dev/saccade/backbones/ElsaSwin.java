@@ -22,36 +22,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * ELSA-Swin (Zhou et al. 2021): a Swin Transformer whose first three stages attend to the
- * neighborhood of each token by {@link Elsa} instead of to windows, in the form of its official
- * detection and segmentation code, whose names its parameters have.
+ * ELSA-Swin (Zhou et al. 2021): Swin Transformer with {@link Elsa} instead of window attention in
+ * the first three stages; structure and names are those of the official detection code.
  *
- * <p>{@code large_384} is fine-tuned at 384x384; the paper does not give its window size, so it has
- * the windows of 12 of Swin-L. {@code tiny_no_ghost} has only Hadamard attention (Table 4), and
- * {@code tiny_strict} implements Eq. 7 literally.
+ * <p>{@code large_384} is fine-tuned at 384x384; the paper does not state its window size, so it
+ * uses 12 as Swin-L. {@code tiny_no_ghost} has Hadamard attention only (Table 4); {@code
+ * tiny_strict} implements Eq. 7 literally.
  */
 public final class ElsaSwin extends SwinFamily {
 
     /**
-     * The hyper-parameters of an ELSA-Swin.
+     * Settings of an ELSA-Swin.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage
-     * @param elsaStages how many stages, from the first, have ELSA; the others have windows
-     * @param windowSize tokens along a side of a window
-     * @param windowOrder whether maps are padded before they are shifted, as in the official
-     *     detection code, or after, which also shrinks windows to smaller maps and shifts only
-     *     along axes of more than one window, as the official classifier does
-     * @param qkScale factor of the products of queries and keys of windows; {@code 1 / sqrt(d)} for
-     *     heads of d channels, if there is none
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param qkvBias whether queries, keys and values have a bias
-     * @param patchNorm whether a normalization follows the patch embedding
-     * @param ape whether learned absolute position embeddings are added to the patches
-     * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param elsa its windows of neighbors
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param elsaStages number of first stages with ELSA; the others have windows
+     * @param windowOrder {@code pad_then_shift} as in the official detection code, or {@code
+     *     shift_then_pad} as in the official classifier, which also shrinks windows to smaller maps
+     *     and shifts only along axes with more than one window
+     * @param qkScale scale in window attention; empty for {@code 1 / sqrt(d)}
      */
     @Part("elsa_swin")
     @Variant(name = "tiny")
@@ -80,7 +67,6 @@ public final class ElsaSwin extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
@@ -103,7 +89,6 @@ public final class ElsaSwin extends SwinFamily {
         }
     }
 
-    /** Makes an ELSA-Swin without weights. */
     public ElsaSwin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> attention(config, stage, block));
@@ -121,8 +106,8 @@ public final class ElsaSwin extends SwinFamily {
     }
 
     /**
-     * Window attention in the layout of the official code: values come before queries and keys, and
-     * the bias table counts from the query to the key.
+     * Window attention in the layout of the official code: values precede queries and keys, and the
+     * bias table is indexed by key minus query.
      */
     private static final class LocalAttention extends Layer {
 

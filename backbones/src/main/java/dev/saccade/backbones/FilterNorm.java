@@ -13,16 +13,14 @@ import dev.saccade.core.ops.script.Script;
 import java.util.Optional;
 
 /**
- * Makes the filters of queries out of values, along the last axis, that of the keys: by a layer
- * normalization over the keys (Zhou et al. 2023), which is the filter normalization of Zhou et al.
- * 2021 with a gain and a bias for each key; then by softmax, by ReLU or by nothing.
+ * Normalizes filters over the keys (last axis): layer normalization with a gain and bias per key
+ * (Zhou et al. 2021 and 2023), then an activation.
  *
- * <p>A key that a query does not see gets a value lower by 100 in a softmax; else it is 0 in the
- * filter and does not count in the statistics.
+ * <p>Masked keys get -100 in a softmax; otherwise they are 0 and excluded from the statistics.
  */
 final class FilterNorm extends Module {
 
-    /** What comes after the layer normalization, if there is one. */
+    /** Activation after the layer normalization, if any. */
     enum Activation {
         SOFTMAX,
         RELU,
@@ -54,14 +52,13 @@ final class FilterNorm extends Module {
     private final Optional<Parameter> bias;
     private final Activation activation;
 
-    /** Makes an activation. */
     FilterNorm(Activation activation) {
         this.weight = Optional.empty();
         this.bias = Optional.empty();
         this.activation = activation;
     }
 
-    /** Makes a layer normalization over a number of keys with an activation behind it. */
+    /** Creates a layer normalization over the keys with an activation. */
     FilterNorm(int keys, Activation activation) {
         this.weight = Optional.of(parameter("weight", new Shape(keys), WeightInit.ONES));
         this.bias = Optional.of(parameter("bias", new Shape(keys), WeightInit.ZEROS));
@@ -69,11 +66,10 @@ final class FilterNorm extends Module {
     }
 
     /**
-     * Makes filters.
+     * Returns the filters.
      *
      * @param values {@code [..., keys]}, overwritten
-     * @param unseen 1 for a key that a query does not see, else 0, to be broadcast; none if all are
-     *     seen
+     * @param unseen 1 for masked keys, else 0; broadcast; empty if no key is masked
      */
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
         NDArray x = weight.isPresent() ? normalized(values, unseen) : values;
@@ -92,7 +88,6 @@ final class FilterNorm extends Module {
                 .orElseGet(() -> Functional.layerNorm(values, w, b, 1e-5f));
     }
 
-    /** Takes values and, where some keys are unseen, which. */
     @Override
     public NDList call(NDList inputs) {
         return new NDList(forward(inputs.get(0), inputs.stream().skip(1).findFirst()));

@@ -27,22 +27,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Focal Transformer (Yang et al. 2021), the first version, with the parameter names of its official
+ * Focal Transformer (Yang et al. 2021), version 1, with the parameter names of the official
  * classification code.
  *
- * <p>The code for detection and segmentation was never published; the variants without a size
- * follow what the paper says of it: images of any size, larger focal windows, and a ring around the
- * windows of the last stage too. Those of 224 are the classifier, whose windows are never larger
- * than its maps, with output norms.
+ * <p>The detection and segmentation code was not published. Variants without a size follow the
+ * paper: images of any size, larger focal windows, and an expanded last stage. The {@code _224}
+ * variants are the classifiers, plus output norms; their windows are never larger than the maps.
  *
- * <p>Stochastic depth is the paper's: 0.2, 0.3 and 0.5 for detection and segmentation, 0.2, 0.2 and
- * 0.3 for classification; the convolutional variants, which are not in the paper, have the rates of
- * the official configs. {@code large} has all settings of {@code base} but the width.
+ * <p>Stochastic depth follows the paper: 0.2, 0.3 and 0.5 for detection and segmentation, 0.2, 0.2
+ * and 0.3 for classification; the convolutional variants, which the paper does not contain, follow
+ * the official configs. {@code large} differs from {@code base} in width only.
  *
- * <p>Ablations: {@code tiny_224_w14} has windows of 14 (Table 7; the paper gives no other setting,
- * so ring and pooled windows are unchanged), {@code _shift} shifts windows (Table 8), {@code _2222}
- * and {@code _2242} have fewer blocks in stage 3 (Table 9), and {@code _window}, {@code _local} and
- * {@code _global} leave out interactions (Figure 5).
+ * <p>Ablations: {@code tiny_224_w14} has windows of 14 (Table 7; other settings unchanged), {@code
+ * _shift} shifts windows (Table 8), {@code _2222} and {@code _2242} have fewer blocks in stage 3
+ * (Table 9), and {@code _window}, {@code _local} and {@code _global} drop interactions (Figure 5).
  */
 public final class Focal extends SwinFamily {
 
@@ -51,51 +49,34 @@ public final class Focal extends SwinFamily {
             "embed_dim: 196, depths: [2, 2, 18, 2], num_heads: [4, 8, 16, 32]";
     private static final String CONV = "use_conv_embed: true";
 
-    /** Which blocks of a stage, counted from 0, have windows without a ring around them. */
+    /** Blocks of a stage, counted from 0, whose windows are not expanded. */
     public enum ExpandLayer {
         /** None: all are expanded. */
         ALL,
-        /** Even blocks. */
         EVEN,
-        /** Odd blocks. */
         ODD
     }
 
-    /** How tokens are pooled to a coarser one. */
+    /** Pooling of tokens to a coarser token. */
     public enum Pool {
-        /** Weighted by position, with the same weights for all channels. */
+        /** Weighted sum, with the same weights for all channels. */
         FC,
-        /** Their mean. */
         MEAN,
-        /** Their maximum. */
         MAX,
-        /** Weighted by position and channel. */
+        /** Depth-wise convolution. */
         CONV
     }
 
     /**
-     * The hyper-parameters of a Focal Transformer.
+     * Settings of a Focal Transformer.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage
-     * @param focalPool how tokens are pooled
-     * @param imageSize height and width of the images that the windows are for: where a side of the
-     *     map of a stage is not larger than a window, the shorter side becomes the window, without
-     *     ring or shift. Empty for images of any size
-     * @param padToPatches whether images and maps are padded to whole patches; the official code
-     *     cuts the rest off
+     * @param imageSize height and width that the windows are for: windows that are not smaller than
+     *     a map shrink to its shorter side, without expansion or shift. Empty for any size
+     * @param padToPatches whether to pad to whole patches; the official code crops instead
      * @param useConvEmbed whether patches overlap
-     * @param usePreNorm whether maps are normalized before they are down-sampled, too
-     * @param layerScale what the learned scales of the branches start from, where there are any
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param qkvBias whether queries, keys and values have a bias
-     * @param patchNorm whether a normalization follows the patch embedding
-     * @param ape whether learned absolute position embeddings, for {@code image_size}, are added to
-     *     the patches
-     * @param outputNorms whether every output has a normalization of its own
-     * @param windows what a window sees
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param usePreNorm whether to normalize before down-sampling too
+     * @param layerScale initial layer scale; empty for none
+     * @param ape whether to add absolute position embeddings for {@code image_size}
      */
     @Part("focal")
     @Variant(name = "tiny")
@@ -141,7 +122,6 @@ public final class Focal extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             imageSize = ImmutableList.copyOf(imageSize);
@@ -170,7 +150,7 @@ public final class Focal extends SwinFamily {
             }
         }
 
-        /** Returns the shorter side of the map of a stage, where images have a size. */
+        /** Returns the shorter side of the map of a stage for images of a fixed size. */
         private static int shorterSide(List<Integer> imageSize, boolean padded, int stage) {
             if (imageSize.isEmpty()) {
                 return Integer.MAX_VALUE;
@@ -179,7 +159,7 @@ public final class Focal extends SwinFamily {
             return IntMath.divide(Collections.min(imageSize), PATCH << stage, rounding);
         }
 
-        /** Returns what the tokens of a block attend to. */
+        /** Returns the region that the tokens of a block attend to. */
         FocalRegion region(int stage, int block) {
             return windows.region(stage, block, shorterSide(imageSize, padToPatches, stage));
         }
@@ -199,7 +179,6 @@ public final class Focal extends SwinFamily {
     private static final int COARSEST = 32;
     private static final float EPS = 1e-5f;
 
-    /** Makes a Focal Transformer without weights. */
     public Focal(Config config) {
         super(config);
         setStem(add("", new Stem(config)));
@@ -212,7 +191,7 @@ public final class Focal extends SwinFamily {
         freezeStages();
     }
 
-    /** Patches and, where wanted, their absolute position embeddings. */
+    /** Patch embedding with optional absolute position embeddings. */
     private static final class Stem extends Layer {
 
         private final PatchEmbed patches;
@@ -258,7 +237,6 @@ public final class Focal extends SwinFamily {
         }
     }
 
-    /** Returns patches of the map of a stage, with an optional normalization before them. */
     private static Layer downsample(Config config, int stage) {
         int in = config.channels(stage);
         Geometry geometry =

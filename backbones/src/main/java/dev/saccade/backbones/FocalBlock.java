@@ -49,7 +49,7 @@ final class FocalBlock extends TransformerBlock {
                 .toList();
     }
 
-    /** Focal attention with a table of relative position biases for each kind of key. */
+    /** Focal attention with one table of relative position biases per type of key. */
     private static final class Attention extends Layer {
 
         private static final String TABLE = "relative_position_bias_table";
@@ -105,7 +105,7 @@ final class FocalBlock extends TransformerBlock {
         }
     }
 
-    /** The tables of the levels, which the original numbers. */
+    /** Tables of the focal levels, numbered as in the official code. */
     private static final class WindowTables extends Module {
 
         private final List<Parameter> tables = new ArrayList<>();

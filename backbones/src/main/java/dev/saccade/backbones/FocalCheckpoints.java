@@ -9,14 +9,14 @@ import dev.saccade.core.conversion.PositionTable;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Checkpoints of Focal Transformer as its official code saves them. */
+/** Rules for checkpoints of the official Focal Transformer code. */
 final class FocalCheckpoints {
 
     private static final String BIASES = "{*}.relative_position_bias_table";
     private static final String NEIGHBORS = BIASES + "_to_neighbors";
     private static final String POOLED = BIASES + "_to_windows.{i}";
 
-    /** The last stage of a classifier sees no neighbors, its images being of one window. */
+    /** The last stage of a classifier has one window, so its neighbor tables are missing. */
     static final CheckpointRules RULES =
             SwinCheckpoints.TABLES
                     .withPositions(PositionTable.bilinear(POOLED).withPositionsLast())
@@ -35,7 +35,7 @@ final class FocalCheckpoints {
 
     private FocalCheckpoints() {}
 
-    /** Which cells of a window are another's once it is rolled into the four corners. */
+    /** Indices of the neighbor tokens after rolling a window to its four corners. */
     private static Optional<IndexTable.Values> neighbors(IndexTable.Parameter table) {
         long queries = table.shape().get(2);
         int window = WindowIndexes.root(queries);
@@ -55,13 +55,13 @@ final class FocalCheckpoints {
         return row(rolled);
     }
 
-    /** The bias of each query with each pooled window that its window sees. */
+    /** Bias index of each query and pooled window. */
     private static Optional<IndexTable.Values> pooled(IndexTable.Parameter table) {
         return window(table)
                 .map(window -> WindowIndexes.queriesToKeys(window, cells(table, window)));
     }
 
-    /** Which of the pooled windows around it a window sees; of the finest, all. */
+    /** Valid pooled windows around a window; all at the finest level. */
     private static Optional<IndexTable.Values> unfolded(IndexTable.Parameter table) {
         int level = table.number("i");
         Optional<Integer> window = window(table);
@@ -80,7 +80,7 @@ final class FocalCheckpoints {
         return table.other(BIASES).map((Shape biases) -> WindowIndexes.window(biases.get(0)));
     }
 
-    /** Returns how many pooled windows a window sees along a side. */
+    /** Returns the number of pooled windows along a side that a window attends to. */
     private static int cells(IndexTable.Parameter table, int window) {
         return WindowIndexes.root(table.shape().get(1)) + 1 - window;
     }

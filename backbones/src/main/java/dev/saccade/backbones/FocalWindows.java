@@ -9,15 +9,14 @@ import dev.saccade.core.parts.Default;
 import java.util.List;
 
 /**
- * What the window of a token of a {@link Focal} sees.
+ * Attention region of a window in {@link Focal}.
  *
- * @param windowSize tokens along a side of a window
- * @param focalLevels focal levels of each stage, that of the tokens included
- * @param focalWindows pooled windows along a side of what a window sees in each stage, odd
+ * @param focalLevels number of focal levels of each stage, including the tokens themselves
+ * @param focalWindows pooled windows along a side of the region of each stage, odd
  * @param expandSizes width of the ring of tokens around the windows of each stage
- * @param expandLayer which blocks go without the ring
- * @param useShift whether windows are shifted in every other block
- * @param maskWrapped whether tokens of the ring from the other side of the map are masked
+ * @param expandLayer which blocks have no ring
+ * @param useShift whether to shift windows in every other block
+ * @param maskWrapped whether to mask tokens of the ring from the opposite side of the map
  */
 public record FocalWindows(
         @Default("7") int windowSize,
@@ -28,7 +27,6 @@ public record FocalWindows(
         @Default("false") boolean useShift,
         @Default("false") boolean maskWrapped) {
 
-    /** Checks the values. */
     public FocalWindows {
         focalLevels = ImmutableList.copyOf(focalLevels);
         focalWindows = ImmutableList.copyOf(focalWindows);
@@ -46,11 +44,7 @@ public record FocalWindows(
                 "odd numbers");
     }
 
-    /**
-     * Returns what the tokens of a block attend to.
-     *
-     * @param side the shorter side of the map
-     */
+    /** Returns the region of the tokens of a block; {@code side} is the shorter side of the map. */
     FocalRegion region(int stage, int block, int side) {
         boolean fills = side <= windowSize;
         boolean even = block % 2 == 0;
@@ -64,7 +58,7 @@ public record FocalWindows(
                 maskWrapped);
     }
 
-    /** Returns the largest region that a stage can have. */
+    /** Returns the largest region of a stage. */
     FocalRegion largest(int stage) {
         return new FocalRegion(
                 windowSize,

@@ -8,8 +8,7 @@ import dev.saccade.core.nn.Sequential;
 import dev.saccade.core.ops.attention.DotProductAttention;
 
 /**
- * Multi-head attention of all tokens of a map {@code [N, H, W, C]} to all tokens of the map, or of
- * a smaller map computed from it.
+ * Multi-head attention on a map {@code [N, H, W, C]}; keys and values may come from a smaller map.
  */
 final class GlobalAttention extends Layer {
 
@@ -23,11 +22,7 @@ final class GlobalAttention extends Layer {
         this(channels, heads, qkvBias, projBias, new Sequential());
     }
 
-    /**
-     * Creates a layer.
-     *
-     * @param reduction computes the map of the keys and values
-     */
+    /** Creates a layer; {@code reduction} computes the map of the keys and values. */
     GlobalAttention(int channels, int heads, boolean qkvBias, boolean projBias, Layer reduction) {
         this.heads = heads;
         q = add("q", new Linear(channels, channels, qkvBias));

@@ -30,82 +30,68 @@ import java.util.stream.Stream;
 
 /**
  * LinGlo ("Rethinking Query-Key Pairwise Interactions in Vision Transformers"): {@linkplain
- * KeyOnlyAttention key-only attention}, whose cost grows linearly with the size of the image, and
- * feed-forward layers with a {@linkplain PositionEncoding position encoding} in between.
+ * KeyOnlyAttention key-only attention}, whose cost is linear in the number of tokens, and MLPs with
+ * a {@linkplain PositionEncoding position encoding}.
  *
- * <p>The authors published no code. Choices where the paper is silent:
+ * <p>No code was published. Choices where the paper is silent:
  *
  * <ul>
- *   <li>All four matrices of the attention are channels by channels; each branch of the position
- *       encoding has a batch normalization; layer normalizations are placed as in ConvNeXt, with
- *       its eps of 1e-6.
- *   <li>Table 5 names the convolutional block of C-C-H-H and C-H-H-H only as "with SE". It is an
- *       {@link MbConv}, the block of CoAtNet, whose layout names the table borrows. It removes 0.02
- *       and 0.15 M parameters from b0, which agrees with the published 3.4, 3.4 and 3.3 M.
- *   <li>Section 5.4 does not state the image size of the position tables (here 224, as for
- *       training), nor whether the tables of PVT's class token remain (here not). The model without
- *       hierarchy has the depths and feed-forward ratios of b0.
+ *   <li>All four attention matrices are channels by channels; each branch of the position encoding
+ *       has a batch normalization; layer normalizations are placed as in ConvNeXt, with its eps of
+ *       1e-6.
+ *   <li>Table 5 describes the convolutional block of C-C-H-H and C-H-H-H as "with SE". It is an
+ *       {@link MbConv}, as in CoAtNet, whose layout names the table uses. It removes 0.02 and 0.15
+ *       M parameters from b0, which agrees with the published 3.4, 3.4 and 3.3 M.
+ *   <li>Section 5.4 states neither the image size of the position tables (here 224) nor whether
+ *       PVT's class token row remains (here not). The model without hierarchy has the depths and
+ *       MLP ratios of b0.
  * </ul>
  */
 public final class LinGlo extends StagedTransformer {
 
-    /** Where the normalization of a down-sampling stands. */
+    /** Position of the normalization in down-sampling layers. */
     public enum DownNorm {
         /** Before the convolution, as in ConvNeXt. */
         PRE,
-        /** After it, as in the second version of PVT. */
+        /** After the convolution, as in PVTv2. */
         POST
     }
 
-    /** How maps become smaller. */
+    /** Down-sampling layers. */
     public enum DownSampling {
-        /** By convolutions that overlap: 7x7 of stride 4, then 3x3 of stride 2. */
+        /** Overlapping convolutions: 7x7 with stride 4, then 3x3 with stride 2. */
         CONV,
-        /** By patch embeddings with absolute positions: 4x4, then 2x2. */
+        /** Patch embeddings with absolute positions: 4x4, then 2x2. */
         PATCH,
-        /** By one 16x16 patch embedding with absolute positions; all stages have stride 16. */
+        /** One 16x16 patch embedding with absolute positions; all stages have stride 16. */
         NONE
     }
 
-    /** How a block mixes tokens. */
+    /** Token mixing. */
     public enum AttentionType {
-        /** By {@link KeyOnlyAttention}. */
+        /** Uses {@link KeyOnlyAttention}. */
         KEY_ONLY,
-        /**
-         * By the multi-head attention of queries, keys and values; its cost grows quadratically.
-         */
+        /** Multi-head self-attention with quadratic cost. */
         DOT_PRODUCT
     }
 
-    /** How the input of the position encoding is added to its branches. */
+    /** Skip connection of the position encoding. */
     public enum Skip {
-        /** Not at all. */
         NONE,
-        /** As it is. */
         IDENTITY,
-        /** After a batch normalization. */
+        /** Batch normalization. */
         BN
     }
 
     /**
-     * The hyper-parameters of a LinGlo.
+     * Settings of a LinGlo.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDims channels of each stage
-     * @param numHeads heads of each stage
-     * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
-     * @param convStages number of first stages with convolutional blocks in place of attention
-     * @param attention key_only or dot_product
+     * @param convStages number of first stages with convolutional blocks instead of attention
      * @param branches parallel convolutions of the position encoding; 0 for no position encoding
-     * @param branchBn whether each of them has a batch normalization
-     * @param skip how the input of the position encoding is added: none, identity or bn
-     * @param norm batch normalization: bn, or sync_bn for statistics over the batches of all ranks
+     * @param branchBn whether each branch has a batch normalization
      * @param attnBias whether the linear layers of the attention have biases
-     * @param downSampling conv, patch or none
-     * @param downNorm where the convolutions between the stages are normalized: pre or post
-     * @param deploy whether the branches of the position encoding are one convolution with a bias,
-     *     for weights from {@link LinGlo#deployWeights}
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param deploy whether each position encoding is one convolution with bias; for weights from
+     *     {@link LinGlo#deployWeights}
      */
     @Part("linglo")
     @Variant(name = "b0", settings = B0)
@@ -144,7 +130,6 @@ public final class LinGlo extends StagedTransformer {
             @Unwrapped @Default("{depths: [2, 3, 3, 2], drop_path_rate: 0.1}") StageSettings stages)
             implements StagedTransformer.Config {
 
-        /** Checks the values. */
         public Config {
             embedDims = ImmutableList.copyOf(embedDims);
             numHeads = ImmutableList.copyOf(numHeads);
@@ -187,7 +172,6 @@ public final class LinGlo extends StagedTransformer {
 
     private final Map<String, PositionEncoding> encodings = new LinkedHashMap<>();
 
-    /** Makes a LinGlo without weights. */
     public LinGlo(Config config) {
         super(config);
         downSampling(config, 0).ifPresent(this::setStem);
@@ -221,7 +205,7 @@ public final class LinGlo extends StagedTransformer {
         return add(name, new TransformerBlock(channels, attention, mlp, EPS, dropPath));
     }
 
-    /** Returns feed-forward layers that encode positions before the activation. */
+    /** Returns an MLP with a position encoding before the activation. */
     private static Layer positionalMlp(int channels, int hidden, Layer encoding) {
         return new Sequential()
                 .append("fc1", new Linear(channels, hidden))
@@ -232,7 +216,7 @@ public final class LinGlo extends StagedTransformer {
 
     private Layer encoding(Config config, int channels, String block) {
         if (config.deploy()) {
-            // One convolution instead of all branches.
+            // All branches merged into one convolution.
             return new Sequential()
                     .then(StagedTransformer::toMap)
                     .append("dw", PositionEncoding.convolution(channels, WeightInit.ZEROS))
@@ -255,10 +239,8 @@ public final class LinGlo extends StagedTransformer {
     }
 
     /**
-     * Returns the weights of the same network with {@code deploy} set, by their names.
-     *
-     * @return the parameters of this network, and for the branches of every position encoding new
-     *     arrays that belong to the caller
+     * Returns the weights for {@code deploy: true} by name. Merged weights are new arrays owned by
+     * the caller.
      */
     public Map<String, NDArray> deployWeights() {
         Map<String, NDArray> weights = new LinkedHashMap<>();
@@ -278,7 +260,7 @@ public final class LinGlo extends StagedTransformer {
         return weights;
     }
 
-    /** The parameters of {@link KeyOnlyAttention}. */
+    /** Parameters of {@link KeyOnlyAttention}. */
     private static final class Attention extends Layer {
 
         private final Parameter saliency;

@@ -12,23 +12,20 @@ import dev.saccade.core.nn.WeightInit;
 
 import java.util.Optional;
 
-/** The layers of LinGlo that change the size of a map. */
+/** Down-sampling layers of LinGlo. */
 final class LinGloDownSampling {
 
-    /** The patches of DeiT. */
+    /** Patch size of DeiT. */
     static final int FLAT_PATCH = 16;
 
-    /** The images of ImageNet that position tables are for. */
+    /** Image size of the position tables. */
     private static final int IMAGE_SIZE = 224;
 
     private LinGloDownSampling() {}
 
     /**
-     * Returns the layer in front of a stage, if there is one.
-     *
-     * <p>The names of its parameters are complete; the layer itself has no name.
-     *
-     * @param stage 0 to 3
+     * Returns the layer before a stage, 0 to 3, if any. Its parameter names are complete, so add it
+     * without a name.
      */
     static Optional<Layer> before(int stage, Config config) {
         return switch (config.downSampling()) {
@@ -38,7 +35,7 @@ final class LinGloDownSampling {
         };
     }
 
-    /** Overlapping patches: of images to stride 4, then of maps to half their size. */
+    /** Overlapping patches: stride 4 for images, stride 2 for maps. */
     private static final class Downsampling extends Layer {
 
         private final boolean isStem;
@@ -74,7 +71,7 @@ final class LinGloDownSampling {
         }
     }
 
-    /** Patches that do not overlap, padded to whole patches, with absolute positions. */
+    /** Padded, non-overlapping patches with absolute positions. */
     private static Layer patches(Config config, int stage) {
         int in = stage == 0 ? 3 : config.channels(stage - 1);
         int out = config.channels(stage);

@@ -16,9 +16,9 @@ import dev.saccade.core.ops.Functional;
 import java.util.List;
 
 /**
- * The convolutional block of CoAtNet (Dai et al. 2021) on tokens {@code [N, H, W, C]}: an inverted
- * bottleneck with four times the channels, a 3x3 depth-wise convolution and squeeze-and-excitation,
- * normalized before the first convolution, with a skip connection and stochastic depth.
+ * MBConv block of CoAtNet (Dai et al. 2021) on tokens {@code [N, H, W, C]}: pre-norm inverted
+ * bottleneck with expansion 4, 3x3 depth-wise convolution, squeeze-and-excitation and stochastic
+ * depth.
  */
 final class MbConv extends Layer {
 
@@ -57,7 +57,7 @@ final class MbConv extends Layer {
         return x.add(dropPath.apply(layers.apply(x)));
     }
 
-    /** Scales each channel by a gate computed from the means of all channels (Hu et al. 2018). */
+    /** Squeeze-and-excitation (Hu et al. 2018). */
     private static final class SqueezeExcitation extends Layer {
 
         private final Linear reduce;

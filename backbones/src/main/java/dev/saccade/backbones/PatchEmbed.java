@@ -12,18 +12,17 @@ import dev.saccade.core.ops.script.Tracer;
 import java.util.Optional;
 
 /**
- * Images to tokens: a convolution over patches and an optional layer normalization. Images can be
- * padded with zeros at the bottom and right to whole patches.
+ * Patch embedding: a strided convolution and an optional layer normalization. May zero-pad images
+ * at the bottom and right to whole patches.
  */
 final class PatchEmbed extends Layer {
 
-    /** The size that images are padded to whole multiples of. */
+    /** Images are padded to multiples of this size. */
     private final int whole;
 
     private final Conv2d proj;
     private final Optional<LayerNorm> norm;
 
-    /** Creates an embedding that pads images to whole strides, or does not. */
     PatchEmbed(Geometry geometry, boolean normalized, boolean padded) {
         this(
                 Conv2d.withDefaultInit(geometry),
@@ -31,11 +30,7 @@ final class PatchEmbed extends Layer {
                 padded ? geometry.stride() : 1);
     }
 
-    /**
-     * Creates an embedding from its layers.
-     *
-     * @param whole pads images to multiples of this size
-     */
+    /** Creates an embedding that pads images to multiples of {@code whole}. */
     PatchEmbed(Conv2d proj, Optional<LayerNorm> norm, int whole) {
         this.whole = whole;
         this.proj = add("proj", proj);
@@ -43,10 +38,8 @@ final class PatchEmbed extends Layer {
     }
 
     /**
-     * Embeds patches.
-     *
-     * @param x {@code [N, in, H, W]}
-     * @return {@code [N, H', W', out]}; of padded images, {@code H'} is {@code ceil(H / patch)}
+     * Maps {@code [N, in, H, W]} to {@code [N, H', W', out]}; with padding, {@code H' = ceil(H /
+     * patch)}.
      */
     @Override
     protected NDArray forward(NDArray x) {

@@ -11,9 +11,8 @@ import dev.saccade.core.ops.script.Tracer;
 import java.util.Map;
 
 /**
- * Halves a map of tokens and doubles its channels (Liu et al. 2021): each cell of 2x2 tokens, in
- * the order (0, 0), (1, 0), (0, 1), (1, 1) of (row, column), is normalized and reduced. Odd sizes
- * are padded with zeros at the bottom and right.
+ * Patch merging (Liu et al. 2021): normalizes and reduces 2x2 tokens in the order (0, 0), (1, 0),
+ * (0, 1), (1, 1) of (row, column). Odd sizes are zero-padded at the bottom and right.
  */
 final class PatchMerging extends Layer {
 
@@ -38,12 +37,7 @@ final class PatchMerging extends Layer {
         reduction = add("reduction", new Linear(4 * channels, 2 * channels, false));
     }
 
-    /**
-     * Merges patches.
-     *
-     * @param x {@code [N, H, W, C]}
-     * @return {@code [N, ceil(H / 2), ceil(W / 2), 2 C]}
-     */
+    /** Maps {@code [N, H, W, C]} to {@code [N, ceil(H / 2), ceil(W / 2), 2 C]}. */
     @Override
     protected NDArray forward(NDArray x) {
         return reduction.apply(

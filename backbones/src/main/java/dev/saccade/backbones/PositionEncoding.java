@@ -21,13 +21,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The residual parallel conditional position encoding (RP-CPE) of LinGlo: the sum of the input and
- * of parallel 3x3 depth-wise convolutions, each with an optional batch normalization. Without the
- * input this is P-CPE, with one convolution R-CPE, and with neither CPE.
+ * Residual parallel conditional position encoding (RP-CPE) of LinGlo: parallel 3x3 depth-wise
+ * convolutions, each with optional batch normalization, plus the input. Without the input it is
+ * P-CPE, with one convolution R-CPE, with neither CPE.
  *
- * <p>All of it is linear in the input, save for the statistics of a batch. So wherever those are
- * not learned, which is in inference and without normalizations, it runs as the one convolution
- * that the branches add up to (as in Diverse Branch Block, Ding et al. 2021).
+ * <p>In inference, and without normalizations, everything is linear, so the branches are merged
+ * into one convolution (as in Diverse Branch Block, Ding et al. 2021).
  */
 final class PositionEncoding extends Layer {
 
@@ -41,13 +40,9 @@ final class PositionEncoding extends Layer {
     private Optional<NDList> fused = Optional.empty();
 
     /**
-     * Makes the parallel form.
+     * Creates the branches.
      *
-     * @param channels of input and output
-     * @param branches number of convolutions
-     * @param branchBn whether each is normalized
-     * @param skip how the input is added to the branches
-     * @param norm what normalizations these are
+     * @param branchBn whether each branch has a batch normalization
      */
     PositionEncoding(int channels, int branches, boolean branchBn, Skip skip, BatchNormType norm) {
         this.channels = channels;
@@ -60,16 +55,11 @@ final class PositionEncoding extends Layer {
         normalized = branchBn || skip == Skip.BN;
     }
 
-    /** Returns one of the convolutions, or the one that they are merged into. */
+    /** Returns a branch or the merged convolution. */
     static Conv2d convolution(int channels, WeightInit biasInit) {
         return new Conv2d(Geometry.depthwise(channels, 3), INIT, biasInit);
     }
 
-    /**
-     * Encodes positions.
-     *
-     * @param x {@code [N, H, W, C]}
-     */
     @Override
     protected NDArray forward(NDArray x) {
         NDArray map = x.transpose(0, 3, 1, 2);
@@ -102,9 +92,8 @@ final class PositionEncoding extends Layer {
     }
 
     /**
-     * Returns the convolution that branches and input add up to in inference mode.
-     *
-     * @return its weight {@code [C, 1, 3, 3]} and its bias {@code [C]}
+     * Returns weight {@code [C, 1, 3, 3]} and bias {@code [C]} of the merged convolution in
+     * inference mode.
      */
     NDList merged() {
         float scale = skip == Skip.NONE ? 0 : 1;
@@ -119,7 +108,7 @@ final class PositionEncoding extends Layer {
         return new NDList(weight, bias);
     }
 
-    /** Returns {@link #merged} for use after this pass. */
+    /** Returns {@link #merged} for reuse in later passes. */
     NDList mergedWithoutGradients() {
         return NoGrad.call(() -> Scope.list(this::merged));
     }
@@ -128,19 +117,18 @@ final class PositionEncoding extends Layer {
         return affine.get(0).reshape(-1, 1, 1, 1);
     }
 
-    /** Returns the number of parameters of the merged convolution. */
     long mergedParameterCount() {
         return channels * (9L + 1);
     }
 
-    /** Returns the same scale for each channel, and shifts of 0. */
+    /** Returns the same scale for all channels and zero shifts. */
     private NDList scaled(float scale) {
         NDManager manager = branches.get(0).conv.weight().getManager();
         Shape shape = new Shape(channels);
         return new NDList(manager.full(shape, scale), manager.zeros(shape));
     }
 
-    /** Keeps the merged convolution until this is trained again. */
+    /** Caches the merged convolution until training mode is set. */
     void fuse() {
         clearMerged();
         fused = Optional.of(mergedWithoutGradients());

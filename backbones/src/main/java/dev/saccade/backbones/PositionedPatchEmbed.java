@@ -9,12 +9,10 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.vision.Interpolation;
 
 /**
- * Patches of an image, or of the map of the previous stage, with learned position embeddings as in
- * PVT.
+ * Patch embedding with learned position embeddings, as in PVT.
  *
- * <p>The table has the size of the map of a training image and is resized bilinearly to other maps.
- * As in the official code, the table of the first stage is read row by row for any map with the
- * same number of cells.
+ * <p>The table is resized bilinearly to other map sizes. As in the official code, the table of the
+ * first stage is used without resizing for any map with the same number of tokens.
  */
 final class PositionedPatchEmbed extends Layer {
 
@@ -28,8 +26,8 @@ final class PositionedPatchEmbed extends Layer {
      * Creates the layers {@code patch_embed<stage + 1>} and {@code pos_embed<stage + 1>}.
      *
      * @param stage 0 to 3
-     * @param side cells of a training image along each side
-     * @param hasClassToken whether the first row of the table is the position of a class token
+     * @param side tokens along a side of a training image
+     * @param hasClassToken whether the first row of the table is a class token
      */
     PositionedPatchEmbed(
             int stage, PatchEmbed patches, int channels, int side, boolean hasClassToken) {
@@ -44,12 +42,7 @@ final class PositionedPatchEmbed extends Layer {
                         WeightInit.truncatedNormal(0.02));
     }
 
-    /**
-     * Embeds patches.
-     *
-     * @param x images {@code [N, 3, H, W]} in the first stage, else tokens {@code [N, H, W, C]}
-     * @return tokens, one of each patch
-     */
+    /** Embeds images {@code [N, 3, H, W]} in the first stage, else tokens {@code [N, H, W, C]}. */
     @Override
     protected NDArray forward(NDArray x) {
         NDArray tokens = patches.apply(isFirst ? x : x.transpose(0, 3, 1, 2));

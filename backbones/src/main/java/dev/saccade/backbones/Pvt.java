@@ -24,26 +24,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Pyramid Vision Transformer (Wang et al. 2021, the first version) in the form of its official
- * detection code, whose names its parameters have: every token attends to all tokens of a map that
- * a strided convolution has made smaller. There are no output norms.
+ * Pyramid Vision Transformer v1 (Wang et al. 2021) with structure and names of the official
+ * detection code, without output norms.
  *
- * <p>Sizes that patches do not divide lose the rest at the bottom and right, as in the original.
+ * <p>As in the original, rows and columns that do not fill a patch are cropped at the bottom and
+ * right.
  */
 public final class Pvt extends StagedTransformer {
 
     /**
-     * The hyper-parameters of a Pyramid Vision Transformer.
+     * Settings of a Pyramid Vision Transformer.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDims channels of each stage
-     * @param numHeads heads of each stage
-     * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
-     * @param srRatios how many times smaller than the map, along a side, the keys of each stage are
-     * @param qkvBias whether queries, keys and values have a bias
-     * @param normEps eps of the normalizations of the blocks; that of all others is 1e-5
-     * @param pretrainImgSize image size that the position embeddings are for
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param srRatios reduction of the map of keys and values along each side
+     * @param normEps eps of the block normalizations; all others use 1e-5
      */
     @Part("pvt")
     @Variant(name = "tiny", settings = "depths: [2, 2, 2, 2]")
@@ -62,7 +55,6 @@ public final class Pvt extends StagedTransformer {
             @Unwrapped @Default("{depths: [3, 4, 6, 3], drop_path_rate: 0.1}") StageSettings stages)
             implements StagedTransformer.Config {
 
-        /** Checks the values. */
         public Config {
             embedDims = ImmutableList.copyOf(embedDims);
             numHeads = ImmutableList.copyOf(numHeads);
@@ -105,7 +97,6 @@ public final class Pvt extends StagedTransformer {
     private static final int PATCH = 4;
     private static final int COARSEST = 32;
 
-    /** Makes a Pyramid Vision Transformer without weights. */
     public Pvt(Config config) {
         super(config);
         setStem(add("", embedding(config, 0)));
@@ -141,7 +132,7 @@ public final class Pvt extends StagedTransformer {
                 stage, new PatchEmbed(geometry, true, false), channels, side, stage == STAGES - 1);
     }
 
-    /** Returns layers that reduce cells of {@code ratio} by {@code ratio} tokens to one each. */
+    /** Returns the spatial reduction of the keys and values. */
     private static Layer reduction(int channels, int ratio) {
         Sequential layers = new Sequential();
         if (ratio == 1) {

@@ -29,10 +29,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * ResNet (He et al. 2015) and, with {@code groups}, ResNeXt (Xie et al. 2017) as in mmdetection's
- * {@code style="pytorch"} and torchvision: the stride of a bottleneck sits on its 3x3 convolution.
- * Names are those of torchvision's checkpoints, and with a deep stem those of mmsegmentation's
- * {@code ResNetV1c}.
+ * ResNet (He et al. 2015) and ResNeXt (Xie et al. 2017), as torchvision and mmdetection's {@code
+ * style="pytorch"}: bottlenecks stride in the 3x3 convolution. Names are torchvision's; with a deep
+ * stem, those of mmsegmentation's {@code ResNetV1c}.
  */
 public final class ResNet extends Backbone {
 
@@ -45,24 +44,19 @@ public final class ResNet extends Backbone {
                     152, ImmutableList.of(3, 8, 36, 3));
 
     /**
-     * The hyper-parameters of a ResNet or a ResNeXt.
+     * Settings of a ResNet or ResNeXt.
      *
      * @param depth 18, 34, 50, 101 or 152
-     * @param stemChannels channels that come out of the stem
-     * @param deepStem whether the stem is three 3x3 convolutions, as where ResNets label pixels, in
-     *     place of one of 7x7; the first two have half its channels
-     * @param baseChannels width of the first stage; the others double it
-     * @param groups groups of the 3x3 convolution of a bottleneck, the cardinality of a ResNeXt
-     * @param baseWidth channels of a group in the first stage; the others double it. Without
-     *     groups, that convolution is as wide as its stage, and this is 64
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param normEval whether batch normalizations use running statistics in training too, as
-     *     detectors that start from pretrained weights do
-     * @param norm bn, or sync_bn for statistics over the batches of all ranks, as where ResNets
-     *     label pixels
-     * @param normEps eps of batch normalization, {@code norm_cfg.eps} in mmdetection
-     * @param zeroInitResidual whether the last normalization of every block starts at 0
+     * @param stemChannels output channels of the stem
+     * @param deepStem whether the stem has three 3x3 convolutions instead of one 7x7, as in
+     *     mmsegmentation
+     * @param groups cardinality of a ResNeXt
+     * @param baseWidth channels per group in the first stage; 64 without groups
+     * @param outIndices output stages, 0 to 3, ascending
+     * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
+     * @param normEval whether batch normalizations use running statistics in training too
+     * @param normEps {@code norm_cfg.eps} in mmdetection
+     * @param zeroInitResidual whether the last normalization of every block is initialized with 0
      */
     @Part("resnet")
     @Variant(name = "resnet18", settings = "depth: 18")
@@ -89,7 +83,6 @@ public final class ResNet extends Backbone {
             @Default("true") boolean zeroInitResidual)
             implements Backbone.Config {
 
-        /** Checks the values. */
         public Config {
             outIndices = ImmutableList.copyOf(outIndices);
             new Checks()
@@ -142,7 +135,7 @@ public final class ResNet extends Backbone {
             return hasBottlenecks(depth) ? 4 : 1;
         }
 
-        /** Returns the channels between the ends of a bottleneck. */
+        /** Returns the inner channels of a bottleneck. */
         private int width(int planes) {
             return groups == 1 ? planes : planes / baseChannels * baseWidth * groups;
         }
@@ -153,7 +146,6 @@ public final class ResNet extends Backbone {
     private final List<List<Module>> layers = new ArrayList<>();
     private final List<Module> frozen = new ArrayList<>();
 
-    /** Creates a ResNet without weights. */
     public ResNet(Config config) {
         this.config = config;
         int in = config.stemChannels();
@@ -233,7 +225,7 @@ public final class ResNet extends Backbone {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** A residual block: basic (two 3x3) or bottleneck (1x1, 3x3 with stride and groups, 1x1). */
+    /** Residual block: basic (3x3, 3x3) or bottleneck (1x1, 3x3 with stride and groups, 1x1). */
     private static final class Block extends Layer {
 
         private final Config config;

@@ -5,7 +5,7 @@ import dev.saccade.core.conversion.NameTable;
 
 import java.util.List;
 
-/** ResNets as other libraries save them; ours has the names of torchvision. */
+/** Maps ResNet names of other libraries to torchvision's, which Saccade uses. */
 final class ResNetCheckpoints {
 
     private static final String MARK = "{b}layer1.0.conv1.weight";
@@ -53,7 +53,7 @@ final class ResNetCheckpoints {
                             "detectron2 names: if the weights come from its Model Zoo, "
                                     + CAFFE_NOTE);
 
-    /** Detectron's names in Caffe2, as in the MSRA and FAIR files of detectron2's Model Zoo. */
+    /** Detectron's Caffe2 names, as in the MSRA and FAIR files of detectron2's Model Zoo. */
     private static final NameTable CAFFE2 =
             new NameTable(
                             "caffe2",

@@ -8,14 +8,13 @@ import dev.saccade.core.parts.Default;
 import java.util.List;
 
 /**
- * The settings of the stages that all {@link StagedTransformer}s have.
+ * Stage settings shared by all {@link StagedTransformer}s.
  *
  * @param depths blocks of each stage
- * @param dropPathRate stochastic depth of the last block; it rises to this from 0
- * @param outIndices the stages that come out, 0 to 3, ascending
- * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
- * @param activationCheckpointing whether blocks are computed again in the backward pass, which
- *     spares memory
+ * @param dropPathRate stochastic depth of the last block; increases linearly from 0
+ * @param outIndices output stages, 0 to 3, ascending
+ * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
+ * @param activationCheckpointing whether to recompute blocks in the backward pass to save memory
  */
 public record StageSettings(
         @Default("[2, 2, 6, 2]") List<Integer> depths,
@@ -24,7 +23,6 @@ public record StageSettings(
         @Default("-1") int frozenStages,
         @Default("false") boolean activationCheckpointing) {
 
-    /** Checks the values. */
     public StageSettings {
         depths = ImmutableList.copyOf(depths);
         outIndices = ImmutableList.copyOf(outIndices);
@@ -39,7 +37,7 @@ public record StageSettings(
                 .throwIfAny();
     }
 
-    /** Returns the probability of leaving out a block. */
+    /** Returns the drop probability of a block. */
     double dropPathRate(int stage, int block) {
         int before = depths.stream().limit(stage).mapToInt(Integer::intValue).sum();
         int all = depths.stream().mapToInt(Integer::intValue).sum();

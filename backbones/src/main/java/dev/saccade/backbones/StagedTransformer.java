@@ -25,19 +25,18 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * A backbone of four stages of blocks on tokens: a stem to stride 4, then blocks and a
- * down-sampling by 2 in turn; a family may use other strides. What comes out of a stage is taken
- * after its blocks, as a copy with a normalization of its own where the family has one; the next
- * stage gets it without.
+ * Base class of backbones with a stem to stride 4 and four stages of blocks, with down-sampling by
+ * 2 in between; families may use other strides. Outputs are taken after the blocks of a stage, with
+ * an optional normalization that the next stage does not see.
  *
- * <p>Between the layers, maps are tokens {@code [N, H, W, C]}; channels-last feature maps and
- * tokens are the same memory, so images and features are turned for nothing.
+ * <p>Tokens {@code [N, H, W, C]} and channels-last maps share the same memory, so conversions are
+ * free.
  */
 abstract class StagedTransformer extends Backbone {
 
     static final int STAGES = 4;
 
-    /** A gibibyte of floats; published windows have a million pairs. */
+    /** 1 GiB of floats; published windows have a million pairs. */
     private static final long MOST_PAIRS = 1 << 28;
 
     static final CheckpointRules CLASSIFIER =
@@ -46,13 +45,12 @@ abstract class StagedTransformer extends Backbone {
                             "{b}norm.weight", "{b}norm.bias", "{b}head.weight", "{b}head.bias")
                     .withMissing("{b}norm{i}.{*}");
 
-    /** The hyper-parameters that all such families have. */
+    /** Settings of all families. */
     interface Config extends Backbone.Config {
 
-        /** Returns the settings that all have. */
         StageSettings stages();
 
-        /** A classifier has one normalization in place of those of the outputs. */
+        /** A classifier has one normalization instead of output norms. */
         @Override
         default CheckpointRules checkpointRules() {
             return CLASSIFIER;
@@ -67,7 +65,7 @@ abstract class StagedTransformer extends Backbone {
         }
     }
 
-    /** Refuses heads that do not divide the channels of their stage. */
+    /** Requires heads to divide the channels of their stage. */
     static void checkHeads(List<Integer> heads, List<Integer> channels) {
         for (int s = 0; s < STAGES; s++) {
             Checks.require(
@@ -81,9 +79,7 @@ abstract class StagedTransformer extends Backbone {
     }
 
     /**
-     * Refuses windows that would fill the memory.
-     *
-     * @param pairs of queries and keys in a window, in all heads
+     * Rejects windows that do not fit into memory; {@code pairs} counts queries, keys and heads.
      */
     static void checkPairs(String key, Object value, long pairs) {
         Checks.require(
@@ -101,12 +97,12 @@ abstract class StagedTransformer extends Backbone {
         Layer create(int stage, int block);
     }
 
-    /** Returns tokens {@code [N, H, W, C]} as a map {@code [N, C, H, W]}, in the same memory. */
+    /** Views tokens {@code [N, H, W, C]} as a map {@code [N, C, H, W]}. */
     static NDArray toMap(NDArray tokens) {
         return tokens.transpose(0, 3, 1, 2);
     }
 
-    /** Returns a map {@code [N, C, H, W]} as tokens {@code [N, H, W, C]}, in the same memory. */
+    /** Views a map {@code [N, C, H, W]} as tokens {@code [N, H, W, C]}. */
     static NDArray toTokens(NDArray map) {
         return map.transpose(0, 2, 3, 1);
     }
@@ -123,7 +119,7 @@ abstract class StagedTransformer extends Backbone {
         this.config = config;
     }
 
-    /** Sets the layer from images {@code [N, 3, H, W]} to tokens of the first stage's stride. */
+    /** Sets the layer from images {@code [N, 3, H, W]} to tokens of the first stage. */
     final void setStem(Layer layer) {
         stem = layer;
     }
@@ -131,7 +127,7 @@ abstract class StagedTransformer extends Backbone {
     /**
      * Adds all stages.
      *
-     * @param downsample creates and adds the layer between a stage, 0 to 2, and the next
+     * @param downsample creates and adds the layer after a stage, 0 to 2
      */
     final void addStages(BlockFactory block, IntFunction<Optional<Layer>> downsample) {
         for (int s = 0; s < STAGES; s++) {
@@ -144,7 +140,6 @@ abstract class StagedTransformer extends Backbone {
         }
     }
 
-    /** Appends a block to the last stage. */
     final void addLastBlock(Layer block) {
         stages.get(STAGES - 1).blocks.add(block);
     }
@@ -154,14 +149,14 @@ abstract class StagedTransformer extends Backbone {
         addOutputNorms(channels -> new LayerNorm(channels, eps));
     }
 
-    /** Adds a normalization of tokens {@code norm<i>}, by its number of channels, to outputs. */
+    /** Adds {@code norm<i>}, created from the number of channels, to every output. */
     final void addOutputNorms(IntFunction<Layer> norm) {
         for (int s : config.stages().outIndices()) {
             norms.put(s, add("norm" + s, norm.apply(config.channels(s))));
         }
     }
 
-    /** Freezes what the config says; called at the end of the constructor. */
+    /** Freezes the configured stages; call it at the end of the constructor. */
     final void freezeStages() {
         if (config.stages().frozenStages() >= 0) {
             frozen.add(stem);
@@ -174,7 +169,7 @@ abstract class StagedTransformer extends Backbone {
         train(true);
     }
 
-    /** A layer a block, as in SimMIM; what halves the size is of the layer of the block before. */
+    /** One layer per block, as in SimMIM; down-sampling belongs to the previous block. */
     @Override
     public final Map<String, Integer> layers() {
         List<List<Module>> layers = new ArrayList<>(List.of(List.of(stem)));
@@ -210,7 +205,7 @@ abstract class StagedTransformer extends Backbone {
         return new FeaturePyramid(levels);
     }
 
-    /** Returns what leads to the output of a stage from that of the one before. */
+    /** Returns the layers between the outputs of the previous stage and this one. */
     private List<UnaryOperator<NDArray>> steps(int stage) {
         Optional<Layer> first = stage == 0 ? Optional.of(stem) : stages.get(stage - 1).downsample;
         List<UnaryOperator<NDArray>> steps = new ArrayList<>();

@@ -15,10 +15,9 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * A level of the pooled cells of focal attention: each window is divided into {@code 2^k} by {@code
- * 2^k} parts, and each part becomes a cell. Where parts of whole tokens do not fill the windows,
- * the rest of the map is trimmed evenly on all sides, as in the original, so cells shift against
- * their windows.
+ * Pools a focal level: each window is divided into {@code 2^k} by {@code 2^k} cells. As in the
+ * official code, tokens that do not fill whole cells are trimmed evenly on all sides, which shifts
+ * cells against windows.
  */
 final class SubWindowPooling extends Layer {
 
@@ -27,12 +26,7 @@ final class SubWindowPooling extends Layer {
     private final int part;
     private final UnaryOperator<NDArray> pool;
 
-    /**
-     * Makes a level.
-     *
-     * @param window tokens along a side of a window
-     * @param level k, counted from 0
-     */
+    /** Creates focal level k, counted from 0; {@code window} is the window size. */
     SubWindowPooling(Focal.Pool method, int channels, int window, int level) {
         this.window = window;
         parts = 1 << level;
@@ -67,10 +61,8 @@ final class SubWindowPooling extends Layer {
     }
 
     /**
-     * Pools.
-     *
-     * @param x {@code [N, H, W, C]}, sizes whole multiples of the window
-     * @return {@code [N, cells, C]}, row-major
+     * Maps {@code [N, H, W, C]}, sizes multiples of the window, to {@code [N, cells, C]},
+     * row-major.
      */
     @Override
     protected NDArray forward(NDArray x) {

@@ -21,37 +21,25 @@ import dev.saccade.core.parts.Variant;
 import java.util.List;
 
 /**
- * Swin Transformer (Liu et al. 2021) in the form of its official detection and segmentation code,
- * whose names its parameters have.
+ * Swin Transformer (Liu et al. 2021) with structure and names of the official detection code.
  *
  * <p>{@code tiny_w14}, {@code tiny_no_shift}, {@code tiny_2222} and {@code tiny_2242} are baselines
- * of Focal Transformer (Yang et al. 2021, Tables 7 to 9); the last two give the blocks of each
- * stage. {@code tiny_w14} shrinks its windows to smaller maps, as the official classifier does.
- * {@code tiny_heads_1}, {@code _2x} and {@code _c} are settings 1, 2x and C of the heads in ELSA
- * (Zhou et al. 2021, Figure 2); in the paper, C ran out of memory.
+ * of Focal Transformer (Yang et al. 2021, Tables 7 to 9; digits are depths). {@code tiny_w14}
+ * shrinks windows to smaller maps, as the official classifier. {@code tiny_heads_1}, {@code _2x}
+ * and {@code _c} are the head settings 1, 2x and C of ELSA (Zhou et al. 2021, Figure 2), where C
+ * ran out of memory.
  */
 public final class Swin extends SwinFamily {
 
     /**
-     * The hyper-parameters of a Swin Transformer.
+     * Settings of a Swin Transformer.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage
-     * @param windowSize tokens along a side of a window
-     * @param useShift whether windows are shifted in every other block
-     * @param windowOrder whether maps are padded before they are shifted, as in the official
-     *     detection code, or after, as in timm, which also shrinks windows to smaller maps and
-     *     shifts only along axes of more than one window
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param qkvBias whether queries, keys and values have a bias
-     * @param patchNorm whether a normalization follows the patch embedding
-     * @param ape whether learned absolute position embeddings are added to the patches
-     * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param globalBlock whether a block whose tokens attend to all of their map follows the last
-     *     stage, as in the paper's HTC++; it has no relative position bias, and no pretrained
-     *     weights
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param useShift whether to shift windows in every other block
+     * @param windowOrder {@code pad_then_shift} as in the official detection code, or {@code
+     *     shift_then_pad} as in timm, which also shrinks windows to smaller maps and shifts only
+     *     along axes with more than one window
+     * @param globalBlock whether to append a block with global attention, as HTC++ in the paper; it
+     *     has no relative position bias and no pretrained weights
      */
     @Part("swin")
     @Variant(name = "tiny")
@@ -83,7 +71,6 @@ public final class Swin extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
@@ -104,7 +91,6 @@ public final class Swin extends SwinFamily {
         }
     }
 
-    /** Makes a Swin Transformer without weights. */
     public Swin(Config config) {
         super(config);
         addBlocks(config, (stage, block) -> attention(config, stage, block));
@@ -129,7 +115,7 @@ public final class Swin extends SwinFamily {
                 config.stages().dropPathRate());
     }
 
-    /** Window attention with one relative position bias table a block. */
+    /** Window attention with a relative position bias table. */
     private static final class Attention extends Layer {
 
         private final Parameter table;

@@ -12,7 +12,7 @@ import dev.saccade.core.conversion.Reordering;
 import java.util.List;
 import java.util.Map;
 
-/** Swin Transformers as other libraries save them; ours has the names of the official code. */
+/** Maps Swin names of other libraries to the official names, which Saccade uses. */
 final class SwinCheckpoints {
 
     private static final List<String> OURS =
@@ -21,8 +21,8 @@ final class SwinCheckpoints {
                     "{b}layers.{i}.downsample.reduction.weight");
 
     /**
-     * The input of patch merging, the last axis: theirs unfolds it, the four pixels of a cell for
-     * each channel, row by row; ours has all channels for each pixel, column by column.
+     * Input order of patch merging: other libraries unfold (channel, row, column); the official
+     * code concatenates pixels (column, row, channel).
      */
     private static final Reordering UNFOLD =
             new Reordering(
@@ -35,7 +35,7 @@ final class SwinCheckpoints {
                                     .transpose(0, 3, 2, 1)
                                     .reshape(ours.getShape()));
 
-    /** A square table of theirs lies in one row. */
+    /** Flattens square bias tables. */
     private static final Reordering FLAT =
             new Reordering(
                     theirs -> {
@@ -44,7 +44,7 @@ final class SwinCheckpoints {
                     },
                     NDArray::flatten);
 
-    /** Within mmdetection, mmsegmentation and mmpretrain. */
+    /** mmdetection, mmsegmentation and mmpretrain. */
     private static final NameTable OPENMMLAB =
             new NameTable(
                     "openmmlab",
@@ -60,7 +60,7 @@ final class SwinCheckpoints {
                     """,
                     Map.of("unfold", UNFOLD));
 
-    /** Since 0.9, where a stage begins with its patch merging. */
+    /** timm since 0.9, where patch merging starts a stage. */
     private static final NameTable TIMM =
             new NameTable(
                     "timm",
@@ -71,7 +71,7 @@ final class SwinCheckpoints {
                     -                               {b}layers.{i}.blocks.{j}.{*}_index
                     """);
 
-    /** With {@code features_only} since 0.9, where dots of stages become underscores. */
+    /** timm since 0.9 with {@code features_only}, where stage names contain underscores. */
     private static final NameTable TIMM_FEATURES =
             new NameTable(
                     "timm",
@@ -82,7 +82,7 @@ final class SwinCheckpoints {
                     {b}layers_{i}.blocks.{*}        {b}layers.{i}.blocks.{*}
                     """);
 
-    /** With {@code features_only} before 0.9, where a stage ends with its patch merging. */
+    /** timm before 0.9 with {@code features_only}, where patch merging ends a stage. */
     private static final NameTable OLD_TIMM_FEATURES =
             new NameTable(
                     "timm",
@@ -90,7 +90,7 @@ final class SwinCheckpoints {
                     OURS,
                     "{b}layers_{i}.{*}  {b}layers.{i}.{*}");
 
-    /** The rows of both generations of Hugging Face's names. */
+    /** Names common to both generations of Hugging Face models. */
     private static final String HUGGING_FACE_ROWS =
             """
             {b}embeddings.patch_embeddings.projection.{*}         {b}patch_embed.proj.{*}
@@ -103,7 +103,7 @@ final class SwinCheckpoints {
             {b}layernorm.{*}                                      {b}norm.{*}
             """;
 
-    /** In files of transformers, which stores query, key and value apart. */
+    /** Files of transformers, with separate query, key and value. */
     private static final NameTable HUGGING_FACE =
             new NameTable(
                     "huggingface",
@@ -120,7 +120,7 @@ final class SwinCheckpoints {
                             {b}encoder.layers.{i}.blocks.{j}.output.dense.{*}           {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
                             """);
 
-    /** In state dicts of transformers 5, whose files keep the earlier names. */
+    /** State dicts of transformers 5; its files keep the old names. */
     private static final NameTable HUGGING_FACE_MODULES =
             new NameTable(
                     "huggingface",
@@ -137,7 +137,7 @@ final class SwinCheckpoints {
                             {b}encoder.layers.{i}.blocks.{j}.mlp.fc2.{*}                          {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
                             """);
 
-    /** Whose features are the stem, then stages and patch merging in turn. */
+    /** torchvision, where {@code features} alternates stages and patch merging. */
     private static final NameTable TORCHVISION =
             new NameTable(
                     "torchvision",
@@ -154,7 +154,7 @@ final class SwinCheckpoints {
                     """,
                     Map.of("flat", FLAT));
 
-    /** What every family has whose windows have one table of biases a block. */
+    /** Rules for families with one bias table per block. */
     static final CheckpointRules TABLES =
             StagedTransformer.CLASSIFIER
                     .withPositions(

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Swin Transformer and its successors, which replace its attention; names are the official ones.
+ * Base class of Swin Transformer and its successors with other attention; uses the official names.
  */
 abstract class SwinFamily extends StagedTransformer {
 
@@ -24,26 +24,24 @@ abstract class SwinFamily extends StagedTransformer {
 
     private static final int PATCH = 4;
 
-    /** The settings of all members. */
+    /** Settings of all members. */
     interface Config extends StagedTransformer.Config {
 
-        /** Returns the channels of the first stage; the others double it. */
+        /** Returns the channels of the first stage; each stage doubles them. */
         int embedDim();
 
-        /** Returns the hidden channels of the feed-forward layers over channels. */
         double mlpRatio();
 
-        /** Returns whether a normalization follows the patch embedding. */
         default boolean patchNorm() {
             return true;
         }
 
-        /** Returns whether learned absolute position embeddings are added to the patches. */
+        /** Returns whether to add absolute position embeddings. */
         default boolean ape() {
             return false;
         }
 
-        /** Returns the image size that the absolute position embeddings are for. */
+        /** Returns the image size of the absolute position embeddings. */
         default int pretrainImgSize() {
             return 224;
         }
@@ -58,7 +56,6 @@ abstract class SwinFamily extends StagedTransformer {
         super(config);
     }
 
-    /** Starts the checks of the common settings. */
     static Checks checks(int embedDim, List<Integer> numHeads, double mlpRatio) {
         return new Checks()
                 .inRange("embed_dim", embedDim, 1, 8192)
@@ -66,12 +63,12 @@ abstract class SwinFamily extends StagedTransformer {
                 .inRange("mlp_ratio", mlpRatio, 0.1, 100);
     }
 
-    /** Refuses heads that do not divide the channels of their stage. */
+    /** Requires heads to divide the channels of their stage. */
     static void checkHeads(List<Integer> heads, int embedDim) {
         checkHeads(heads, List.of(embedDim, 2 * embedDim, 4 * embedDim, 8 * embedDim));
     }
 
-    /** Refuses heads that do not divide their channels, and windows too large for the memory. */
+    /** Requires heads to divide their channels, and windows to fit into memory. */
     static void checkHeads(List<Integer> heads, int embedDim, int windowSize) {
         checkHeads(heads, embedDim);
         long tokens = (long) windowSize * windowSize;
@@ -89,7 +86,7 @@ abstract class SwinFamily extends StagedTransformer {
                 });
     }
 
-    /** Adds the stem, and blocks that differ in their attention only. */
+    /** Adds the stem, and blocks that differ in attention only. */
     final void addBlocks(Config config, BlockFactory attention) {
         addStages(
                 config,
@@ -101,13 +98,12 @@ abstract class SwinFamily extends StagedTransformer {
                                 config.stages().dropPathRate(stage, block)));
     }
 
-    /** Adds layer normalizations of the outputs and freezes stages. */
     final void addOutputNormsAndFreeze() {
         addOutputNorms(1e-5f);
         freezeStages();
     }
 
-    /** Patches with optional absolute position embeddings. */
+    /** Patch embedding with optional absolute position embeddings. */
     private static final class Stem extends Layer {
 
         private final PatchEmbed patches;

@@ -15,9 +15,8 @@ import dev.saccade.core.ops.memory.Scope;
 import java.util.Optional;
 
 /**
- * A pre-norm transformer block on tokens {@code [N, H, W, C]}: {@code x + attn(norm1(x))}, then
- * {@code x + mlp(norm2(x))}. Each branch has stochastic depth and may be scaled channel by channel
- * (Touvron et al. 2021).
+ * Pre-norm transformer block on tokens {@code [N, H, W, C]}: {@code x + attn(norm1(x))}, then
+ * {@code x + mlp(norm2(x))}, with stochastic depth and optional layer scale (Touvron et al. 2021).
  */
 class TransformerBlock extends Layer {
 
@@ -34,16 +33,7 @@ class TransformerBlock extends Layer {
     private final Branch attention;
     private final Branch feedForward;
 
-    /**
-     * Creates a block.
-     *
-     * @param channels C
-     * @param attn mixes tokens
-     * @param mlp mixes channels
-     * @param eps of the normalizations
-     * @param dropPath probability of leaving out each branch
-     * @param layerScale initial scale of the branches, if they are scaled
-     */
+    /** Creates a block; {@code layerScale} is the initial scale, empty for none. */
     TransformerBlock(
             int channels,
             Layer attn,
@@ -69,7 +59,7 @@ class TransformerBlock extends Layer {
         this(channels, attn, mlp, eps, dropPath, Optional.empty());
     }
 
-    /** Creates a block with the usual feed-forward layers and eps 1e-5. */
+    /** Creates a block with a standard MLP and eps 1e-5. */
     TransformerBlock(int channels, Layer attn, double mlpRatio, double dropPath) {
         this(channels, attn, new Mlp(channels, (int) (channels * mlpRatio)), 1e-5f, dropPath);
     }
@@ -82,7 +72,7 @@ class TransformerBlock extends Layer {
     @Override
     protected final NDArray forward(NDArray x) {
         NDList sum;
-        // Inference frees the maps of the attention before the wide layers of the MLP.
+        // Inference frees the attention maps before the MLP.
         try (NDArray attended = Scope.apply(y -> attention.of(norm1.apply(y)), x)) {
             sum = norm2.forwardSum(x, attended);
         }

@@ -25,56 +25,46 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Swin Transformer with the unified paradigm of local self-attention, depth-wise convolution and
- * dynamic filters in place of attention (Zhou et al. 2021, ELSA, Eq. 4): {@code f_i = sum_j
- * Norm(q_i k_j + q_i rk_(j-i) + rq_(j-i) k_j + rb_(j-i)) v_j}. Its nets 1 to 7 differ in the terms.
+ * Swin Transformer with the unified form of self-attention, depth-wise convolution and dynamic
+ * filters (Zhou et al. 2021, ELSA, Eq. 4): {@code f_i = sum_j Norm(q_i k_j + q_i rk_(j-i) +
+ * rq_(j-i) k_j + rb_(j-i)) v_j}. Nets 1 to 7 use different terms.
  *
- * <p>There is no public code. Where the paper leaves it open: every head has tables of its own; the
- * first three terms are scaled by {@code 1 / sqrt(d)}; neighborhoods end in zeros, which softmax
- * counts; in shifted windows, keys from the other side of the map get -100 in a softmax and count
- * for nothing in the other normalizations; only those of query, key and value that a term uses are
- * projected, in this order.
+ * <p>No code was published. Choices where the paper is silent: tables are per head; the first three
+ * terms are scaled by {@code 1 / sqrt(d)}; neighborhoods are zero-padded, which softmax counts; in
+ * shifted windows, masked keys get -100 in a softmax and are excluded otherwise; only the used ones
+ * of query, key and value are projected, in this order.
  *
- * <p>{@code net7_filter_norm} and {@code net7_identity} are the rows of Table 2; in the paper,
- * training of the latter crashed. {@code swin_neighbor}, {@code net6_neighbor} and {@code
- * net7_neighbor} are the rows "Neighboring" of Table 3, the last in its exact form (unfold).
+ * <p>{@code net7_filter_norm} and {@code net7_identity} are rows of Table 2 (the latter diverged in
+ * the paper). The {@code _neighbor} variants are the rows "Neighboring" of Table 3; {@code
+ * net7_neighbor} is its exact form (unfold).
  */
 public final class UnifiedSwin extends SwinFamily {
 
-    /** Which keys a query has. */
+    /** Keys of a query. */
     public enum Region {
         /** Windows in all stages, shifted in every other block. */
         WINDOW,
-        /** The tokens around the query in all stages but the last, which has windows. */
+        /** The tokens around the query; windows in the last stage. */
         NEIGHBOR
     }
 
-    /** What makes filters of the sum of the terms. */
+    /** Normalization of the summed terms. */
     public enum Norm {
-        /** Softmax over the keys. */
         SOFTMAX,
-        /** Mean 0 and variance 1 over the keys, then a learned gain and bias for each key. */
+        /** Zero mean and unit variance over the keys, then a learned gain and bias per key. */
         FILTER_NORM,
-        /** Nothing. */
         IDENTITY
     }
 
     /**
-     * The hyper-parameters of a unified Swin Transformer.
+     * Settings of a unified Swin Transformer.
      *
-     * @param variant row of the paper's Tables 1 to 3 that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param numHeads heads of each stage
-     * @param qk whether there is a term {@code q_i k_j}
-     * @param qRk whether there is a term {@code q_i rk_(j-i)}
-     * @param rqK whether there is a term {@code rq_(j-i) k_j}
-     * @param rb whether there is a term {@code rb_(j-i)}
-     * @param norm what makes filters of the sum of the terms
-     * @param region which keys a query has
-     * @param windowSize tokens along a side of a window
-     * @param kernelSize tokens along a side of a neighborhood, odd
-     * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param stages depths, stochastic depth, outputs and frozen stages
+     * @param variant row of Tables 1 to 3
+     * @param qk whether to use the term {@code q_i k_j}
+     * @param qRk whether to use the term {@code q_i rk_(j-i)}
+     * @param rqK whether to use the term {@code rq_(j-i) k_j}
+     * @param rb whether to use the term {@code rb_(j-i)}
+     * @param kernelSize neighborhood size, odd
      */
     @Part("unified_swin")
     @Variant(name = "swin", settings = "q_rk: false, rq_k: false")
@@ -106,7 +96,6 @@ public final class UnifiedSwin extends SwinFamily {
             @Unwrapped StageSettings stages)
             implements SwinFamily.Config {
 
-        /** Checks the values. */
         public Config {
             numHeads = ImmutableList.copyOf(numHeads);
             checks(embedDim, numHeads, mlpRatio)
@@ -144,7 +133,6 @@ public final class UnifiedSwin extends SwinFamily {
         }
     }
 
-    /** Makes a unified Swin Transformer without weights. */
     public UnifiedSwin(Config config) {
         super(config);
         addBlocks(
@@ -158,7 +146,7 @@ public final class UnifiedSwin extends SwinFamily {
         addOutputNormsAndFreeze();
     }
 
-    /** The layer of Eq. 4. */
+    /** Attention of Eq. 4. */
     static final class Attention extends Layer {
 
         private final FilterRegion region;
@@ -204,7 +192,7 @@ public final class UnifiedSwin extends SwinFamily {
             return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
         }
 
-        /** Sums the terms; q and k, where a term uses them, are the first and the last but one. */
+        /** Sums the terms. If used, q is the first and k the last but one of {@code qkv}. */
         private NDArray values(List<NDArray> qkv) {
             NDArray q = qkv.get(0);
             NDArray k = qkv.get(Math.max(0, parts - 2));

@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** Which entry of a table of biases belongs to which pair of query and key in a window. */
+/** Indices into relative position bias tables for pairs of query and key in a window. */
 final class WindowIndexes {
 
     private WindowIndexes() {}
 
-    /** Returns how many tokens along its side a window has that has this many biases. */
+    /** Returns the window size for a number of biases. */
     static int window(long biases) {
         return (root(biases) + 1) / 2;
     }
@@ -24,7 +24,7 @@ final class WindowIndexes {
         return (int) Math.round(Math.sqrt((double) square));
     }
 
-    /** Swin Transformer counts from the query to the key, {@code [biases, heads]}. */
+    /** Swin: table {@code [biases, heads]}, indexed by query minus key. */
     static Optional<IndexTable.Values> ofSwin(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -33,7 +33,7 @@ final class WindowIndexes {
         return Optional.of(queriesToKeys(window, window));
     }
 
-    /** ELSA counts from the key to the query in one row, {@code [heads, biases]}. */
+    /** ELSA: table {@code [heads, biases]}, indexed by key minus query. */
     static Optional<IndexTable.Values> ofElsa(IndexTable.Parameter table) {
         if (table.shape().dimension() != 2) {
             return Optional.empty();
@@ -46,7 +46,7 @@ final class WindowIndexes {
         return Optional.of(new IndexTable.Values(elements(biases)));
     }
 
-    /** Returns the bias of each query in a window with each key in a square of {@code keys²}. */
+    /** Returns the bias index of each query in a window and each key in a {@code keys²} square. */
     static IndexTable.Values queriesToKeys(int window, int keys) {
         int queries = window * window;
         int area = keys * keys;

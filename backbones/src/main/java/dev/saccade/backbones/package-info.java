@@ -1,2 +1,2 @@
-/** Images to feature pyramids: one file per model family, variants are data. */
+/** Backbones: one file per family, variants as sets of defaults. */
 package dev.saccade.backbones;

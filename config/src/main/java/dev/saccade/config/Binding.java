@@ -24,7 +24,7 @@ import java.util.Set;
 /**
  * Creates records from config trees; see {@link Configs}.
  *
- * <p>Collects all problems. Methods return an empty result after they added one.
+ * <p>Collects all problems: methods add a problem and return an empty result.
  */
 final class Binding {
 
@@ -35,7 +35,8 @@ final class Binding {
      * A value to bind.
      *
      * @param path dotted key from the root
-     * @param fallback default of the setting, null if it has none; the source of defaults below it
+     * @param fallback default of the setting, null if it has none; also the source of defaults
+     *     below it
      */
     private record Site(ConfigNode node, String path, Object fallback) {
 
@@ -47,7 +48,7 @@ final class Binding {
             return new Site(value, path + "[" + index + "]", null);
         }
 
-        /** Returns the setting that a problem of a record names. */
+        /** Returns the setting that a problem of a record refers to. */
         Site of(Checks.Problem problem) {
             return key(problem.key(), node.nearest(problem.key()), null);
         }
@@ -56,7 +57,7 @@ final class Binding {
     private final Problems problems = new Problems();
     private final Parts parts = new Parts();
 
-    /** The number of problems that are required settings without a value. */
+    /** Number of problems that are missing required settings. */
     private int missing;
 
     private Binding() {}
@@ -64,7 +65,7 @@ final class Binding {
     /**
      * Returns the record that a config describes.
      *
-     * @throws SaccadeException of kind user that lists every mistake
+     * @throws SaccadeException of kind user that lists every problem
      */
     static <T extends Record> T bind(ConfigNode config, Class<T> type) {
         Binding binding = new Binding();
@@ -73,7 +74,7 @@ final class Binding {
         return type.cast(bound.orElseThrow());
     }
 
-    /** Returns the record of all defaults; empty if a setting is required. */
+    /** Returns the record with all defaults; empty if a setting is required. */
     static Optional<Object> defaults(Class<? extends Record> type) {
         return byDefault(type.getName(), type, Defaults.EMPTY, Optional.empty());
     }
@@ -82,7 +83,7 @@ final class Binding {
      * Returns the default of a component; empty if it is a record with required settings.
      *
      * @param node value of its annotation
-     * @param fallback source of defaults that the annotation leaves out
+     * @param fallback source of defaults that the annotation omits
      */
     static Optional<Object> annotated(
             RecordComponent component, ConfigNode node, Optional<Object> fallback) {
@@ -235,7 +236,7 @@ final class Binding {
         return made.flatMap(value -> named(value, node, site));
     }
 
-    /** Returns the defaults of the setting, or those of the variant that the config selects. */
+    /** Returns the defaults of the setting, or of the selected variant. */
     private Optional<Defaults> defaults(
             Class<? extends Record> type, ConfigNode.Mapping node, Site site) {
         Map<String, Defaults> variants = Defaults.variants(type);
@@ -251,9 +252,9 @@ final class Binding {
     }
 
     /**
-     * Returns the record of the settings that a config has for it; ignores other keys.
+     * Returns the record of the settings in a map; ignores other keys.
      *
-     * <p>Where a setting is wrong, the default takes its place while the record checks the others.
+     * <p>Replaces wrong settings by their defaults, so that the record can check the others.
      */
     private Optional<Object> settings(
             Class<? extends Record> type, ConfigNode.Mapping node, Defaults defaults, Site site) {
@@ -306,7 +307,7 @@ final class Binding {
         return usual;
     }
 
-    /** Rejects a {@code type} other than the one of a component whose setting has a fixed type. */
+    /** Rejects a {@code type} that differs from the fixed type of the setting. */
     private Optional<Object> named(Object value, ConfigNode.Mapping node, Site site) {
         if (value instanceof PartConfig part && node.get(TYPE).isPresent()) {
             ConfigNode type = node.get(TYPE).get();

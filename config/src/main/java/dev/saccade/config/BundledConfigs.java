@@ -11,17 +11,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The configs that come with Saccade: those of the checkout that the system property {@code
- * saccade.home} names, else those in the jar.
+ * The configs of Saccade: in the checkout of the system property {@code saccade.home} if set, else
+ * in the jar.
  */
 final class BundledConfigs {
 
-    /** Where configs are packaged. */
     private static final String PACKAGED = "/dev/saccade/configs/";
 
     private BundledConfigs() {}
 
-    /** Returns the folder of a checkout, if it is known. */
+    /** Returns {@code configs/} of the checkout, if known. */
     static Optional<Path> folder() {
         return Optional.ofNullable(System.getProperty("saccade.home"))
                 .map(home -> Path.of(home, "configs"))
@@ -31,7 +30,7 @@ final class BundledConfigs {
     /**
      * Returns a path below {@code configs/}.
      *
-     * @throws SaccadeException of kind user, if it leads out of there
+     * @throws SaccadeException of kind user for paths outside
      */
     static Path inside(String name) {
         try {
@@ -40,7 +39,7 @@ final class BundledConfigs {
                 return path;
             }
         } catch (InvalidPathException e) {
-            // Reported below, with other invalid names.
+            // Reported below.
         }
         throw SaccadeException.user(
                 "%s: expected a path below configs/, such as _base_/runtime.yaml", name);
@@ -49,7 +48,7 @@ final class BundledConfigs {
     /**
      * Opens a config in the jar.
      *
-     * @throws NoSuchFileException if there is none
+     * @throws NoSuchFileException if it does not exist
      */
     static InputStream resource(Path name) throws IOException {
         String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");

@@ -25,11 +25,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Reads a YAML file, the files it is based on, and overrides from the command line into one tree.
+ * Reads a YAML file, its bases and overrides into one tree.
  *
- * <p>{@code base: [a.yaml, b.yaml]} at the top of a file names files, relative to its own folder,
- * over which it is laid; later ones go over earlier ones. {@code saccade:_base_/runtime.yaml} names
- * one that comes with Saccade, wherever the file lies. See {@link ConfigNode.Mapping#mergedWith}.
+ * <p>{@code base: [a.yaml, b.yaml]} lists files relative to the folder of the file; later files and
+ * the file itself override earlier ones, see {@link ConfigNode.Mapping#mergedWith}. {@code
+ * saccade:_base_/runtime.yaml} is a config of Saccade.
  */
 public final class ConfigFile {
 
@@ -39,7 +39,7 @@ public final class ConfigFile {
     private static final String BASE = "base";
     static final String SET = "--set";
 
-    /** Prefix of bases that come with Saccade. */
+    /** Prefix of configs of Saccade. */
     private static final String BUNDLED = "saccade:";
 
     private final boolean packaged;
@@ -51,23 +51,22 @@ public final class ConfigFile {
     }
 
     /**
-     * Returns the content of a file with its bases and overrides.
+     * Reads a file with its bases and applies overrides.
      *
-     * @param file a YAML file whose root is a map
-     * @param overrides settings such as {@code model.backbone.depth=50}, the value in YAML; laid
-     *     over the file in their order. Keys that do not exist are found by the binder.
-     * @throws SaccadeException of kind user, if a file is missing, too large, no YAML or based on
-     *     itself, or if an override is no {@code key=value}
+     * @param overrides settings such as {@code model.backbone.depth=50} with YAML values, applied
+     *     in order; unknown keys are reported by {@link Configs#bind}
+     * @throws SaccadeException of kind user if a file is missing, too large, not YAML or its own
+     *     base, or an override is not {@code key=value}
      */
     public static ConfigNode.Mapping load(Path file, List<String> overrides) {
         return withOverrides(new ConfigFile(/* packaged= */ false).resolve(file), overrides);
     }
 
     /**
-     * Returns a config with overrides laid over it, in their order.
+     * Applies overrides in order.
      *
-     * @param overrides settings such as {@code model.backbone.depth=50}, the value in YAML
-     * @throws SaccadeException of kind user, if one is no {@code key=value}
+     * @param overrides settings such as {@code model.backbone.depth=50} with YAML values
+     * @throws SaccadeException of kind user if one is not {@code key=value}
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides) {
@@ -75,9 +74,9 @@ public final class ConfigFile {
     }
 
     /**
-     * Returns a config with settings laid over it, in their order.
+     * Applies settings in order.
      *
-     * @param source where they are from, for messages
+     * @param source their origin, for messages
      * @param defaults as in {@link ConfigOverride#applyTo}
      */
     static ConfigNode.Mapping withOverrides(
@@ -100,22 +99,20 @@ public final class ConfigFile {
     }
 
     /**
-     * Returns the content of a config that comes with the library, with its bases.
+     * Reads a config of the jar with its bases; see {@link #bundled}.
      *
-     * @param name its path below {@code configs/}, such as {@code
-     *     mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
-     * @throws SaccadeException of kind user, if there is none of this name
-     * @see #bundled
+     * @param name path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
+     * @throws SaccadeException of kind user if it does not exist
      */
     public static ConfigNode.Mapping packaged(String name) {
         return new ConfigFile(/* packaged= */ true).resolve(Path.of(name));
     }
 
     /**
-     * Returns the content of a config that comes with Saccade: that of the checkout that the system
-     * property {@code saccade.home} names, where there is one, else the packaged one.
+     * Reads a config of Saccade with its bases: from the checkout of the system property {@code
+     * saccade.home} if it is there, else from the jar.
      *
-     * @param name as {@link #packaged} takes it
+     * @param name as in {@link #packaged}
      */
     public static ConfigNode.Mapping bundled(String name) {
         return new ConfigFile(/* packaged= */ false).bundledBase(name);
@@ -141,17 +138,13 @@ public final class ConfigFile {
     }
 
     /**
-     * Returns the content of a text, such as a config inside a checkpoint.
-     *
-     * @param source where the text is from, for messages
+     * Parses a text, such as the config of a checkpoint; {@code source} is its origin for messages.
      */
     public static ConfigNode.Mapping parse(String text, String source) {
         return mapping(YamlReader.read(text, new Origin(source, 1, 1)), source);
     }
 
-    /**
-     * Returns the YAML document with every scalar as the text that is written; see {@link #parse}.
-     */
+    /** Parses a text like {@link #parse}, but keeps all scalars as strings. */
     public static ConfigNode.Mapping parseAsStrings(String text, String source) {
         return mapping(YamlReader.readAsStrings(text, new Origin(source, 1, 1)), source);
     }

@@ -13,29 +13,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A value of a config and where it was written; immutable. */
+/** An immutable config value with its origin. */
 public sealed interface ConfigNode {
 
-    /** Returns where it was written: the place of its key, or its own in a list. */
+    /** Returns the position of its key, or its own position in a list. */
     Origin origin();
 
-    /**
-     * Returns the same values, each with the origin of the value at the same place of another tree
-     * where that has one.
-     *
-     * @param source the tree that was bound, when this tree is what came of it
-     */
+    /** Copies the origins of the values at the same paths of another tree. */
     ConfigNode withOriginsOf(ConfigNode source);
 
-    /** Returns what it is, for messages: {@code a list}, {@code the number 3}. */
+    /** Describes the value for messages: {@code a list}, {@code the number 3}. */
     String describe();
 
-    /** Returns the value of a key, or the item of an index. */
+    /** Returns the value of a key or list index. */
     default Optional<ConfigNode> child(String step) {
         return Optional.empty();
     }
 
-    /** Returns the value at a path; where it has none, the nearest one above it. */
+    /** Returns the value at a path, or its closest existing ancestor. */
     default ConfigNode nearest(String path) {
         ConfigNode node = this;
         for (String step : steps(path)) {
@@ -48,7 +43,7 @@ public sealed interface ConfigNode {
         return node;
     }
 
-    /** Returns all single values as texts, by paths such as {@code necks[0].num_outs}. */
+    /** Returns all scalars as strings by paths such as {@code necks[0].num_outs}. */
     default Map<String, String> scalars() {
         Map<String, String> all = new LinkedHashMap<>();
         collect("", all);
@@ -73,32 +68,25 @@ public sealed interface ConfigNode {
         return Splitter.on(CharMatcher.anyOf(".[")).splitToList(path.replace("]", ""));
     }
 
-    /** Merges two maps; anything else is replaced. */
+    /** Merges two maps; otherwise returns {@code over}. */
     static ConfigNode merge(ConfigNode old, ConfigNode over) {
         return old instanceof Mapping below && over instanceof Mapping above
                 ? below.mergedWith(above)
                 : over;
     }
 
-    /**
-     * A map from keys to values.
-     *
-     * @param entries the values by their keys, in the order in which they were written
-     * @param origin where it was written
-     */
+    /** A map that keeps the order of its entries. */
     record Mapping(Map<String, ConfigNode> entries, Origin origin) implements ConfigNode {
 
         private static final String TYPE = "type";
 
-        /** Two ways to say how long something lasts. */
+        /** Alternative units of a duration. */
         private static final Set<String> DURATIONS = Set.of("epochs", "iterations");
 
-        /** Makes a map; keeps the order of the entries. */
         public Mapping {
             entries = ImmutableMap.copyOf(entries);
         }
 
-        /** Returns the value of a key. */
         public Optional<ConfigNode> get(String key) {
             return Optional.ofNullable(entries.get(key));
         }
@@ -109,12 +97,10 @@ public sealed interface ConfigNode {
         }
 
         /**
-         * Returns this map with another laid over it: maps merge key by key, everything else is
-         * replaced whole.
+         * Merges another map into this one key by key; other values are replaced.
          *
-         * <p>Where the other names another {@code type}, nothing of this map stays: the settings of
-         * one component mean nothing to another. Where it isSet a length in {@code epochs} or in
-         * {@code iterations}, that of this map in the other unit goes.
+         * <p>A different {@code type} replaces the whole map, as the settings of one component do
+         * not apply to another. Setting {@code epochs} removes {@code iterations} and vice versa.
          */
         public Mapping mergedWith(Mapping over) {
             ConfigNode type = entries.get(TYPE);
@@ -157,15 +143,9 @@ public sealed interface ConfigNode {
         }
     }
 
-    /**
-     * A list.
-     *
-     * @param items its values
-     * @param origin where it was written
-     */
+    /** A list. */
     record Sequence(List<ConfigNode> items, Origin origin) implements ConfigNode {
 
-        /** Makes a list. */
         public Sequence {
             items = List.copyOf(items);
         }
@@ -196,11 +176,10 @@ public sealed interface ConfigNode {
     }
 
     /**
-     * A single value.
+     * A scalar.
      *
      * @param value a {@link String}, {@link Boolean}, {@link Long}, {@link java.math.BigInteger}
-     *     (where a long is too short) or {@link Double}; what else a program gives fits nowhere
-     * @param origin where it was written
+     *     (beyond a long) or {@link Double}; binding rejects other objects
      */
     record Scalar(Object value, Origin origin) implements ConfigNode {
 
@@ -225,11 +204,7 @@ public sealed interface ConfigNode {
         }
     }
 
-    /**
-     * A key without a value, or {@code null}.
-     *
-     * @param origin where it was written
-     */
+    /** {@code null}, or a key without a value. */
     record Null(Origin origin) implements ConfigNode {
 
         @Override

@@ -15,12 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A setting such as {@code model.backbone.depth=50} that replaces a value of a config. Items of
- * lists are addressed by index: {@code data.train_transforms.0.divisor=32} or {@code
- * data.train_transforms[0].divisor=32}.
- *
- * @param keys from the root
- * @param value in YAML
+ * An override such as {@code model.backbone.depth=50}. List items are addressed by index: {@code
+ * data.train_transforms.0.divisor=32} or {@code data.train_transforms[0].divisor=32}.
  */
 record ConfigOverride(List<String> keys, ConfigNode value) {
 
@@ -32,7 +28,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
     /**
      * Parses an override.
      *
-     * @throws SaccadeException of kind user, if it is not {@code key=value}
+     * @throws SaccadeException of kind user if it is not {@code key=value}
      */
     static ConfigOverride parse(String text, Origin origin) {
         Matcher matcher = FORM.matcher(text);
@@ -44,11 +40,10 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
     }
 
     /**
-     * Returns a config with this value.
+     * Returns a config with this override.
      *
-     * @param defaults completes a config with its default values, if it is valid; for items of
-     *     lists that the config leaves out
-     * @throws SaccadeException of kind user, if a list does not have the item
+     * @param defaults fills in the defaults of a valid config, for items of lists that it omits
+     * @throws SaccadeException of kind user if a list has no such item
      */
     ConfigNode.Mapping applyTo(
             ConfigNode.Mapping config,
@@ -58,7 +53,7 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
         return config.mergedWith((ConfigNode.Mapping) replacement(config, complete, 0));
     }
 
-    /** Returns the tree to lay over the value at the first keys. */
+    /** Returns the tree to merge into the value at the first keys. */
     private ConfigNode replacement(
             ConfigNode old, Supplier<Optional<ConfigNode>> complete, int depth) {
         if (depth == keys.size()) {

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Writes a config as YAML that reads back to the same values, or as JSON. */
+/** Writes configs as YAML that reads back to the same values, or as JSON. */
 public final class ConfigWriter {
 
     private static final int COMMENT_COLUMN = 56;
@@ -36,12 +36,11 @@ public final class ConfigWriter {
 
     private ConfigWriter() {}
 
-    /** Returns a config as YAML. */
     public static String yaml(ConfigNode.Mapping config) {
         return lines(config).stream().map(line -> line.text + "\n").collect(Collectors.joining());
     }
 
-    /** Returns a config as YAML in which a comment behind each value says where it comes from. */
+    /** Returns a config as YAML with the origin of each value in a comment. */
     public static String yamlWithOrigins(ConfigNode.Mapping config) {
         return lines(config).stream()
                 .map(line -> line.withOrigin() + "\n")
@@ -49,8 +48,8 @@ public final class ConfigWriter {
     }
 
     /**
-     * Returns a config as JSON: {@code config} is the tree of values, {@code origins} says for each
-     * dotted key where its value comes from.
+     * Returns JSON with the values in {@code config} and the origins by dotted key in {@code
+     * origins}.
      */
     public static String json(ConfigNode.Mapping config) {
         return json(
@@ -65,7 +64,6 @@ public final class ConfigWriter {
                 });
     }
 
-    /** Returns the values of a config as JSON. */
     public static String valuesAsJson(ConfigNode.Mapping config) {
         return json(json -> values(json, config));
     }
@@ -167,7 +165,7 @@ public final class ConfigWriter {
                 : Double.toString(value);
     }
 
-    /** Returns a text as YAML that reads back as a text, in quotes where it needs them. */
+    /** Quotes a string if YAML requires it. */
     public static String text(String text) {
         if (PLAIN.matcher(text).matches() && YamlReader.isText(text)) {
             return text;

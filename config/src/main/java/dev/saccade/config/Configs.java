@@ -14,30 +14,28 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Makes records of settings by name, and writes them down.
+ * Converts between configs and records of settings.
  *
- * <p>The keys of a record are its components in snake case. A missing key takes the default: what
- * the {@link Variant} that {@code variant} names has there, else what the enclosing record's
- * default has, else the component's own {@link Default}; where there is none, the key is required.
- * Components are {@code int}, {@code long}, {@code float}, {@code double}, {@code boolean}, {@link
- * String}, {@link java.nio.file.Path}, enums (in lower snake case), records (maybe {@link
- * Unwrapped}), {@link Optional} (nothing or {@code null} is empty), {@link List} and {@link Map}
- * from strings, and interfaces that extend {@link PartConfig}, whose record the key {@code type}
- * chooses among those of all {@link PartProvider}s.
+ * <p>Keys are the components of a record in snake case. The default of a missing key comes from the
+ * selected {@link Variant}, else from the default of the enclosing record, else from {@link
+ * Default}; otherwise the key is required. Components may be {@code int}, {@code long}, {@code
+ * float}, {@code double}, {@code boolean}, {@link String}, {@link java.nio.file.Path}, enums (lower
+ * snake case), records (also {@link Unwrapped}), {@link Optional}, {@link List}, {@link Map} with
+ * string keys, and interfaces that extend {@link PartConfig}, whose record {@code type} selects
+ * from all {@link PartProvider}s.
  */
 public final class Configs {
 
-    /** Where settings of a program come from, for messages. */
+    /** Origin of settings of a program, for messages. */
     private static final Origin SETTINGS = new Origin("settings", 0, 0);
 
     private Configs() {}
 
     /**
-     * Returns a record with settings by name, the others as by default.
+     * Creates a record from settings and defaults.
      *
-     * @param settings such as {@code variant=tiny} or {@code depths=[2, 2, 6, 2]}, the value in
-     *     YAML
-     * @throws SaccadeException of kind user that lists every mistake
+     * @param settings such as {@code variant=tiny} or {@code depths=[2, 2, 6, 2]}, with YAML values
+     * @throws SaccadeException of kind user that lists every problem
      */
     public static <T extends Record> T of(Class<T> type, String... settings) {
         ConfigNode.Mapping none = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
@@ -48,22 +46,21 @@ public final class Configs {
     }
 
     /**
-     * Returns a record with settings by name, the others as by default.
+     * Creates a record from settings and defaults.
      *
-     * @param settings by key, such as {@code "neck"}: Java's form of what YAML holds, or records
-     * @throws SaccadeException of kind user that lists every mistake
+     * @param settings by key, such as {@code "neck"}: records, or the Java form of YAML values
+     * @throws SaccadeException of kind user that lists every problem
      */
     public static <T extends Record> T of(Class<T> type, Map<String, ?> settings) {
         return bind(Unbinding.node(settings, SETTINGS), type);
     }
 
     /**
-     * Returns the same record with other settings.
+     * Returns a copy of a record with changed settings.
      *
-     * @param config a record
-     * @param settings as {@link #of} takes them; another {@code type} or {@code variant} brings its
-     *     own defaults
-     * @throws SaccadeException of kind user that lists every mistake
+     * @param settings as in {@link #of}; a different {@code type} or {@code variant} resets other
+     *     settings to its defaults
+     * @throws SaccadeException of kind user that lists every problem
      */
     @SuppressWarnings("unchecked") // a record of the same class
     public static <T> T with(T config, String... settings) {
@@ -79,13 +76,12 @@ public final class Configs {
     }
 
     /**
-     * Returns a config with overrides laid over it, in their order, as {@link ConfigFile#load}
-     * does.
+     * Applies overrides in order, as {@link ConfigFile#load}; they may address items of default
+     * lists.
      *
-     * @param type the record that it describes: overrides reach into lists that the config leaves
-     *     as they are by default
-     * @throws SaccadeException of kind user, if an override is no {@code key=value} or means an
-     *     item that a list does not have
+     * @param type the record that the config describes
+     * @throws SaccadeException of kind user if an override is not {@code key=value} or a list has
+     *     no such item
      */
     public static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {
@@ -93,7 +89,7 @@ public final class Configs {
                 config, overrides, ConfigFile.SET, each -> complete(each, type));
     }
 
-    /** Returns a config with its defaults; empty if it is invalid, which {@link #bind} reports. */
+    /** Returns a config including defaults; empty if it is invalid. */
     private static Optional<ConfigNode.Mapping> complete(
             ConfigNode.Mapping config, Class<? extends Record> type) {
         try {
@@ -104,42 +100,39 @@ public final class Configs {
     }
 
     /**
-     * Returns the record that a config describes.
+     * Converts a config or a section of one to a record.
      *
-     * @param config a whole config, or a section of one
      * @throws SaccadeException of kind user that lists every unknown key, wrong type, unknown
-     *     component and impossible value with file, line and dotted key
+     *     component and invalid value with file, line and dotted key
      */
     public static <T extends Record> T bind(ConfigNode config, Class<T> type) {
         return Binding.bind(config, type);
     }
 
-    /** Returns the config that {@link #bind} makes an equal record of, defaults written out. */
+    /** Converts a record to a config, including defaults. */
     public static ConfigNode.Mapping unbind(Record value) {
         return Unbinding.all(value);
     }
 
     /**
-     * Returns the config that {@link #bind} makes an equal record of, without default values;
-     * another {@code type} or {@code variant} laid over it brings its own defaults.
+     * Converts a record to a config without default values. Merging a different {@code type} or
+     * {@code variant} into it resets the defaults.
      */
     public static ConfigNode.Mapping unbindChanges(Record value) {
         return Unbinding.changes(value);
     }
 
     /**
-     * Returns the records that {@code type} may name where a config wants a component of a kind, by
-     * type.
+     * Returns the registered records of a kind by {@code type}.
      *
-     * @throws SaccadeException of kind user if two claim one type or one cannot be loaded
+     * @throws SaccadeException of kind user if two have the same type or one cannot be loaded
      */
     public static <P extends PartConfig> Map<String, Class<? extends P>> registered(Class<P> kind) {
         return new Parts().registered(kind);
     }
 
     /**
-     * Returns the components of a kind with their default settings; those that require a setting
-     * are left out.
+     * Returns the components of a kind with default settings; omits those with required settings.
      */
     public static <P extends PartConfig> List<P> defaults(Class<P> kind) {
         return registered(kind).values().stream()
@@ -149,9 +142,8 @@ public final class Configs {
     }
 
     /**
-     * Returns the published members of a family by the names they go by, such as {@code swin_tiny}:
-     * the type and the variant, or the latter alone where no key selects it, as {@code resnet50}. A
-     * family without variants has one member, of the name of its type.
+     * Returns the variants of a component by name: {@code swin_tiny}, or the plain variant name if
+     * no key selects it ({@code resnet50}). Without variants, returns the default under its type.
      */
     public static <P extends PartConfig> Map<String, P> variants(Class<? extends P> family) {
         Class<? extends Record> type = family.asSubclass(Record.class);

@@ -25,7 +25,7 @@ final class Defaults {
 
     static final ConfigNode.Mapping EMPTY = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
 
-    /** Defaults of the annotations by component; cached, since configs nest. */
+    /** Annotated defaults by component; cached, since configs nest. */
     private static final ClassValue<Map<String, Optional<Object>>> ANNOTATED =
             new ClassValue<>() {
                 @Override
@@ -51,17 +51,17 @@ final class Defaults {
         this.variant = variant;
     }
 
-    /** Returns the settings that a record has. */
+    /** Uses the values of a record. */
     static Defaults of(Record instance) {
         return new Defaults(Optional.of(instance), EMPTY);
     }
 
-    /** Returns the settings of a default of this type; otherwise those of the annotations. */
+    /** Uses a fallback of this type if there is one, else the annotations. */
     static Defaults of(Class<? extends Record> type, Object fallback) {
         return fallback != null && fallback.getClass() == type ? of((Record) fallback) : of(type);
     }
 
-    /** Returns those of the annotations, of the usual member where it is a family. */
+    /** Uses the annotations, and the default variant if the type has variants. */
     static Defaults of(Class<? extends Record> type) {
         Map<String, Defaults> variants = variants(type);
         return variant(type)
@@ -70,7 +70,7 @@ final class Defaults {
                 .orElse(new Defaults(Optional.empty(), EMPTY));
     }
 
-    /** Returns those of each member of a family that {@code variant} selects, by its name. */
+    /** Returns the defaults of each variant by its name. */
     static Map<String, Defaults> variants(Class<? extends Record> type) {
         return VARIANTS.get(type);
     }
@@ -106,12 +106,12 @@ final class Defaults {
         return variants;
     }
 
-    /** Returns what a member of a family has otherwise than the family. */
+    /** Returns the settings that a variant changes. */
     static ConfigNode.Mapping settings(Variant variant) {
         return map("{" + String.join(", ", variant.settings()) + "}");
     }
 
-    /** Returns the component that selects a member of a family, if there is one. */
+    /** Returns the component {@code variant} of a type with variants. */
     static Optional<RecordComponent> variant(Class<? extends Record> type) {
         return Arrays.stream(type.getRecordComponents())
                 .filter(component -> Records.key(component).equals(Binding.VARIANT))
@@ -122,7 +122,7 @@ final class Defaults {
                 .findFirst();
     }
 
-    /** Returns the keys of a record, those of unwrapped records within it included. */
+    /** Returns the keys of a record, including unwrapped records. */
     static Set<String> keys(Class<?> type) {
         Set<String> keys = new LinkedHashSet<>();
         for (RecordComponent component : type.getRecordComponents()) {
@@ -135,7 +135,7 @@ final class Defaults {
         return keys;
     }
 
-    /** Returns the default of a component; nothing, if it is required. */
+    /** Returns the default of a component; empty if the setting is required. */
     Optional<Object> get(RecordComponent component) {
         if (instance.isPresent()) {
             return Optional.ofNullable(Records.get(component, instance.get()));

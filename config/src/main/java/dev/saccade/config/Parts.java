@@ -16,10 +16,10 @@ import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
-/** The components that a config can name. */
+/** Registry of the components that configs can select by {@code type}. */
 final class Parts {
 
-    /** All of them; read once, since a config asks for many kinds. */
+    /** All components; read once per binding. */
     private final Supplier<List<Class<? extends PartConfig>>> all =
             Suppliers.memoize(Parts::provided);
 
@@ -47,7 +47,7 @@ final class Parts {
         }
     }
 
-    /** Returns the records of a kind by their types. */
+    /** Returns the records of a kind by {@code type}. */
     <P extends PartConfig> Map<String, Class<? extends P>> registered(Class<P> kind) {
         Map<String, Class<? extends P>> known = new TreeMap<>();
         for (Class<? extends PartConfig> part : all.get()) {
@@ -68,7 +68,6 @@ final class Parts {
         }
     }
 
-    /** Returns the name of a part. */
     static String name(Class<? extends PartConfig> part) {
         Part name = part.getAnnotation(Part.class);
         if (name == null || name.value().isBlank() || !part.isRecord()) {
@@ -79,7 +78,7 @@ final class Parts {
         return name.value();
     }
 
-    /** Many a component fails because the libraries that all of them use cannot be loaded. */
+    /** Reports the missing native library instead of the component, if that is the cause. */
     static SaccadeException unloadable(Error error) {
         for (Throwable cause : Throwables.getCausalChain(error)) {
             if (cause instanceof SaccadeException) {

@@ -20,7 +20,6 @@ final class Records {
         return CaseFormat.LOWER_CAMEL.to(CaseFormat.LOWER_UNDERSCORE, component.getName());
     }
 
-    /** Returns the value of a component of a record. */
     static Object get(RecordComponent component, Object value) {
         Method accessor = component.getAccessor();
         accessor.setAccessible(true);
@@ -34,7 +33,7 @@ final class Records {
     /**
      * Calls the canonical constructor.
      *
-     * @throws IllegalArgumentException if it refuses the values
+     * @throws IllegalArgumentException if it rejects the values
      */
     static Object create(Class<? extends Record> type, Object... values) {
         Class<?>[] parameters =

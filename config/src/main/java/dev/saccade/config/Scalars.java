@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Converts single values between YAML and Java types. Nothing is rounded, cut or guessed: 1.5 is
- * not an integer, and 50 is not a text.
+ * Converts scalars between YAML and Java. Never rounds or guesses: 1.5 is not an integer, 50 is not
+ * a string.
  */
 final class Scalars {
 
@@ -28,7 +28,6 @@ final class Scalars {
 
     private Scalars() {}
 
-    /** Returns whether a config can hold a type as a single value. */
     static boolean isScalar(Class<?> type) {
         return TYPES.contains(Primitives.wrap(type)) || type.isEnum();
     }
@@ -47,7 +46,7 @@ final class Scalars {
         };
     }
 
-    /** Returns YAML's form of a value. */
+    /** Converts a value to its YAML form. */
     static Object toConfig(Object value) {
         if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
             return ((Number) value).longValue();
@@ -62,9 +61,9 @@ final class Scalars {
     }
 
     /**
-     * Returns a value as a type.
+     * Converts a value to a type.
      *
-     * @throws IllegalArgumentException whose message is what was expected
+     * @throws IllegalArgumentException with the expected form as message
      */
     static Object fromConfig(Class<?> type, Object value) {
         if (type.isEnum()) {

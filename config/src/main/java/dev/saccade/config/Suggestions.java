@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Suggests the name that a user may have meant. */
+/** Suggests names for misspelled ones. */
 public final class Suggestions {
 
     private Suggestions() {}
 
     /**
-     * Returns the candidate with the fewest differing letters, if it is at all alike; else the
-     * longest that the name starts with, as the {@code GIoULoss} of mmdetection does with {@code
-     * giou}. Case and underscores do not count.
+     * Returns the candidate with the smallest edit distance, if it is similar; else the longest
+     * candidate that the name starts with ({@code GIoULoss}: {@code giou}). Ignores case and
+     * underscores.
      */
     public static Optional<String> find(String name, Collection<String> candidates) {
         int tolerance = Math.max(2, name.length() / 3);
@@ -29,7 +29,7 @@ public final class Suggestions {
                                         .max(Comparator.comparingInt(String::length)));
     }
 
-    /** Returns the candidates that differ from a name in the fewest letters, if at all alike. */
+    /** Returns all similar candidates with the smallest edit distance, at most {@code max}. */
     public static List<String> findAll(String name, Collection<String> candidates, int max) {
         String letters = letters(name);
         return find(name, candidates)
@@ -43,7 +43,7 @@ public final class Suggestions {
                 .orElse(List.of());
     }
 
-    /** Returns {@code ; did you mean NAME?} with what {@link #find} finds, or nothing. */
+    /** Returns {@code ; did you mean NAME?}, or an empty string. */
     public static String suggestion(String name, Collection<String> candidates) {
         return find(name, candidates).map(near -> "; did you mean " + near + "?").orElse("");
     }
@@ -52,7 +52,7 @@ public final class Suggestions {
         return name.replace("_", "").toLowerCase(Locale.ROOT);
     }
 
-    /** Edit distance in which two neighboring letters swapped count as one mistake. */
+    /** Returns the edit distance; swapping two neighboring letters counts once. */
     private static int distance(String a, String b) {
         int[] beforeLast = new int[b.length() + 1];
         int[] last = new int[b.length() + 1];

@@ -12,26 +12,23 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Terms of other toolkits and their equivalents in Saccade: {@code toolkit_terms.yaml}.
+ * Terms of other toolkits and their equivalents in Saccade, from {@code toolkit_terms.yaml}.
  *
- * @param commands command names
- * @param options command-line options
- * @param keys config keys; {@code saccade} has a value, as in {@code --set}
- * @param values config values
+ * @param keys config keys; their equivalents have the form {@code KEY=VALUE}
  */
 public record ToolkitTerms(
         List<Term> commands, List<Term> options, List<Term> keys, List<Term> values) {
 
-    /** All known terms. */
     public static final ToolkitTerms ALL = read();
 
     /**
      * A term.
      *
      * @param saccade the equivalent in Saccade; empty if there is none
-     * @param ultralytics name there, for the migration guide; the next three likewise
-     * @param words recognized words, without leading dashes
-     * @param note hint where there is no equivalent
+     * @param ultralytics names in Ultralytics, shown in the migration guide; likewise the next
+     *     three
+     * @param words all recognized words, without leading dashes
+     * @param note hint if there is no equivalent
      */
     public record Term(
             @Default("\"\"") String saccade,
@@ -64,14 +61,14 @@ public record ToolkitTerms(
         }
     }
 
-    /** Returns the term with a word, in any case. */
+    /** Finds the term with a word, ignoring case. */
     public static Optional<Term> find(List<Term> terms, String word) {
         return terms.stream()
                 .filter(term -> term.words().stream().anyMatch(word::equalsIgnoreCase))
                 .findFirst();
     }
 
-    /** Returns a hint for the value of another toolkit, if its equivalent is known here. */
+    /** Returns a hint for a value of another toolkit; empty if unknown. */
     public static String hintForValue(Object value, List<String> known) {
         return find(ALL.values, value.toString())
                 .map(term -> term.saccade().replaceFirst(".*=", ""))
@@ -81,8 +78,8 @@ public record ToolkitTerms(
     }
 
     /**
-     * Returns a hint for an unknown key: for the key itself, else for the keys below it, else for
-     * its full path; empty if no toolkit has it.
+     * Returns a hint for an unknown key, for the keys below it, or for its full path; empty if
+     * unknown.
      */
     static String hintForKey(String path, ConfigNode value) {
         return find(ALL.keys, last(path))

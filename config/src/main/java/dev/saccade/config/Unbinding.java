@@ -10,19 +10,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes config trees of records, which {@link Binding} makes equal records of. */
+/** Converts records to config trees; the inverse of {@link Binding}. */
 final class Unbinding {
 
     private Unbinding() {}
 
-    /** Returns the whole config of a record, defaults written out. */
+    /** Returns all settings of a record, including defaults. */
     static ConfigNode.Mapping all(Record value) {
         Map<String, ConfigNode> entries = typed(value);
         putAll(value, entries);
         return new ConfigNode.Mapping(entries, Origin.DEFAULT);
     }
 
-    /** Returns entries that begin with the type of a component. */
+    /** Returns a map that contains only the {@code type} of a component, if any. */
     private static Map<String, ConfigNode> typed(Record value) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (value instanceof PartConfig part) {
@@ -42,15 +42,13 @@ final class Unbinding {
         }
     }
 
-    /** Returns the config of a record without default values. */
+    /** Returns the settings of a record that differ from its defaults. */
     static ConfigNode.Mapping changes(Record value) {
         return changes(value, null);
     }
 
     /**
-     * Returns the settings of a record that differ from its defaults.
-     *
-     * @param fallback the default of the place, null where it has none
+     * Returns the settings of a record that differ from its defaults; {@code fallback} may be null.
      */
     private static ConfigNode.Mapping changes(Record value, Object fallback) {
         Map<String, ConfigNode> entries = typed(value);
@@ -92,7 +90,7 @@ final class Unbinding {
         return node(value, Origin.DEFAULT);
     }
 
-    /** Returns the config of any value that a component can have. */
+    /** Converts any value that a component can have. */
     static ConfigNode node(Object value, Origin origin) {
         if (value instanceof Range range) {
             return range.low() == 0

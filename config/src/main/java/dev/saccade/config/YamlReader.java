@@ -31,18 +31,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One YAML 1.2 document (core schema) as a tree. Works on the events of the parser, so that depth,
- * aliases, tags and duplicate keys are judged before anything is built from them.
+ * Reads a YAML 1.2 document (core schema). Works on parser events, to reject deep nesting, alias
+ * bombs, tags and duplicate keys before building anything.
  */
 final class YamlReader {
 
-    /** Deeper than any config, and far from the end of a thread's stack. */
+    /** Deeper than any config, and safe for the thread's stack. */
     private static final int MAX_DEPTH = 64;
 
-    /** More than any config; what an alias bomb is stopped by. */
+    /** More than any config; stops alias bombs. */
     private static final int MAX_VALUES = 20_000;
 
-    /** Longer than any number that means something; reading digits takes quadratic time. */
+    /** Longer than any useful number; parsing digits takes quadratic time. */
     private static final int MAX_DIGITS = 100;
 
     private static final ScalarResolver RESOLVER = new CoreSchema().getScalarResolver();
@@ -56,8 +56,8 @@ final class YamlReader {
     private YamlReader(String text, Origin start, boolean typed) {
         this.start = start;
         this.typed = typed;
-        // The parser fails on a character of two units that its buffer ends within, so the buffer
-        // takes the whole text.
+        // The buffer holds the whole text: the parser fails if a surrogate pair crosses the end of
+        // its buffer.
         LoadSettings settings =
                 LoadSettings.builder()
                         .setLabel(start.source())
@@ -69,15 +69,15 @@ final class YamlReader {
     }
 
     /**
-     * Returns the document in a text, {@link ConfigNode.Null} if there is none.
+     * Returns the document, {@link ConfigNode.Null} if it is empty.
      *
-     * @param start the origin of its first character; where that has no lines, of all its values
+     * @param start origin of the first character, or of all values if it has no lines
      */
     static ConfigNode read(String text, Origin start) {
         return read(new YamlReader(text, start, /* typed= */ true));
     }
 
-    /** Returns the document with every scalar as the text that is written, such as {@code 007}. */
+    /** Returns the document with all scalars as written, such as {@code 007}. */
     static ConfigNode readAsStrings(String text, Origin start) {
         return read(new YamlReader(text, start, /* typed= */ false));
     }
@@ -90,7 +90,7 @@ final class YamlReader {
         } catch (YamlEngineException e) {
             throw reader.error(Optional.empty(), notYaml(e.getMessage()));
         } catch (IllegalArgumentException e) {
-            // What the parser throws where a file ends after the x of an escape.
+            // The parser throws this if a file ends after the x of an escape.
             throw reader.error(Optional.empty(), notYaml("an impossible escape in a text"));
         }
     }
@@ -254,7 +254,7 @@ final class YamlReader {
         };
     }
 
-    /** Returns whether a plain text is read back as that text and not as a number or the like. */
+    /** Returns whether an unquoted text is read back as a string. */
     static boolean isText(String plain) {
         return RESOLVER.resolve(plain, true).equals(Tag.STR);
     }

@@ -1,7 +1,6 @@
 /**
- * YAML files to records and back: files and their bases become one tree of {@link
- * dev.saccade.config.ConfigNode} in which every value knows where it was written; the {@link
- * dev.saccade.config.Configs} makes a record of it or says everything that is wrong with it. What
- * the keys mean is no business of this package.
+ * Converts between YAML files and records. {@link dev.saccade.config.ConfigFile} merges files,
+ * their bases and overrides into a tree with the origin of every value; {@link
+ * dev.saccade.config.Configs} converts it to a record or reports all problems.
  */
 package dev.saccade.config;

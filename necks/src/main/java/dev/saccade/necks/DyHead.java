@@ -28,11 +28,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Dynamic head (Dai et al. 2021) as in mmdetection: blocks that attend over levels, over cells and
- * over channels of a pyramid such as that of an FPN. It keeps the levels.
+ * Dynamic head (Dai et al. 2021) as in mmdetection: blocks with scale-aware, spatial-aware and
+ * task-aware attention on the levels of a pyramid.
  *
- * <p>If a level has more than twice the rows or columns of the next level, the next level ignores
- * the excess at the bottom or right.
+ * <p>If a level has more than twice the rows or columns of the next level, the excess at the bottom
+ * or right is cropped for the next level.
  */
 public final class DyHead extends Neck {
 
@@ -40,12 +40,11 @@ public final class DyHead extends Neck {
     private static final int KERNEL = 3;
 
     /**
-     * The hyper-parameters of a dynamic head.
+     * Settings of a dynamic head.
      *
      * @param outChannels channels of every level, a multiple of 16
-     * @param numBlocks number of blocks
-     * @param zeroInitOffset whether the initial offsets of the deformable convolutions are 0,
-     *     unlike in the authors' code
+     * @param zeroInitOffset whether the offset convolutions are initialized with 0, unlike in the
+     *     authors' code
      */
     @Part("dyhead")
     public record Config(
@@ -54,7 +53,6 @@ public final class DyHead extends Neck {
             @Default("true") boolean zeroInitOffset)
             implements Neck.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks()
                     .inRange("out_channels", outChannels, GROUPS, 8192)
@@ -75,9 +73,8 @@ public final class DyHead extends Neck {
     }
 
     /**
-     * A modulated deformable 3x3 convolution with group normalization, mmdetection's {@code
-     * DyDCNv2}. It computes in float32 like torchvision's operator, as 16 bits are too coarse for
-     * positions.
+     * Modulated deformable 3x3 convolution with group normalization, mmdetection's {@code DyDCNv2}.
+     * Computes in float32 like torchvision: 16 bits are too coarse for positions.
      */
     private static final class DyDcnV2 extends Module {
 
@@ -106,8 +103,8 @@ public final class DyHead extends Neck {
     }
 
     /**
-     * Replaces every level by the mean of deformable convolutions of the level and its neighbors,
-     * each weighted by its content, followed by a dynamic ReLU.
+     * Replaces every level by the mean of deformable convolutions of the level and its neighbors
+     * with scale attention, followed by a dynamic ReLU.
      */
     private static final class Block extends Module {
 
@@ -178,8 +175,8 @@ public final class DyHead extends Neck {
         }
 
         /**
-         * Returns the first values of each image in the shape of a coarser map, as in mmcv's
-         * operator, with which the released weights were trained.
+         * Takes the first values of each image in the shape of a coarser map, as mmcv's operator,
+         * which the released weights were trained with.
          */
         private static NDArray firstValues(NDArray x, NDArray map) {
             Shape shape = x.getShape();
@@ -188,7 +185,7 @@ public final class DyHead extends Neck {
                     .reshape(shape.get(0), shape.get(1), size.get(0), size.get(1));
         }
 
-        /** Crops or pads a finer map to the size that stride 2 reduces to the size of another. */
+        /** Crops or pads a finer map to the size that stride 2 reduces to {@code like}. */
         private static NDArray cropOrPad(NDArray finer, NDArray like) {
             Shape size = finer.getShape().slice(2);
             Shape half = like.getShape().slice(2);
@@ -205,8 +202,7 @@ public final class DyHead extends Neck {
     /**
      * Creates a dynamic head without weights.
      *
-     * @throws IllegalArgumentException if the channels of levels differ, or the stride of a level
-     *     is not twice the stride of the level before
+     * @throws IllegalArgumentException if channels differ or a stride is not twice the previous one
      */
     public DyHead(Config config, List<FeatureInfo> inputs) {
         for (int l = 1; l < inputs.size(); l++) {

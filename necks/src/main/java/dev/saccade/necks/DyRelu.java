@@ -10,16 +10,15 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.script.Script;
 
 /**
- * Dynamic ReLU (Chen et al. 2020) as mmdetection has it for DyHead, where it is the task-aware
- * attention: the greater of two lines, of which slopes and offsets of each channel depend on the
- * mean of the whole map.
+ * Dynamic ReLU (Chen et al. 2020) as in mmdetection's DyHead (task-aware attention): the maximum of
+ * two linear functions per channel, predicted from the global average.
  */
 final class DyRelu extends Layer {
 
-    /** Hidden channels are so many times fewer. */
+    /** Reduction of the hidden channels. */
     private static final int RATIO = 4;
 
-    /** Two slopes and two offsets a channel. */
+    /** Two slopes and two offsets per channel. */
     private static final int EXPANSION = 4;
 
     private static final Script LINES =

@@ -20,32 +20,26 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/**
- * Feature pyramid network (Lin et al. 2017) with the extra levels of mmdetection: every level gets
- * the coarser one, enlarged to its size, added and a 3x3 convolution.
- */
+/** Feature pyramid network (Lin et al. 2017), as mmdetection's {@code FPN}. */
 public final class Fpn extends Neck {
 
-    /** What the levels beyond those of the backbone are made from. */
+    /** Source of the extra levels. */
     public enum ExtraConvs {
-        /** From the coarsest output by max pooling, without parameters (Mask R-CNN). */
+        /** Max pooling of the last output, without parameters (Mask R-CNN). */
         NONE,
-        /** By a convolution of the last level of the backbone (RetinaNet). */
+        /** Convolution of the last backbone level (RetinaNet). */
         ON_INPUT,
-        /** By a convolution of the last lateral. */
+        /** Convolution of the last lateral. */
         ON_LATERAL,
-        /** By a convolution of the last output. */
+        /** Convolution of the last output. */
         ON_OUTPUT
     }
 
     /**
-     * The hyper-parameters of an FPN.
+     * Settings of an FPN.
      *
-     * @param outChannels channels of every output
-     * @param startLevel the first level of the backbone that is used
-     * @param numOuts number of outputs
-     * @param addExtraConvs how outputs beyond the levels of the backbone are made
-     * @param reluBeforeExtraConvs whether the second and further extra convolutions get a ReLU
+     * @param startLevel index of the first backbone level to use
+     * @param reluBeforeExtraConvs whether to apply a ReLU before all extra convolutions but the
      *     first
      */
     @Part("fpn")
@@ -87,8 +81,7 @@ public final class Fpn extends Neck {
     /**
      * Creates an FPN without weights.
      *
-     * @throws IllegalArgumentException if there are fewer levels than the config needs, or levels
-     *     of the same stride
+     * @throws IllegalArgumentException if there are too few levels, or levels with the same stride
      */
     public Fpn(Config config, List<FeatureInfo> inputs) {
         int start = config.startLevel();

@@ -5,7 +5,7 @@ import dev.saccade.core.parts.PartProvider;
 
 import java.util.List;
 
-/** The necks that a config can name. */
+/** Registers the necks for configs. */
 public final class Necks implements PartProvider {
 
     @Override

@@ -13,21 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Necks one after another, such as DyHead behind an FPN; named in checkpoints by their position, as
- * mmdetection names a list of necks.
+ * Applies necks in order, such as FPN and DyHead; named in checkpoints by position, as in
+ * mmdetection.
  */
 public final class SequentialNeck extends Neck {
 
-    /**
-     * The necks.
-     *
-     * @param necks the first is given the levels of the backbone, each other those of the one
-     *     before
-     */
     @Part("sequential")
     public record Config(@Default("[{type: fpn}]") List<Neck.Config> necks) implements Neck.Config {
 
-        /** Checks that there are some. */
         public Config {
             necks = ImmutableList.copyOf(necks);
             new Checks().size("necks", necks, 1, 16).throwIfAny();
@@ -42,9 +35,9 @@ public final class SequentialNeck extends Neck {
     private final List<Neck> necks = new ArrayList<>();
 
     /**
-     * Makes necks without weights.
+     * Creates the necks without weights.
      *
-     * @throws IllegalArgumentException that names the neck, if one does not fit the one before
+     * @throws IllegalArgumentException that names the neck if one does not fit the previous one
      */
     public SequentialNeck(Config config, List<FeatureInfo> inputs) {
         List<FeatureInfo> features = inputs;
@@ -63,7 +56,6 @@ public final class SequentialNeck extends Neck {
         }
     }
 
-    /** Returns the necks, the first first. */
     public List<Neck> necks() {
         return ImmutableList.copyOf(necks);
     }

@@ -1,2 +1,2 @@
-/** Feature pyramids to feature pyramids. */
+/** Necks transform feature pyramids. */
 package dev.saccade.necks;

@@ -39,7 +39,7 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
                     return torch.lt(torch.unsqueeze(column, 0), torch.unsqueeze(counts, 1))
                     """);
 
-    /** A script, so that M stays dynamic in exported models. */
+    /** Reads M in the script, because it differs between images. */
     private static final Script IMAGE_INDICES =
             Script.compile(
                     "(indices: Tensor, scores: Tensor) -> Tensor",
