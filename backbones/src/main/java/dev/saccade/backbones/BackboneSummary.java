@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 /**
  * Size and cost of a backbone; {@code docs/papers.md} compares them with the papers.
  *
- * @param name such as {@code swin_tiny}
  * @param parameters of the fused backbone with its output normalizations
  * @param trainingParameters before fusing
  * @param classifierParameters as an ImageNet-1K classifier, as papers count

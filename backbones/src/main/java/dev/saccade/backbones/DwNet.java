@@ -98,7 +98,6 @@ public final class DwNet extends SwinFamily {
         freezeStages();
     }
 
-    /** Batch normalization of tokens. */
     private static Layer batchNorm(int channels, BatchNormType type) {
         return new Sequential()
                 .then(StagedTransformer::toMap)
@@ -138,7 +137,6 @@ public final class DwNet extends SwinFamily {
         }
     }
 
-    /** Returns 1x1, depth-wise and 1x1 convolutions of tokens. */
     private static Layer convolutions(Config config, int channels) {
         int kernel = config.windowSize();
         BatchNormType type = config.norm();

@@ -165,7 +165,6 @@ public final class DynamicConvSwin extends SwinFamily {
                 : new Dense(config, channels, heads, region);
     }
 
-    /** Window attention with an optional relative position bias table. */
     private abstract static class Windowed extends Layer {
 
         final WindowRegion region;

@@ -43,12 +43,10 @@ public final class Elsa extends Layer {
     /**
      * Settings with the names of the official code.
      *
-     * @param elsaKernel neighborhood size, odd
      * @param groupWidth channels per group of the convolution; depends on the checkpoint (tiny
      *     differs)
      * @param lam exponent λ of the factors of the ghost head; 0 for none
      * @param gamma factor γ of the summands of the ghost head; 0 for none
-     * @param elsaScale factor of the query-key products
      */
     public record Config(
             @Default("7") int elsaKernel,
@@ -85,12 +83,7 @@ public final class Elsa extends Layer {
         }
     }
 
-    /**
-     * Channels of a layer.
-     *
-     * @param queries of queries and of keys; rounded up to whole groups
-     * @param logitGroups groups of the linear layer for the logits
-     */
+    /** Channels of a layer; queries are rounded up to whole groups. */
     public record Widths(int channels, int values, int queries, int logitGroups) {
 
         /** Channels of all published models: two thirds are queries. */
@@ -170,7 +163,6 @@ public final class Elsa extends Layer {
         };
     }
 
-    /** Returns {@code [N, H, W, C]} for {@code [N, H, W, C]}. */
     @Override
     protected NDArray forward(NDArray x) {
         NDList parts =

@@ -58,7 +58,6 @@ final class FilterNorm extends Module {
         this.activation = activation;
     }
 
-    /** Creates a layer normalization over the keys with an activation. */
     FilterNorm(int keys, Activation activation) {
         this.weight = Optional.of(parameter("weight", new Shape(keys), WeightInit.ONES));
         this.bias = Optional.of(parameter("bias", new Shape(keys), WeightInit.ZEROS));
@@ -66,10 +65,8 @@ final class FilterNorm extends Module {
     }
 
     /**
-     * Returns the filters.
-     *
-     * @param values {@code [..., keys]}, overwritten
-     * @param unseen 1 for masked keys, else 0; broadcast; empty if no key is masked
+     * Normalizes {@code [..., keys]} values in place; {@code unseen} is 1 for masked keys and
+     * broadcasts.
      */
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
         NDArray x = weight.isPresent() ? normalized(values, unseen) : values;

@@ -159,7 +159,6 @@ public final class Focal extends SwinFamily {
             return IntMath.divide(Collections.min(imageSize), PATCH << stage, rounding);
         }
 
-        /** Returns the region that the tokens of a block attend to. */
         FocalRegion region(int stage, int block) {
             return windows.region(stage, block, shorterSide(imageSize, padToPatches, stage));
         }

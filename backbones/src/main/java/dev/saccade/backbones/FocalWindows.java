@@ -15,7 +15,6 @@ import java.util.List;
  * @param focalWindows pooled windows along a side of the region of each stage, odd
  * @param expandSizes width of the ring of tokens around the windows of each stage
  * @param expandLayer which blocks have no ring
- * @param useShift whether to shift windows in every other block
  * @param maskWrapped whether to mask tokens of the ring from the opposite side of the map
  */
 public record FocalWindows(
@@ -58,7 +57,6 @@ public record FocalWindows(
                 maskWrapped);
     }
 
-    /** Returns the largest region of a stage. */
     FocalRegion largest(int stage) {
         return new FocalRegion(
                 windowSize,

@@ -57,7 +57,6 @@ public final class LinGlo extends StagedTransformer {
         POST
     }
 
-    /** Down-sampling layers. */
     public enum DownSampling {
         /** Overlapping convolutions: 7x7 with stride 4, then 3x3 with stride 2. */
         CONV,
@@ -67,7 +66,6 @@ public final class LinGlo extends StagedTransformer {
         NONE
     }
 
-    /** Token mixing. */
     public enum AttentionType {
         /** Uses {@link KeyOnlyAttention}. */
         KEY_ONLY,
@@ -88,8 +86,6 @@ public final class LinGlo extends StagedTransformer {
      *
      * @param convStages number of first stages with convolutional blocks instead of attention
      * @param branches parallel convolutions of the position encoding; 0 for no position encoding
-     * @param branchBn whether each branch has a batch normalization
-     * @param attnBias whether the linear layers of the attention have biases
      * @param deploy whether each position encoding is one convolution with bias; for weights from
      *     {@link LinGlo#deployWeights}
      */
@@ -205,7 +201,6 @@ public final class LinGlo extends StagedTransformer {
         return add(name, new TransformerBlock(channels, attention, mlp, EPS, dropPath));
     }
 
-    /** Returns an MLP with a position encoding before the activation. */
     private static Layer positionalMlp(int channels, int hidden, Layer encoding) {
         return new Sequential()
                 .append("fc1", new Linear(channels, hidden))

@@ -18,7 +18,6 @@ final class LinGloDownSampling {
     /** Patch size of DeiT. */
     static final int FLAT_PATCH = 16;
 
-    /** Image size of the position tables. */
     private static final int IMAGE_SIZE = 224;
 
     private LinGloDownSampling() {}

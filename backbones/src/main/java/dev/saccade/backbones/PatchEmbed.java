@@ -17,7 +17,6 @@ import java.util.Optional;
  */
 final class PatchEmbed extends Layer {
 
-    /** Images are padded to multiples of this size. */
     private final int whole;
 
     private final Conv2d proj;

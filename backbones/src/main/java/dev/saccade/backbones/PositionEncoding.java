@@ -39,11 +39,6 @@ final class PositionEncoding extends Layer {
     private final boolean normalized;
     private Optional<NDList> fused = Optional.empty();
 
-    /**
-     * Creates the branches.
-     *
-     * @param branchBn whether each branch has a batch normalization
-     */
     PositionEncoding(int channels, int branches, boolean branchBn, Skip skip, BatchNormType norm) {
         this.channels = channels;
         this.skip = skip;
@@ -55,7 +50,6 @@ final class PositionEncoding extends Layer {
         normalized = branchBn || skip == Skip.BN;
     }
 
-    /** Returns a branch or the merged convolution. */
     static Conv2d convolution(int channels, WeightInit biasInit) {
         return new Conv2d(Geometry.depthwise(channels, 3), INIT, biasInit);
     }
@@ -121,7 +115,6 @@ final class PositionEncoding extends Layer {
         return channels * (9L + 1);
     }
 
-    /** Returns the same scale for all channels and zero shifts. */
     private NDList scaled(float scale) {
         NDManager manager = branches.get(0).conv.weight().getManager();
         Shape shape = new Shape(channels);

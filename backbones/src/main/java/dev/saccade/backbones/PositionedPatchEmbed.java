@@ -25,7 +25,6 @@ final class PositionedPatchEmbed extends Layer {
     /**
      * Creates the layers {@code patch_embed<stage + 1>} and {@code pos_embed<stage + 1>}.
      *
-     * @param stage 0 to 3
      * @param side tokens along a side of a training image
      * @param hasClassToken whether the first row of the table is a class token
      */

@@ -46,15 +46,12 @@ public final class ResNet extends Backbone {
     /**
      * Settings of a ResNet or ResNeXt.
      *
-     * @param depth 18, 34, 50, 101 or 152
-     * @param stemChannels output channels of the stem
      * @param deepStem whether the stem has three 3x3 convolutions instead of one 7x7, as in
      *     mmsegmentation
      * @param groups cardinality of a ResNeXt
      * @param baseWidth channels per group in the first stage; 64 without groups
      * @param outIndices output stages, 0 to 3, ascending
      * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
-     * @param normEval whether batch normalizations use running statistics in training too
      * @param normEps {@code norm_cfg.eps} in mmdetection
      * @param zeroInitResidual whether the last normalization of every block is initialized with 0
      */
@@ -135,7 +132,6 @@ public final class ResNet extends Backbone {
             return hasBottlenecks(depth) ? 4 : 1;
         }
 
-        /** Returns the inner channels of a bottleneck. */
         private int width(int planes) {
             return groups == 1 ? planes : planes / baseChannels * baseWidth * groups;
         }
@@ -191,7 +187,6 @@ public final class ResNet extends Backbone {
         return new BatchNorm2d(channels, config.norm(), config.normEps(), weightInit);
     }
 
-    /** Each residual block is a layer. */
     @Override
     public Map<String, Integer> layers() {
         return layersOf(layers);

@@ -14,7 +14,7 @@ import java.util.List;
  * @param dropPathRate stochastic depth of the last block; increases linearly from 0
  * @param outIndices output stages, 0 to 3, ascending
  * @param frozenStages -1: none, 0: the stem, k: the stem and stages 1 to k
- * @param activationCheckpointing whether to recompute blocks in the backward pass to save memory
+ * @param activationCheckpointing whether to recompute blocks in the backward pass
  */
 public record StageSettings(
         @Default("[2, 2, 6, 2]") List<Integer> depths,
@@ -37,7 +37,6 @@ public record StageSettings(
                 .throwIfAny();
     }
 
-    /** Returns the drop probability of a block. */
     double dropPathRate(int stage, int block) {
         int before = depths.stream().limit(stage).mapToInt(Integer::intValue).sum();
         int all = depths.stream().mapToInt(Integer::intValue).sum();

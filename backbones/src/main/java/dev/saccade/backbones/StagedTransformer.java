@@ -45,7 +45,6 @@ abstract class StagedTransformer extends Backbone {
                             "{b}norm.weight", "{b}norm.bias", "{b}head.weight", "{b}head.bias")
                     .withMissing("{b}norm{i}.{*}");
 
-    /** Settings of all families. */
     interface Config extends Backbone.Config {
 
         StageSettings stages();
@@ -56,10 +55,8 @@ abstract class StagedTransformer extends Backbone {
             return CLASSIFIER;
         }
 
-        /** Returns the channels of a stage, 0 to 3. */
         int channels(int stage);
 
-        /** Returns the stride of a stage, 0 to 3. */
         default int stride(int stage) {
             return 4 << stage;
         }
@@ -149,7 +146,6 @@ abstract class StagedTransformer extends Backbone {
         addOutputNorms(channels -> new LayerNorm(channels, eps));
     }
 
-    /** Adds {@code norm<i>}, created from the number of channels, to every output. */
     final void addOutputNorms(IntFunction<Layer> norm) {
         for (int s : config.stages().outIndices()) {
             norms.put(s, add("norm" + s, norm.apply(config.channels(s))));

@@ -82,8 +82,7 @@ final class Binding {
     /**
      * Returns the default of a component; empty if it is a record with required settings.
      *
-     * @param node value of its annotation
-     * @param fallback source of defaults that the annotation omits
+     * @param fallback source of defaults that the annotation {@code node} omits
      */
     static Optional<Object> annotated(
             RecordComponent component, ConfigNode node, Optional<Object> fallback) {
@@ -252,9 +251,8 @@ final class Binding {
     }
 
     /**
-     * Returns the record of the settings in a map; ignores other keys.
-     *
-     * <p>Replaces wrong settings by their defaults, so that the record can check the others.
+     * Returns the record of the settings in a map; ignores other keys. Replaces wrong settings by
+     * their defaults, so that the record can check the others.
      */
     private Optional<Object> settings(
             Class<? extends Record> type, ConfigNode.Mapping node, Defaults defaults, Site site) {

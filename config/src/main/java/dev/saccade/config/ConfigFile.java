@@ -63,9 +63,8 @@ public final class ConfigFile {
     }
 
     /**
-     * Applies overrides in order.
+     * Applies overrides such as {@code model.backbone.depth=50} in order.
      *
-     * @param overrides settings such as {@code model.backbone.depth=50} with YAML values
      * @throws SaccadeException of kind user if one is not {@code key=value}
      */
     public static ConfigNode.Mapping withOverrides(
@@ -73,12 +72,7 @@ public final class ConfigFile {
         return withOverrides(config, overrides, SET, each -> Optional.empty());
     }
 
-    /**
-     * Applies settings in order.
-     *
-     * @param source their origin, for messages
-     * @param defaults as in {@link ConfigOverride#applyTo}
-     */
+    /** Applies settings in order; {@code source} is their origin for messages. */
     static ConfigNode.Mapping withOverrides(
             ConfigNode.Mapping config,
             List<String> overrides,

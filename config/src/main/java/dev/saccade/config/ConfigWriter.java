@@ -92,12 +92,7 @@ public final class ConfigWriter {
         return writer.lines;
     }
 
-    /**
-     * Writes the entries of a map.
-     *
-     * @param first prefix of the first key: the indent, or the dash of a list item
-     * @param indent prefix of the other keys
-     */
+    /** Writes the entries of a map; {@code first} is the prefix of the first key. */
     private void entries(ConfigNode.Mapping mapping, String first, String indent) {
         String start = first;
         for (Map.Entry<String, ConfigNode> entry : mapping.entries().entrySet()) {

@@ -46,9 +46,9 @@ public final class Configs {
     }
 
     /**
-     * Creates a record from settings and defaults.
+     * Creates a record from settings and defaults; values are records or the Java form of YAML
+     * values.
      *
-     * @param settings by key, such as {@code "neck"}: records, or the Java form of YAML values
      * @throws SaccadeException of kind user that lists every problem
      */
     public static <T extends Record> T of(Class<T> type, Map<String, ?> settings) {
@@ -79,7 +79,6 @@ public final class Configs {
      * Applies overrides in order, as {@link ConfigFile#load}; they may address items of default
      * lists.
      *
-     * @param type the record that the config describes
      * @throws SaccadeException of kind user if an override is not {@code key=value} or a list has
      *     no such item
      */

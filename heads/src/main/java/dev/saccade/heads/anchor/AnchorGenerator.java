@@ -19,8 +19,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Anchors of every cell of every level, in mmdetection's order: cells in row-major order; within a
- * cell ratio-major or scale-major.
+ * Generates anchors in mmdetection's order: cells row by row; within a cell ratio- or scale-major.
  */
 public final class AnchorGenerator {
 
@@ -66,10 +65,9 @@ public final class AnchorGenerator {
      *
      * @param scales anchor sizes in strides
      * @param ratios height / width
-     * @param scaleMajor whether all scales of a ratio are consecutive, instead of all ratios of a
-     *     scale
+     * @param scaleMajor whether all scales of a ratio are consecutive
      * @param centerOffset anchor center offset within a cell, in strides
-     * @param strides stride of every level in pixels; also the base size
+     * @param strides in pixels; also the base size
      */
     public AnchorGenerator(
             List<Double> scales,
@@ -125,7 +123,6 @@ public final class AnchorGenerator {
         return base.size();
     }
 
-    /** Returns the stride of a level in pixels. */
     int stride(int level) {
         return strides.get(level);
     }
@@ -140,10 +137,9 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns the anchors of a level, {@code [H * W * A, 4]} float32 corners.
+     * Returns {@code [H * W * A, 4]} float32 corners of a level from its {@code [A, 4]} base
+     * anchors.
      *
-     * @param base {@code [A, 4]} the {@link #baseAnchors} of the level; also selects the device
-     * @param grid height and width of the feature map
      * @throws SaccadeException of kind user if there are too many anchors
      */
     public NDArray anchors(NDArray base, int level, Size grid) {
@@ -165,10 +161,8 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns the cells of a level that an image covers. Other cells are padding of the batch and
-     * not trained.
-     *
-     * @param padded size of the image including its own padding
+     * Returns the cells of a level that cover an image of size {@code padded}; others are not
+     * trained.
      */
     public Size validGrid(int level, Size grid, Size padded) {
         int stride = strides.get(level);

@@ -29,11 +29,7 @@ public final class AnchorGrid {
     private final NDArray anchors;
     private final int[] perLevel;
 
-    /**
-     * Anchors inside an image.
-     *
-     * @param positions {@code [M]} int64 indices into all anchors, ascending
-     */
+    /** Anchors inside an image; {@code positions} are {@code [M]} ascending int64 indices. */
     public record Inside(NDArray positions, Priors priors) {}
 
     /** Creates the anchors of levels with the given heights and widths. */
@@ -76,9 +72,8 @@ public final class AnchorGrid {
     }
 
     /**
-     * Returns the anchors inside an image; empty if all are.
-     *
-     * @param allowedBorder maximum distance in pixels outside of the image; negative for no limit
+     * Returns the anchors at most {@code allowedBorder} pixels outside of an image; empty if all
+     * are. Negative for no limit.
      */
     public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
         NDList positions = new NDList();
@@ -102,7 +97,6 @@ public final class AnchorGrid {
         return Optional.of(new Inside(all, new Priors(anchors.get(all), counts)));
     }
 
-    /** Returns the indices of the anchors of the valid cells of a level. */
     private NDArray validPositions(int level, Size valid, int start) {
         Size grid = grids.get(level);
         return anchors.getManager()
@@ -122,9 +116,7 @@ public final class AnchorGrid {
         }
     }
 
-    /**
-     * Computed in Java: the number of anchors depends on sizes only, so no device read is needed.
-     */
+    /** Computed in Java, because the number depends on sizes only; avoids a device read. */
     private NDArray insidePositions(int level, Size valid, int start, Border border) {
         Boxes cell = generator.baseAnchors(level);
         int stride = generator.stride(level);

@@ -58,15 +58,13 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     /**
      * Settings shared by all anchor heads.
      *
-     * @param featChannels channels of the hidden convolutions
      * @param ratios anchor height / width
-     * @param scaleMajor whether all scales of a ratio are consecutive, instead of all ratios of a
-     *     scale
+     * @param scaleMajor whether all scales of a ratio are consecutive
      * @param centerOffset anchor center offset within a cell, in strides: 0 in most of
      *     mmdetection's recipes, 0.5 for the cell center
-     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes instead of bbox deltas
-     * @param allowedBorder maximum distance in pixels of trained anchors outside of the image;
-     *     negative for no limit
+     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes
+     * @param allowedBorder maximum distance of trained anchors outside of the image; negative: no
+     *     limit
      */
     public record Settings(
             @Default("256") int featChannels,
@@ -95,8 +93,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Scores, deltas and corners of the top-scoring anchors. While a graph is recorded, inputs are
-     * padded so that every level has {@code nms_pre} rows.
+     * Top-scoring rows; padded while recording a graph, so that every level has {@code nms_pre}
+     * rows.
      */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
@@ -131,10 +129,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     private final BoxRegression regression;
 
     /**
-     * Creates the anchors; subclasses add the layers.
+     * Creates the anchors ({@code scales} in strides); subclasses add the layers.
      *
-     * @param scales anchor sizes in strides
-     * @param numClasses C, without background
      * @throws IllegalArgumentException if the levels differ in channels, as they share the layers
      */
     protected AnchorHead(
@@ -171,10 +167,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Computes the maps of one level.
+     * Computes the maps of one level {@code [N, channels, H, W]}.
      *
-     * @param map {@code [N, channels, H, W]}
-     * @param level index in the pyramid, for layers that are not shared by all levels
      * @return {@code [N, A * K, H, W]} class logits, {@code [N, A * 4, H, W]} bbox deltas, and the
      *     maps of additional branches
      */
@@ -212,7 +206,6 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         return anchors.select(rows(map, columns));
     }
 
-    /** Returns the anchors of all levels. */
     public final AnchorGrid grid(List<NDList> maps) {
         List<Size> grids = new ArrayList<>();
         for (NDList level : maps) {
@@ -235,7 +228,6 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         return losses(maps, images, GtInstances.of(features.get(0).getManager(), targets));
     }
 
-    /** Returns the losses of the maps of {@link #apply}. */
     public final Losses losses(
             List<NDList> maps, List<ImageInfo> images, List<GtInstances> objects) {
         return Autocast.off(
@@ -251,10 +243,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
                 });
     }
 
-    /**
-     * Returns {@code loss_cls} and {@code loss_bbox}, summed over the anchors of one level of a
-     * batch.
-     */
+    /** Returns {@code loss_cls} and {@code loss_bbox}, summed over the anchors of one level. */
     protected Map<String, NDArray> levelLosses(NDList maps, AnchorTargets.Level targets) {
         NDArray weights = targets.positives().weights();
         return ImmutableMap.of(
@@ -271,9 +260,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the summed box loss of the positive anchors of one level.
-     *
-     * @param weights {@code [P]} weights of these anchors, 0 for fillers
+     * Returns the summed box loss of the positive anchors; {@code weights [P]} are 0 for fillers.
      */
     protected final NDArray bboxLoss(NDList maps, AnchorTargets.Level targets, NDArray weights) {
         NDArray deltas = rows(maps.get(1), 4, targets.positives());
@@ -285,7 +272,6 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         return targets.avgFactor();
     }
 
-    /** Returns the training targets of each anchor of a batch. */
     public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
         List<AnchorTargets.ImageTargets> sampled = new ArrayList<>();
@@ -312,14 +298,9 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
                 : Functional.slice(Functional.softmax(logits, 1), 1, 0, -1);
     }
 
-    /** Returns the number of top-scoring anchors per level to keep before NMS. */
     protected abstract int nmsPre();
 
-    /**
-     * Selects the final detections of each image.
-     *
-     * @param candidates the top-scoring anchors of each level and view
-     */
+    /** Selects the final detections from the top-scoring anchors of each level and view. */
     protected abstract Detections select(List<ScoredBoxes> candidates);
 
     @Override
@@ -362,8 +343,7 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the top-scoring anchors of every level, decoded and clipped to their images, in the
-     * coordinates of the network input.
+     * Returns the top-scoring anchors of every level, decoded and clipped, in input coordinates.
      */
     final List<ScoredBoxes> candidates(List<NDList> maps, ImageMetas metas, int nmsPre) {
         AnchorGrid grid = grid(maps);
@@ -380,10 +360,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
     }
 
     /**
-     * Returns the top-scoring anchors of a level, ranked by their best class.
+     * Returns the {@code nmsPre} anchors of a level whose best class has the highest scores.
      *
-     * @param anchors {@code [H * W * A, 4]} all anchors
-     * @param nmsPre maximum number per image
      * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
      */
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {

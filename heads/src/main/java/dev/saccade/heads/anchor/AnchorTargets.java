@@ -16,12 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/**
- * Training targets of the anchors of a batch.
- *
- * @param avgFactor divisor of the summed losses, a scalar: the number of anchors that count, at
- *     least 1 per image
- */
+/** Training targets of a batch; {@code avgFactor} is a scalar, at least 1 per image. */
 public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
 
     /**
@@ -31,7 +26,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
      * @param labelWeights {@code [N * H * W * A]} float32: 1 for trained anchors, else 0
      * @param positives [P] indices of the positive anchors, ascending
      * @param anchors {@code [P, 4]} corners of the positive anchors
-     * @param boxes {@code [P, 4]} corners of their ground-truth boxes; for fillers, the anchors
+     * @param boxes {@code [P, 4]} their ground-truth boxes; for fillers, the anchors
      */
     public record Level(
             NDArray labels,
@@ -40,15 +35,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             NDArray anchors,
             NDArray boxes) {}
 
-    /**
-     * Targets of one image.
-     *
-     * @param gtInds {@code [N]} int64: k + 1 for object k
-     * @param posMask {@code [N]} boolean
-     * @param negMask {@code [N]} boolean
-     * @param avgFactor contribution of the image to {@link AnchorTargets#avgFactor}, a scalar
-     * @param objects [K] the objects
-     */
+    /** Targets of the [N] anchors of one image; {@code gtInds} is k + 1 for object k. */
     record ImageTargets(
             NDArray gtInds,
             NDArray posMask,
@@ -56,11 +43,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
             NDArray avgFactor,
             GtInstances objects) {
 
-        /**
-         * Maps a sampling result back to all anchors.
-         *
-         * @param inside the anchors that were sampled from; empty for all
-         */
+        /** Maps samples of the anchors inside (empty: all) back to all anchors. */
         static ImageTargets of(
                 NDArray gtInds,
                 SamplingResult sampled,
@@ -94,8 +77,8 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     """);
 
     /**
-     * Joins all images: labels, weights, positive mask and object index, each {@code [N, anchors]};
-     * the corners of all objects after one empty row; and the divisor.
+     * Labels, weights, positive mask and object index, each {@code [N, anchors]}; corners of all
+     * objects after an empty row; divisor.
      */
     private static final ScriptTemplate JOIN =
             ScriptTemplate.of(
@@ -131,11 +114,7 @@ public record AnchorTargets(List<Level> levels, NDArray avgFactor) {
                     return (starts, torch.where(there, ends, starts))
                     """);
 
-    /**
-     * Joins the targets of the images of a batch.
-     *
-     * @param background label C
-     */
+    /** Joins the targets of all images; the background label is C. */
     static AnchorTargets join(AnchorGrid grid, List<ImageTargets> images, int background) {
         NDList all =
                 JOIN.with(Map.of("background", background))

@@ -32,9 +32,7 @@ import java.util.Map;
 
 /**
  * ATSS head (Zhang et al. 2020) as in mmdetection 3.3: RetinaNet's head with group normalization, a
- * trained scale per level for bbox deltas, and a centerness branch.
- *
- * <p>Centerness weights the box loss, whose divisor is the sum of these weights, and multiplies the
+ * trained scale per level, and a centerness branch that weights the box loss and multiplies the
  * scores.
  */
 public final class AtssHead extends DenseHead {
@@ -42,11 +40,10 @@ public final class AtssHead extends DenseHead {
     /**
      * Settings of an ATSS head.
      *
-     * @param settings shared settings; {@code nms_pre} counts (anchor, class) pairs, and {@code
-     *     nms} ranks by class score times centerness
-     * @param minBboxSize drops boxes that are not wider and higher than this, in pixels; negative:
-     *     keep all
-     * @param scoreThr the class score without centerness must be greater
+     * @param settings {@code nms_pre} counts (anchor, class) pairs; {@code nms} ranks by class
+     *     score times centerness
+     * @param minBboxSize drops boxes not wider and higher than this many pixels; negative: none
+     * @param scoreThr minimum class score without centerness, exclusive
      */
     @Part("atss")
     public record Config(
@@ -77,7 +74,6 @@ public final class AtssHead extends DenseHead {
         }
     }
 
-    /** Multiplies by a trained factor, initially 1. */
     private static final class Scale extends Layer {
 
         private final Parameter scale = parameter("scale", new Shape(), WeightInit.ONES);
@@ -88,10 +84,7 @@ public final class AtssHead extends DenseHead {
         }
     }
 
-    /**
-     * Top-scoring (anchor, class) pairs above the threshold, one row each: the score of that class
-     * and 0 for all others. Missing pairs are filled with score 0.
-     */
+    /** Top-scoring (anchor, class) pairs, one row each with score 0 for all other classes. */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
                     "(scores: Tensor, centerness: Tensor, deltas: Tensor, anchors: Tensor)"
@@ -140,7 +133,6 @@ public final class AtssHead extends DenseHead {
         return new NDList(maps.get(0), deltas, centerness.apply(regFeatures));
     }
 
-    /** Returns {@code loss_cls}, {@code loss_bbox} and {@code loss_centerness}. */
     @Override
     protected Map<String, NDArray> levelLosses(NDList maps, AnchorTargets.Level targets) {
         NDArray weights = targets.positives().weights();
@@ -188,10 +180,8 @@ public final class AtssHead extends DenseHead {
     }
 
     /**
-     * {@inheritDoc}
-     *
-     * <p>Selects (anchor, class) pairs, so each row scores one class: class score times centerness,
-     * or 0 if the class score does not exceed the threshold.
+     * {@inheritDoc} Each row is an (anchor, class) pair, scored by class score times centerness, or
+     * 0 below the threshold.
      */
     @Override
     protected NDList top(NDList maps, NDArray anchors, int nmsPre) {

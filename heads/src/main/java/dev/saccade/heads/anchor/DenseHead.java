@@ -25,8 +25,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Base class of one-stage anchor heads: a classification and a regression tower of convolutions,
- * shared by all levels.
+ * Base class of one-stage anchor heads with a classification and a regression tower.
  *
  * <p>A custom head extends this class, adds branches in {@link #forward(NDArray, NDArray, int)} and
  * trains them in {@link #levelLosses}; its config implements {@link Config}.
@@ -36,13 +35,10 @@ public abstract class DenseHead extends AnchorHead {
     /**
      * Settings shared by all one-stage heads.
      *
-     * @param anchors anchors, losses and targets
      * @param stackedConvs convolutions of each tower; 0 after DyHead
      * @param normGroups groups of the group normalization after each convolution; 0 for none
      * @param predKernelSize kernel size of the predicting convolutions, odd
      * @param octaveBaseScale size of the smallest anchor in strides
-     * @param scalesPerOctave number of anchor sizes
-     * @param nmsPre number of top-scoring anchors per level to keep before NMS
      */
     public record Settings(
             @Unwrapped AnchorHead.Settings anchors,
@@ -108,11 +104,8 @@ public abstract class DenseHead extends AnchorHead {
     private final Conv2d reg;
 
     /**
-     * Creates towers and predictors without weights.
-     *
-     * @param name part of the checkpoint names {@code bbox_head.NAME_cls} and {@code
-     *     bbox_head.NAME_reg}
-     * @param numClasses C, without background
+     * Creates the layers; they are called {@code bbox_head.NAME_cls} and {@code
+     * bbox_head.NAME_reg}.
      */
     protected DenseHead(
             String name, Settings settings, List<FeatureInfo> features, int numClasses) {
@@ -147,7 +140,7 @@ public abstract class DenseHead extends AnchorHead {
         return tower;
     }
 
-    /** Creates a convolution from a tower to the given number of channels per anchor of a cell. */
+    /** Creates a convolution with the given number of output channels per anchor. */
     protected final Conv2d predictor(int channels) {
         return predictor(channels, WeightInit.ZEROS);
     }
@@ -164,10 +157,7 @@ public abstract class DenseHead extends AnchorHead {
     }
 
     /**
-     * Computes the maps of one level from the outputs of the towers; subclasses append the maps of
-     * their branches.
-     *
-     * @param level index in the pyramid, for layers that are not shared by all levels
+     * Computes the maps of one level from the towers; subclasses append the maps of their branches.
      */
     protected NDList forward(NDArray clsFeatures, NDArray regFeatures, int level) {
         return new NDList(cls.apply(clsFeatures), reg.apply(regFeatures));

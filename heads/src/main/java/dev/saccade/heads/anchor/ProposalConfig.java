@@ -15,14 +15,11 @@ import dev.saccade.heads.box.ScoredBoxes;
 import java.util.List;
 
 /**
- * Selects region proposals as mmdetection 2.14 and later. Earlier versions, and the detectors of
- * the papers, keep proposals with zero area, which padding causes.
+ * Selects region proposals as mmdetection 2.14 and later. Earlier versions, and the papers, keep
+ * proposals with zero area.
  *
  * @param nmsPre number of top-scoring anchors per level to keep before NMS
- * @param maxPerImg maximum number of proposals per image
- * @param iouThreshold NMS threshold; levels do not suppress one another
- * @param minBboxSize drops boxes that are not wider and higher than this, in pixels; negative: keep
- *     all
+ * @param minBboxSize drops boxes not wider and higher than this many pixels; negative: none
  */
 public record ProposalConfig(
         @Default("1000") int nmsPre,
@@ -39,7 +36,6 @@ public record ProposalConfig(
                 .throwIfAny();
     }
 
-    /** Returns the same settings without a minimum size. */
     ProposalConfig withoutMinSize() {
         return new ProposalConfig(nmsPre, maxPerImg, iouThreshold, -1);
     }
@@ -49,11 +45,7 @@ public record ProposalConfig(
         return (int) Math.min(maxPerImg, (long) levels * nmsPre);
     }
 
-    /**
-     * Returns the proposals of each image, best first, all with label 0.
-     *
-     * @param candidates boxes of each level with one score each
-     */
+    /** Returns the proposals of each image, best first, with label 0. NMS runs per level. */
     public Detections select(List<ScoredBoxes> candidates) {
         ScoredBoxes all = ScoredBoxes.concat(candidates).suppressSmall(minBboxSize);
         NDManager manager = all.boxes().getManager();

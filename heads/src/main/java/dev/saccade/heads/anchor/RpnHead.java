@@ -29,20 +29,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/**
- * Region proposal network of Faster R-CNN (Ren et al. 2015) on a pyramid, as mmdetection's {@code
- * RPNHead}: class-agnostic scores and box regression of anchors.
- */
+/** Region proposal network (Ren et al. 2015) on a pyramid, as mmdetection's {@code RPNHead}. */
 public final class RpnHead extends AnchorHead {
 
     /**
-     * Settings of a region proposal network.
+     * Settings of a region proposal network; {@code scales} are anchor sizes in strides.
      *
-     * @param anchors anchors, losses and targets
-     * @param scales anchor sizes in strides
-     * @param trainProposals selects proposals in training (mmdetection: {@code
-     *     train_cfg.rpn_proposal})
-     * @param testProposals selects proposals in inference (mmdetection: {@code test_cfg.rpn})
+     * @param trainProposals mmdetection's {@code train_cfg.rpn_proposal}
+     * @param testProposals mmdetection's {@code test_cfg.rpn}
      */
     public record Config(
             @Unwrapped
@@ -97,7 +91,6 @@ public final class RpnHead extends AnchorHead {
                 grid, images, objects.stream().map(GtInstances::classAgnostic).toList());
     }
 
-    /** Returns {@code loss_rpn_cls} and {@code loss_rpn_bbox}. */
     @Override
     protected Map<String, NDArray> levelLosses(NDList maps, AnchorTargets.Level targets) {
         Map<String, NDArray> losses = super.levelLosses(maps, targets);
@@ -116,8 +109,7 @@ public final class RpnHead extends AnchorHead {
     }
 
     /**
-     * Returns the training proposals of each image, best first, in the coordinates of the network
-     * input, without gradient.
+     * Returns training proposals, best first, in the coordinates of the network input; no gradient.
      */
     public Detections trainProposals(List<NDList> maps, ImageMetas metas) {
         ProposalConfig proposals = config.trainProposals();
@@ -133,9 +125,8 @@ public final class RpnHead extends AnchorHead {
     }
 
     /**
-     * Merges the proposals of all views of an image, best first, in original coordinates.
-     *
-     * <p>As in mmdetection, NMS runs over all views and levels together.
+     * Merges the proposals of all views of an image, in original coordinates, best first. As in
+     * mmdetection, NMS runs over all views and levels together.
      */
     public Detections proposals(List<FeaturePyramid> views, List<ImageMetas> metas) {
         List<ScoredBoxes> all = new ArrayList<>();

@@ -3,12 +3,10 @@ package dev.saccade.heads.box;
 import dev.saccade.core.parts.PartConfig;
 
 /**
- * Assigns ground-truth objects to priors; selected by {@code type} in YAML, such as {@code
- * assigner: {type: max_iou, pos_iou_thr: 0.5}}.
+ * Assigns ground-truth objects to priors, such as {@code assigner: {type: max_iou, pos_iou_thr:
+ * 0.5}}.
  *
- * <p>A custom assigner is a record that implements this interface and is listed in a {@link
- * dev.saccade.core.parts.PartProvider}. Arrays are on the device of the features; reading values on
- * the host stalls the GPU.
+ * <p>Arrays are on the device of the features; reading values on the host stalls the GPU.
  */
 public interface Assigner extends PartConfig {
 

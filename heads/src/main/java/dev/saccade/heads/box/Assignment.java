@@ -21,11 +21,9 @@ import dev.saccade.core.ops.script.DynamicShapes;
 public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
 
     /**
-     * Runs an assigner and validates its result. Values are checked where that does not stall a
-     * GPU.
+     * Runs an assigner and validates its result, values only where that does not stall a GPU.
      *
-     * @throws SaccadeException of kind user that names the assigner if shapes, types or object
-     *     indices are wrong
+     * @throws SaccadeException of kind user that names the assigner
      */
     public static Assignment assign(Assigner assigner, Priors priors, GtInstances objects) {
         Assignment found = assigner.assign(priors, objects);

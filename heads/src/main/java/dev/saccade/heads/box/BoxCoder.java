@@ -5,29 +5,17 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.parts.PartConfig;
 
 /**
- * Encodes boxes as bbox deltas; selected by {@code type} in YAML, such as {@code bbox_coder: {type:
- * delta_xywh, target_stds: [0.1, 0.1, 0.2, 0.2]}}.
- *
- * <p>A custom coder is a record that implements this interface and is listed in a {@link
- * dev.saccade.core.parts.PartProvider}.
+ * Encodes boxes as deltas, such as {@code bbox_coder: {type: delta_xywh, target_stds: [0.1, 0.1,
+ * 0.2, 0.2]}}.
  */
 public interface BoxCoder extends PartConfig {
 
-    /**
-     * Returns the deltas from {@code boxes} to {@code targets}.
-     *
-     * @param boxes {@code [N, 4]} corners, such as anchors
-     * @param targets {@code [N, 4]} corners
-     * @return {@code [N, 4]}
-     */
+    /** Returns the deltas {@code [N, 4]} from {@code [N, 4]} boxes to {@code [N, 4]} targets. */
     NDArray encode(NDArray boxes, NDArray targets);
 
     /**
-     * Applies deltas to boxes; differentiable by the deltas.
-     *
-     * @param boxes {@code [..., 4]} corners; axes of size 1 broadcast, as for class-specific deltas
-     * @param deltas {@code [..., 4]}
-     * @return {@code [..., 4]} corners, not clipped to an image
+     * Applies {@code [..., 4]} deltas to {@code [..., 4]} boxes, without clipping. Axes of size 1
+     * of the boxes broadcast. Differentiable by the deltas.
      */
     NDArray decode(NDArray boxes, NDArray deltas);
 }

@@ -6,11 +6,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
-/**
- * Box regression loss of a head.
- *
- * @param decoded whether the loss compares decoded boxes instead of bbox deltas
- */
+/** Box regression loss of a head; {@code decoded}: whether it compares decoded boxes. */
 public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
 
     public BoxRegression {
@@ -27,7 +23,7 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
     }
 
     /**
-     * Returns the weighted sum of the loss, a scalar; 0 without boxes.
+     * Returns the weighted loss sum, a scalar; 0 without boxes.
      *
      * @param deltas {@code [P, 4]} predicted bbox deltas
      * @param boxes {@code [P, 4]} corners of the priors

@@ -12,17 +12,14 @@ import dev.saccade.core.parts.Part;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Encodes boxes as {@code (dx, dy, dw, dh)}: center shift over size and log size ratio, normalized
- * by mean and standard deviation (R-CNN, Girshick et al. 2014).
- */
+/** Encodes boxes as normalized {@code (dx, dy, dw, dh)} (R-CNN, Girshick et al. 2014). */
 @Part("delta_xywh")
 public record DeltaXywhBoxCoder(
         @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> targetMeans,
         @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> targetStds)
         implements BoxCoder {
 
-    /** Limit of the size ratio in decoding, {@code 1000 / 16} as in mmdetection. */
+    /** Limit of the size ratio in decoding, as in mmdetection. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
 
     private static final ScriptTemplate ENCODE =

@@ -76,22 +76,19 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return new Detections(list.get(0), list.get(1), list.get(2), list.get(3));
     }
 
-    /** Returns all arrays, in the order of the components. */
     public NDList list() {
         return new NDList(boxes, labels, scores, counts);
     }
 
-    /** Returns the detections as boxes with one class. */
     public ScoredBoxes toScoredBoxes() {
         return new ScoredBoxes(boxes, scores.expandDims(2));
     }
 
-    /** Returns the detections with transformed boxes. */
     public Detections mapBoxes(UnaryOperator<NDArray> change) {
         return new Detections(change.apply(boxes), labels, scores, counts);
     }
 
-    /** Returns the detections with other scores; order and shape must be the same. */
+    /** Returns the detections with other scores in the same order and shape. */
     public Detections withScores(NDArray changed) {
         return new Detections(boxes, labels, changed, counts);
     }

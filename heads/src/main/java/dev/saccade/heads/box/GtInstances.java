@@ -24,11 +24,7 @@ import java.util.List;
  */
 public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
 
-    /**
-     * Copies the objects of a batch to the device of a manager, in one transfer.
-     *
-     * @param images objects of each image; zero-area boxes are dropped
-     */
+    /** Copies the objects of a batch to a device in one transfer; drops zero-area boxes. */
     public static List<GtInstances> of(NDManager manager, List<Instances> images) {
         List<Boxes> boxes = new ArrayList<>();
         List<int[]> labels = new ArrayList<>();
@@ -60,7 +56,6 @@ public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
         return Tensors.of(manager, boxes.toArray(), new Shape(boxes.size(), 4));
     }
 
-    /** Returns K. */
     public int size() {
         return Math.toIntExact(boxes.getShape().get(0));
     }

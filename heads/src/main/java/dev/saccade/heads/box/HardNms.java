@@ -10,11 +10,8 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
 /**
- * NMS per class, then the best of all classes, as mmdetection's {@code multiclass_nms}.
- *
- * @param scoreThr scores must be greater
- * @param iouThreshold suppresses boxes of the same class with a larger IoU
- * @param maxPerImg maximum number of detections per image
+ * NMS per class, as mmdetection's {@code multiclass_nms}; scores must be greater than {@code
+ * score_thr}.
  */
 @Part("nms")
 public record HardNms(

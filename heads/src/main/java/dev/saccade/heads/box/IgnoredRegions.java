@@ -41,11 +41,8 @@ record IgnoredRegions(double iofThr, boolean ofPriors) {
                     """);
 
     /**
-     * Returns whether each prior lies in an ignored region.
-     *
-     * @param boxes {@code [N, 4]} corners
-     * @param ignored {@code [I, 4]} corners of the regions
-     * @return {@code [N]} boolean, or {@code [0]} if disabled or without regions
+     * Returns whether each of {@code [N, 4]} boxes lies in one of {@code [I, 4]} regions, {@code
+     * [N]} boolean; {@code [0]} if disabled or without regions.
      */
     NDArray contain(NDArray boxes, NDArray ignored) {
         return iofThr <= 0 || ignored.isEmpty()

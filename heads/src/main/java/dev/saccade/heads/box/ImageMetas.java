@@ -14,12 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Sizes, scales and flips of the images of a batch, to convert boxes on the device. Uses the same
- * arithmetic as {@link ImageInfo}.
+ * Sizes, scales and flips of a batch, to convert boxes on the device exactly as {@link ImageInfo}.
  *
  * @param limits {@code [B, 4]} float32: width, height, width, height before padding
- * @param scale {@code [B, 4]} float32: scale of x, y, x, y; empty if the network inputs are not
- *     scaled
+ * @param scale {@code [B, 4]} float32: scale of x, y, x, y; empty if not scaled
  * @param flipped {@code [B, 1]} float32: 1 for horizontally flipped images; empty if none are
  */
 public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArray> flipped) {
@@ -27,15 +25,14 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
     private static final int COLUMNS = 9;
 
     /**
-     * Returns the metas of images that are neither scaled nor flipped.
-     *
-     * @param sizes {@code [B, 2]} float32: width and height before padding
+     * Returns the metas of unscaled images with {@code [B, 2]} float32 width and height before
+     * padding.
      */
     public static ImageMetas ofSizes(NDArray sizes) {
         return new ImageMetas(sizes.concat(sizes, 1), Optional.empty(), Optional.empty());
     }
 
-    /** Copies the metas of a batch to the device of a manager. */
+    /** Copies the metas of a batch to a device. */
     public static ImageMetas of(NDManager manager, List<ImageInfo> images) {
         float[] numbers = new float[COLUMNS * images.size()];
         for (int n = 0; n < images.size(); n++) {
@@ -65,7 +62,6 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
         return images.stream().map(image -> of(manager, List.of(image))).toList();
     }
 
-    /** Returns metas for which network input and original image coincide. */
     public ImageMetas withoutScale() {
         return new ImageMetas(limits, Optional.empty(), Optional.empty());
     }
@@ -75,12 +71,7 @@ public record ImageMetas(NDArray limits, Optional<NDArray> scale, Optional<NDArr
         return Functional.minimum(Functional.clamp(boxes, 0), limits.expandDims(1));
     }
 
-    /**
-     * Clips boxes to their images.
-     *
-     * @param boxes {@code [R, 4]}
-     * @param images {@code [R]} int64 image indices
-     */
+    /** Clips {@code [R, 4]} boxes to the images with {@code [R]} int64 indices. */
     public NDArray clip(NDArray boxes, NDArray images) {
         return Functional.minimum(
                 Functional.clamp(boxes, 0), Functional.indexSelect(limits, 0, images));

@@ -20,11 +20,8 @@ import dev.saccade.core.parts.Range;
  * of two objects the later one wins. As in mmdetection, {@code min_pos_iou: 0} assigns an object
  * that overlaps no prior to every prior that does not overlap it.
  *
- * @param posIouThr minimum IoU of positive priors
- * @param negIouThr IoU range of background; priors that are neither positive nor background are
- *     ignored
+ * @param negIouThr IoU range of background; priors in neither range are ignored
  * @param minPosIou minimum IoU of a low-quality match
- * @param matchLowQuality whether every object gets its best priors
  * @param gtMaxAssignAll whether all priors with the maximum IoU match, instead of the first
  * @param ignoreIofThr priors with a larger IoF with an ignored region are ignored; 0 or less
  *     disables this

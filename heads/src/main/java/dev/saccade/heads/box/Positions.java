@@ -47,20 +47,14 @@ public record Positions(NDArray indices, NDArray weights) {
                     return (found, torch.to(there, 6))
                     """);
 
-    /**
-     * Returns where a mask is true, ascending; all positions if shapes are fixed.
-     *
-     * @param mask {@code [N]} boolean
-     */
+    /** Returns where a {@code [N]} mask is true, ascending; all positions if shapes are fixed. */
     public static Positions where(NDArray mask) {
         return DynamicShapes.areAllowedFor(mask) ? exactly(mask.nonzero()) : of(ALL.runAll(mask));
     }
 
     /**
-     * Returns where one mask is true, followed by where another is true, each ascending.
+     * Returns where one {@code [N]} mask is true, then where a disjoint one is, each ascending.
      *
-     * @param first {@code [N]} boolean
-     * @param second {@code [N]} boolean, disjoint from the first
      * @param max maximum number of true values of both; the number of slots if shapes are fixed
      */
     public static Positions concat(NDArray first, NDArray second, long max) {
@@ -80,12 +74,10 @@ public record Positions(NDArray indices, NDArray weights) {
         return new Positions(found.get(0), found.get(1));
     }
 
-    /** Returns the rows at these positions, in their order. */
     public NDArray select(NDArray rows) {
         return Functional.indexSelect(rows, 0, indices);
     }
 
-    /** Returns P. */
     public long size() {
         return indices.size();
     }

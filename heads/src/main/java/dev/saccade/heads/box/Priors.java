@@ -6,8 +6,7 @@ import ai.djl.ndarray.NDList;
 /**
  * Boxes to assign objects to: anchors or proposals.
  *
- * @param boxes {@code [N, 4]} float32 corners in the coordinates of the network input, level by
- *     level
+ * @param boxes {@code [N, 4]} float32 corners in input coordinates, level by level
  * @param perLevel number of boxes per level, finest first; proposals have one level
  */
 @SuppressWarnings("ArrayRecordComponent") // a few numbers
@@ -17,7 +16,6 @@ public record Priors(NDArray boxes, int... perLevel) {
         this(boxes, Math.toIntExact(boxes.getShape().get(0)));
     }
 
-    /** Splits an array along an axis into parts of the given lengths. */
     public static NDList split(NDArray array, int axis, int... lengths) {
         long[] ends = new long[lengths.length - 1];
         long end = 0;
@@ -28,7 +26,6 @@ public record Priors(NDArray boxes, int... perLevel) {
         return ends.length == 0 ? new NDList(array) : array.split(ends, axis);
     }
 
-    /** Returns N. */
     public int size() {
         return Math.toIntExact(boxes.getShape().get(0));
     }

@@ -14,13 +14,11 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Samples priors at random with a limited fraction of positives, as mmdetection's {@code
- * RandomSampler}. Losses are averaged over all samples.
+ * Samples priors at random, as mmdetection's {@code RandomSampler}. Losses are averaged over all
+ * samples.
  *
  * @param num priors per image
- * @param posFraction maximum fraction of positives
  * @param negPosUb maximum number of negatives per positive; negative for no limit
- * @param addGtAsProposals whether ground-truth boxes are added to the proposals of a second stage
  */
 @Part("random")
 public record RandomSampler(

@@ -14,19 +14,16 @@ import dev.saccade.core.ops.script.DynamicShapes;
 import java.util.SplittableRandom;
 
 /**
- * The priors of an image that are trained on.
+ * The sampled priors of an image, as {@code [N]} boolean masks.
  *
- * @param posMask {@code [N]} boolean
- * @param negMask {@code [N]} boolean
  * @param avgFactorWithNeg whether losses are averaged over both, instead of the positives
  */
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
 
     /**
-     * Runs a sampler and validates its result. Values are checked where that does not stall a GPU.
+     * Runs a sampler and validates its result, values only where that does not stall a GPU.
      *
-     * @throws SaccadeException of kind user that names the sampler if shapes or types are wrong, a
-     *     positive prior has no object, or there are too many samples
+     * @throws SaccadeException of kind user that names the sampler
      */
     public static SamplingResult sample(
             BaseSampler sampler, Assignment assignment, SplittableRandom random) {
@@ -71,9 +68,8 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
     }
 
     /**
-     * Returns the indices of the samples: positives, then background, each ascending.
-     *
-     * @param max maximum number, such as {@link BaseSampler#num}
+     * Returns the indices of at most {@code max} samples: positives, then background, each
+     * ascending.
      */
     public Positions positions(long max) {
         return Positions.concat(posMask, negMask, max);

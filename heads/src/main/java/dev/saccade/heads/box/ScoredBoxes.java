@@ -59,9 +59,7 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
     }
 
     /**
-     * Sets the scores of boxes that are not wider and higher than a size to minus infinity.
-     *
-     * @param minSize in pixels; negative for no limit
+     * Sets the scores of boxes not wider and higher than {@code minSize} pixels to minus infinity.
      */
     public ScoredBoxes suppressSmall(double minSize) {
         if (minSize < 0) {
@@ -71,7 +69,6 @@ public record ScoredBoxes(NDArray boxes, NDArray scores) {
         return new ScoredBoxes(boxes, script.run(boxes, scores));
     }
 
-    /** Returns R. */
     public long size() {
         return scores.getShape().get(1);
     }

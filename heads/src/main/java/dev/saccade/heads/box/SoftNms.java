@@ -15,8 +15,7 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Soft-NMS (Bodla et al. 2017): decays the scores of overlapping boxes of a class instead of
- * dropping them, as mmcv's {@code soft_nms} and {@code batched_nms}, including ties.
+ * Soft-NMS (Bodla et al. 2017), as mmcv's {@code soft_nms} and {@code batched_nms}, including ties.
  *
  * <p>Runs in Java in float32 after one copy to the host. As in mmcv, the first selected box may
  * score less than {@code min_score}. Zero-area boxes overlap nothing; in mmcv their scores become
@@ -24,13 +23,10 @@ import java.util.stream.IntStream;
  *
  * @param scoreThr initial scores must be greater
  * @param iouThreshold minimum IoU of overlapping boxes; unused by {@code gaussian}
- * @param maxPerImg maximum number of detections per image
- * @param sigma width of {@code gaussian}
  * @param minScore drops boxes whose decayed score is smaller
  * @param offset added to widths and heights, in pixels: 1 for inclusive integer corners
  * @param splitThr with at least this many boxes per image, classes are processed one by one
- * @param classAgnostic whether boxes of different classes decay each other; only below {@code
- *     split_thr}
+ * @param classAgnostic whether classes decay each other; only below {@code split_thr}
  */
 @Part("soft_nms")
 public record SoftNms(

@@ -32,22 +32,16 @@ public record CenternessLoss(@Default("1") double lossWeight) {
     }
 
     /**
-     * Returns the centerness of each prior, {@code [P]}: 1 if it shares the center of its box, 0 at
-     * the border and outside.
-     *
-     * @param priors {@code [P, 4]} corners
-     * @param boxes {@code [P, 4]} corners with positive area
+     * Returns the centerness {@code [P]} of priors {@code [P, 4]} in boxes {@code [P, 4]} with
+     * positive area: 1 at the center, 0 at the border and outside.
      */
     public static NDArray targets(NDArray priors, NDArray boxes) {
         return TARGETS.run(priors, boxes);
     }
 
     /**
-     * Returns the weighted sum times {@code loss_weight}, a scalar; 0 without priors.
-     *
-     * @param logits {@code [P]} float32
-     * @param targets {@code [P]} float32 in [0, 1]
-     * @param weights {@code [P]} float32; 0 for priors that are not trained
+     * Returns the weighted sum times {@code loss_weight}, a scalar; all arrays are {@code [P]}
+     * float32.
      */
     public NDArray sum(NDArray logits, NDArray targets, NDArray weights) {
         NDArray sum = Functional.binaryCrossEntropyWithLogits(logits, targets, weights);

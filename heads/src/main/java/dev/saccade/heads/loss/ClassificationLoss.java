@@ -4,18 +4,11 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.parts.PartConfig;
 
-/**
- * Classification loss; selected by {@code type} in YAML, such as {@code loss_cls: {type: focal,
- * gamma: 2}}.
- *
- * <p>A custom loss is a record that implements this interface and is listed in a {@link
- * dev.saccade.core.parts.PartProvider}.
- */
+/** Classification loss, such as {@code loss_cls: {type: focal, gamma: 2}}. */
 public interface ClassificationLoss extends PartConfig {
 
     /**
-     * Returns the weighted sum over the boxes times {@code loss_weight}: a scalar that is
-     * differentiable by {@code logits}, 0 without boxes.
+     * Returns the weighted sum times {@code loss_weight}: a differentiable scalar, 0 without boxes.
      *
      * @param logits {@code [N, K]} float32, K = {@link #outChannels}
      * @param labels {@code [N]} int32 in [0, C]; C is background

@@ -9,9 +9,7 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
 /**
- * Cross entropy of box classes, as mmdetection's {@code CrossEntropyLoss}.
- *
- * @param useSigmoid whether each class has its own sigmoid, instead of one softmax with background
+ * Cross entropy of classes, as mmdetection's: per-class sigmoids, or one softmax with background.
  */
 @Part("cross_entropy")
 public record CrossEntropyLoss(

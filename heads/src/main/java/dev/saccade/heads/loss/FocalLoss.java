@@ -12,13 +12,10 @@ import dev.saccade.core.parts.Part;
 import java.util.Map;
 
 /**
- * Sigmoid focal loss (Lin et al. 2017).
+ * Sigmoid focal loss (Lin et al. 2017); {@code alpha} weights positives, 1 - alpha negatives.
  *
  * <p>Loss and gradient are computed together in chunks that fit the cache; the gradient is the only
  * temporary array with the size of the logits.
- *
- * @param gamma exponent that down-weights easy examples
- * @param alpha weight of positives; negatives have 1 - alpha
  */
 @Part("focal")
 public record FocalLoss(

@@ -9,12 +9,7 @@ import dev.saccade.core.ops.Functional;
 /** Binary cross entropy of mask pixels, as mmdetection's {@code mask_cross_entropy}. */
 public record MaskCrossEntropy(double lossWeight) {
 
-    /**
-     * Returns the mask of the labeled class of each object, {@code [N, H, W]}.
-     *
-     * @param maps {@code [N, C, H, W]}
-     * @param labels {@code [N]} integers
-     */
+    /** Selects the masks {@code [N, H, W]} of {@code [N]} labels from {@code [N, C, H, W]} maps. */
     public static NDArray selectLabels(NDArray maps, NDArray labels) {
         Shape shape = maps.getShape();
         NDArray index =

@@ -7,11 +7,7 @@ import dev.saccade.core.ops.Functional;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
-/**
- * Smooth L1 loss (Fast R-CNN, Girshick 2015), summed.
- *
- * @param beta the loss is linear above this difference
- */
+/** Smooth L1 loss (Fast R-CNN, Girshick 2015), summed; linear above {@code beta}. */
 @Part("smooth_l1")
 public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossWeight)
         implements BoxLoss {

@@ -32,12 +32,10 @@ import java.util.Optional;
 public final class BoxHead extends Module {
 
     /**
-     * Settings of a box head.
+     * Settings of a box head; {@code loss_cls} must be a softmax loss with background.
      *
      * @param norm normalization after the convolutions
-     * @param regClassAgnostic whether all classes share the bbox deltas
-     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes instead of bbox deltas
-     * @param lossCls must be a softmax loss with background
+     * @param regDecodedBbox whether {@code loss_bbox} compares decoded boxes
      */
     public record Config(
             @Default("0") int numSharedConvs,
@@ -68,7 +66,6 @@ public final class BoxHead extends Module {
         }
     }
 
-    /** Deltas of the given labels. */
     private static final Script OF_LABEL =
             Script.compile(
                     "(deltas: Tensor, positions: Tensor, labels: Tensor) -> Tensor",
@@ -134,10 +131,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Output of the head, float32 in any precision.
-     *
-     * @param logits {@code [R, C + 1]}, background last
-     * @param deltas {@code [R, C * 4]}, or {@code [R, 4]} if class-agnostic
+     * Float32 logits {@code [R, C + 1]} (background last), and deltas {@code [R, C * 4]}, or {@code
+     * [R, 4]} if class-agnostic.
      */
     record Output(NDArray logits, NDArray deltas) {
 
@@ -147,9 +142,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Classifies and regresses {@code [R, C, S, S]} regions.
-     *
-     * @param weights {@code [R]} 0 for fillers, which normalizations skip; empty without fillers
+     * Classifies and regresses {@code [R, C, S, S]} regions; normalizations skip fillers of weight
+     * 0.
      */
     Output forward(NDArray pooled, Optional<NDArray> weights) {
         NDArray x = pooled;
@@ -166,8 +160,8 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Returns {@code loss_cls} and {@code loss_bbox}, averaged over the regions, and the metric
-     * {@code acc}, the classification accuracy in percent.
+     * Returns {@code loss_cls}, {@code loss_bbox} and the metric {@code acc} (percent), averaged
+     * over the regions.
      */
     Losses losses(Output output, RoiSamples samples) {
         ClassificationLoss lossCls = config.lossCls();
@@ -199,7 +193,6 @@ public final class BoxHead extends Module {
         return coder().decode(boxes, deltas);
     }
 
-    /** Refines boxes with the deltas of the predicted classes. */
     NDArray refine(Output output, NDArray boxes) {
         Shape all = new Shape(boxes.getShape().get(0));
         return refine(output, boxes, boxes.getManager().full(all, numClasses, DataType.INT32));

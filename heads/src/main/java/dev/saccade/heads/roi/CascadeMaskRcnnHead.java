@@ -14,16 +14,11 @@ import java.util.Optional;
 
 /**
  * Cascade Mask R-CNN (Cai and Vasconcelos 2018), as in mmdetection: each stage refines the regions
- * of the previous one. Without mask heads it is Cascade R-CNN.
+ * of the previous one.
  */
 public final class CascadeMaskRcnnHead extends TwoStageHead {
 
-    /**
-     * Settings of Cascade Mask R-CNN.
-     *
-     * @param maskHead used in every stage; empty for Cascade R-CNN
-     * @param maskThrBinary minimum probability of mask pixels
-     */
+    /** Settings; without {@code mask_head} this is Cascade R-CNN. */
     @Part("cascade_mask_rcnn")
     public record Config(
             @Default(

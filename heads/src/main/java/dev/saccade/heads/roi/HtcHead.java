@@ -37,12 +37,10 @@ public final class HtcHead extends TwoStageHead {
      * @param interleaved whether mask heads are trained on regions refined by the box head of their
      *     stage
      * @param maskInfoFlow whether mask heads use the features of previous mask heads
-     * @param averageMasks whether masks are averaged over all stages (mmdetection 2) instead of
-     *     taken from the last stage (mmdetection 3)
+     * @param averageMasks whether to average masks over all stages, as mmdetection 2; 3 uses the
+     *     last
      * @param semanticHead semantic branch, which is trained on label maps; empty for none
-     * @param semanticRoiExtractor pools the semantic features
      * @param semanticFusion heads that use the semantic features
-     * @param maskThrBinary minimum probability of mask pixels
      */
     @Part("htc")
     public record Config(
@@ -210,7 +208,6 @@ public final class HtcHead extends TwoStageHead {
                 .apply(features);
     }
 
-    /** Appends the semantic features to the levels of the neck. */
     private static FeaturePyramid withSemantic(
             FeaturePyramid features, FusedSemanticHead.Output output) {
         List<NDArray> levels = new ArrayList<>(features.levels());

@@ -22,20 +22,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Predicts masks of regions (He et al. 2017), as mmdetection's {@code FCNMaskHead}. In HTC (Chen et
- * al. 2019) it also uses the features of the previous stage, as {@code HTCMaskHead}.
+ * Predicts masks of regions (He et al. 2017), as mmdetection's {@code FCNMaskHead}, or {@code
+ * HTCMaskHead} with the features of the previous stage.
  */
 public final class MaskHead extends Layer {
 
     /** Ratio of mask size to region size. */
     static final int UPSAMPLING = 2;
 
-    /**
-     * Settings of a mask head.
-     *
-     * @param norm normalization after the convolutions
-     * @param classAgnostic whether all classes share one mask
-     */
     public record Config(
             @Default("4") int numConvs,
             @Default("256") int convOutChannels,
@@ -59,9 +53,7 @@ public final class MaskHead extends Layer {
     private final Sequential predictor = new Sequential();
 
     /**
-     * Creates a head without weights.
-     *
-     * @param residual whether it adds the features of the previous head, of the same width
+     * Creates a head without weights; {@code residual} heads add the features of the previous head.
      */
     MaskHead(Config config, int channels, int numClasses, boolean residual) {
         this.config = config;
@@ -96,8 +88,7 @@ public final class MaskHead extends Layer {
      * Returns the output of the convolutions, {@code [R, D, S, S]}.
      *
      * @param pooled {@code [R, C, S, S]}
-     * @param previous {@code [R, C, S, S]} features of the previous head; used if this head {@link
-     *     #isResidual}
+     * @param previous {@code [R, C, S, S]} features of the previous head, if {@link #isResidual}
      * @param weights {@code [R]} 0 for fillers; empty without fillers
      */
     NDArray features(NDArray pooled, Optional<NDArray> previous, Optional<NDArray> weights) {
@@ -122,9 +113,7 @@ public final class MaskHead extends Layer {
 
     /**
      * Returns the weighted mask loss, averaged over regions and pixels; 0 if all are fillers.
-     *
-     * @param logits {@code [P, classes, S, S]}
-     * @param masks of all objects
+     * Logits are {@code [P, classes, S, S]}.
      */
     NDArray loss(NDArray logits, RoiSamples.Positives positives, MaskCrop masks) {
         int side = Math.toIntExact(logits.getShape().get(2));

@@ -15,12 +15,7 @@ import java.util.Optional;
 /** Mask R-CNN (He et al. 2017) as in mmdetection; without a mask head, Faster R-CNN. */
 public final class MaskRcnnHead extends TwoStageHead {
 
-    /**
-     * Settings of Mask R-CNN.
-     *
-     * @param maskHead empty for Faster R-CNN
-     * @param maskThrBinary minimum probability of mask pixels
-     */
+    /** Settings; without {@code mask_head} this is Faster R-CNN. */
     @Part("mask_rcnn")
     public record Config(
             RpnHead.Config rpnHead,

@@ -20,7 +20,6 @@ import java.util.Map;
  * RoI Align on the level that fits the size of a region (Lin et al. 2017), as mmdetection's {@code
  * SingleRoIExtractor}.
  *
- * @param outputSize height and width of pooled regions
  * @param samplingRatio sampling points per bin and axis; 0 for adaptive
  * @param aligned whether to shift by half a pixel, as in RoIAlign v2
  * @param featmapStrides strides of the first levels of the pyramid
@@ -59,7 +58,6 @@ public record RoiExtractor(
                 .throwIfAny();
     }
 
-    /** Checks that a pyramid has the levels. */
     void checkFits(List<FeatureInfo> features) {
         List<Integer> strides = features.stream().map(FeatureInfo::stride).toList();
         Checks.require(
@@ -71,13 +69,7 @@ public record RoiExtractor(
                 strides);
     }
 
-    /**
-     * Rejects settings for which the pooled regions do not fit into memory.
-     *
-     * @param key of this extractor
-     * @param regions per image
-     * @param channels maximum per region
-     */
+    /** Rejects settings for which the pooled regions of an image do not fit into memory. */
     void checkMemory(String key, int regions, int channels) {
         long values = (long) regions * channels * outputSize * outputSize;
         Checks.require(

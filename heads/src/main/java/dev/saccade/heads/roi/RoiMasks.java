@@ -14,9 +14,7 @@ record RoiMasks(TwoStageHead head) {
 
     /**
      * Returns the mask logits of a stage, {@code [R, classes, 2S, 2S]}. With information flow, also
-     * computes the features of the stages before.
-     *
-     * @param weights {@code [R]} 0 for fillers; empty without fillers
+     * runs the stages before.
      */
     NDArray logits(RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
         return Scope.array(

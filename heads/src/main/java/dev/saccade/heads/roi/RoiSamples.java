@@ -40,12 +40,9 @@ record RoiSamples(
         Positives positives) {
 
     /**
-     * Regions assigned to an object.
+     * Regions assigned to an object; other values of fillers (weight 0) are arbitrary but valid.
      *
      * @param positions {@code [P]} int64 indices into all regions, at least one
-     * @param weights {@code [P]} float32: 1, or 0 for fillers, whose other values are arbitrary but
-     *     valid
-     * @param labels {@code [P]} int32
      * @param objects {@code [P]} int64 indices into the objects of the batch
      * @param boxes {@code [P, 4]} the regions, with positive area
      * @param targets {@code [P, 4]} ground-truth boxes, with positive area
@@ -58,12 +55,7 @@ record RoiSamples(
             NDArray boxes,
             NDArray targets) {}
 
-    /**
-     * Regions of an image to sample from.
-     *
-     * @param boxes {@code [N, 4]} float32 corners
-     * @param valid {@code [N]} boolean: false for fillers, which are not sampled
-     */
+    /** Regions {@code [N, 4]} of an image; fillers are not valid {@code [N]} and not sampled. */
     record Candidates(NDArray boxes, NDArray valid) {
 
         /** Returns the proposals of each image. */
@@ -76,11 +68,7 @@ record RoiSamples(
     }
 
     /**
-     * Regions sampled from one image.
-     *
-     * @param candidates {@code [N, 4]} corners; added ground-truth boxes come first
-     * @param gtInds {@code [N]} as in {@link Assignment}
-     * @param sampled [S] indices of the samples
+     * Samples [S] of one image from {@code [N, 4]} candidates, with added ground-truth boxes first.
      */
     private record ImageSamples(NDArray candidates, NDArray gtInds, Positions sampled) {}
 
@@ -162,10 +150,8 @@ record RoiSamples(
                             """);
 
     /**
-     * Samples the training regions of a stage.
-     *
-     * @param head the box head, or the mask head if it samples its own regions; seeds the sampler
-     * @param background label C
+     * Samples the training regions of a stage. {@code head} (the box head, or the mask head if it
+     * samples its own regions) seeds the sampler.
      */
     static RoiSamples sample(
             RoiStage.Config stage,
@@ -241,7 +227,7 @@ record RoiSamples(
                 new Positives(p.get(0), p.get(1), p.get(2), p.get(3), p.get(4), p.get(5)));
     }
 
-    /** Returns the candidates of the next stage: the same regions with refined boxes. */
+    /** Returns the regions with refined boxes, as candidates of the next stage. */
     List<Candidates> refined(NDArray boxes) {
         NDList ofImages = Priors.split(boxes, 0, counts);
         NDList exist = Priors.split(original, 0, counts);

@@ -7,12 +7,7 @@ import dev.saccade.heads.box.BaseSampler;
 
 import java.util.Optional;
 
-/**
- * A stage that classifies and refines regions; Mask R-CNN has one, a cascade several.
- *
- * @param prefix of the names of its losses
- * @param mask empty for detectors without masks
- */
+/** A stage that classifies and refines regions; {@code prefix} is prepended to its loss names. */
 public record RoiStage(
         RoiStage.Config config, int index, String prefix, BoxHead box, Optional<MaskHead> mask) {
 

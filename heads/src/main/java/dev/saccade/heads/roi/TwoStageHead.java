@@ -51,7 +51,6 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     private static final int DUMMY_PROPOSALS = 1000;
     private static final int DUMMY_MASKS = 100;
 
-    /** Settings of all two-stage heads. */
     public interface Config extends DetectionHead.Config {
 
         /** Class-specific box regression has 4 consecutive rows per class. */
@@ -118,7 +117,6 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
      *
      * @param suffix of the names of its heads, such as {@code .0}; empty for a single stage
      * @param prefix of the names of its losses
-     * @param residual whether its mask head uses the features of the previous mask head
      */
     final void addStage(String suffix, String prefix, RoiStage.Config stage, boolean residual) {
         checkMemory(stage);
@@ -131,7 +129,6 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         stages.add(new RoiStage(stage, stages.size(), prefix, box, mask));
     }
 
-    /** Adds the stages of a cascade. */
     final void addStages(List<RoiStage.Config> cascade, boolean maskInfoFlow) {
         for (int s = 0; s < cascade.size(); s++) {
             addStage("." + s, "s" + s + ".", cascade.get(s), maskInfoFlow && s > 0);
@@ -213,11 +210,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return config.maskRoiExtractor().pool(features, rois);
     }
 
-    /**
-     * Returns the output of the box head of a stage; frees the pooled features.
-     *
-     * @param weights {@code [R]} 0 for fillers; empty without fillers
-     */
+    /** Returns the output of the box head of a stage; frees the pooled features. */
     BoxHead.Output forward(
             RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
         return Scope.call(
@@ -226,8 +219,8 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     }
 
     /**
-     * Returns mask probabilities inside the boxes of at least one object, {@code [D, S, S]}.
-     * Objects are in the coordinates of the original images.
+     * Returns mask probabilities {@code [D, S, S]} inside the boxes of objects in original
+     * coordinates.
      */
     public NDArray maskProbabilities(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
@@ -324,11 +317,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return TwoStageInference.of(this, features, images).predict();
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * <p>As in mmdetection, the views share merged proposals; boxes, scores and masks are averaged.
-     */
+    /** {@inheritDoc} As in mmdetection, boxes, scores and masks of all views are averaged. */
     @Override
     public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
         return TwoStageInference.ofViews(this, views, images).predict().get(0);
@@ -349,12 +338,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
         return rpn.call(inputs);
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * <p>As in mmdetection, runs every box head on 1,000 proposals and every mask head on 100
-     * objects.
-     */
+    /** {@inheritDoc} As in mmdetection, runs on 1,000 proposals and 100 masks. */
     @Override
     public void forwardDummy(FeaturePyramid features) {
         super.forwardDummy(features);

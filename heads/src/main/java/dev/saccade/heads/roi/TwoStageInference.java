@@ -34,11 +34,10 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Inference of a {@link TwoStageHead}. With test-time augmentation, the views of an image share
- * proposals, and their predictions are averaged, as in mmdetection's {@code aug_test}.
+ * Inference of a {@link TwoStageHead}. As in mmdetection's {@code aug_test}, the views of an image
+ * share proposals, and their predictions are averaged.
  *
- * @param views one batch, or several views of one image
- * @param merges whether to merge the views
+ * @param views one batch, or several views of one image to merge
  */
 record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
 
@@ -90,7 +89,6 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
                     """);
 
-    /** Image index of each object. */
     private static final Script IMAGES =
             Script.compile(
                     "(labels: Tensor) -> Tensor",
@@ -161,7 +159,6 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return withMasks;
     }
 
-    /** Selects detections in the coordinates of the original images. */
     private Detections detect() {
         View first = views.get(0);
         Detections proposals =
@@ -255,7 +252,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return withMasks;
     }
 
-    /** Returns boxes rounded by the round trip through the network input, as exported models do. */
+    /** Returns boxes rounded by the round trip through the network input. */
     private static Boxes rounded(ImageInfo image, Boxes boxes) {
         return image.toOriginal(image.fromOriginal(boxes));
     }
@@ -285,8 +282,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
     }
 
     /**
-     * Returns mask probabilities inside the boxes of at least one object, {@code [D, S, S]},
-     * averaged over the views. Objects are in the coordinates of the original images.
+     * Returns mask probabilities {@code [D, S, S]} inside the boxes of objects in original
+     * coordinates, averaged over the views.
      */
     NDArray masks(List<Instances> objects) {
         List<NDArray> ofViews = views.stream().map(view -> masks(view, objects)).toList();

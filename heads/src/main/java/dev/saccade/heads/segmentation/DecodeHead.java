@@ -35,7 +35,6 @@ abstract class DecodeHead extends SegmentationHead {
         this.lossDecode = lossDecode;
     }
 
-    /** Starts the checks of a config with the settings of all segmentation heads. */
     static Checks checks(int channels, double dropoutRatio) {
         return new Checks()
                 .inRange("channels", channels, 1, 8192)
@@ -69,8 +68,8 @@ abstract class DecodeHead extends SegmentationHead {
     /**
      * {@inheritDoc}
      *
-     * @return {@code loss_seg}, averaged over the pixels, and the metric {@code acc_seg}: the
-     *     percentage of correct pixels among all pixels, including ignored ones
+     * @return {@code loss_seg} and the metric {@code acc_seg}: the percentage of correct pixels
+     *     among all pixels, including ignored ones
      */
     @Override
     public final Losses losses(FeaturePyramid features, NDArray labels) {

@@ -25,7 +25,6 @@ public final class FcnHead extends DecodeHead {
     /**
      * Settings of an FCN head.
      *
-     * @param inIndex level index, 0 for the finest
      * @param numConvs if 0, the level must have {@code channels}
      * @param concatInput whether to concatenate the input and convolve once more
      */

@@ -34,14 +34,7 @@ import java.util.stream.LongStream;
 public final class FusedSemanticHead extends Module
         implements Function<FeaturePyramid, FusedSemanticHead.Output> {
 
-    /**
-     * Settings of a semantic branch, which uses all levels of the pyramid.
-     *
-     * @param fusionLevel all levels are resized to the size of this one; 0 for the finest
-     * @param convOutChannels also the channels of the output features
-     * @param numClasses number of classes of the label maps
-     * @param lossSeg applied at the size of the fusion level
-     */
+    /** Settings of a semantic branch; all levels are resized to {@code fusion_level}. */
     public record Config(
             @Default("1") int fusionLevel,
             @Default("4") int numConvs,
@@ -60,10 +53,7 @@ public final class FusedSemanticHead extends Module
     }
 
     /**
-     * Output at the size of the fusion level.
-     *
-     * @param logits {@code [N, K, h, w]} float32 in any precision
-     * @param features {@code [N, C, h, w]}
+     * Float32 logits {@code [N, K, h, w]} and features {@code [N, C, h, w]} of the fusion level.
      */
     public record Output(NDArray logits, NDArray features) {
 
@@ -126,8 +116,7 @@ public final class FusedSemanticHead extends Module
      * Returns the weighted loss, by default averaged over all pixels, including ignored ones.
      *
      * @param logits {@code [N, K, h, w]}
-     * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}; resized with
-     *     PyTorch's nearest neighbor
+     * @param labels {@code [N, H, W]} int64 in [0, K) or {@link LabelMap#IGNORE}
      */
     public NDArray loss(NDArray logits, NDArray labels) {
         // PyTorch's nearest neighbor takes the first pixel of every cell.

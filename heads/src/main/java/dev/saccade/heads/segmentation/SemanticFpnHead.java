@@ -25,11 +25,6 @@ import java.util.List;
  */
 public final class SemanticFpnHead extends DecodeHead {
 
-    /**
-     * Settings of a Semantic FPN head.
-     *
-     * @param inIndex level indices, finest first
-     */
     @Part("semantic_fpn")
     public record Config(
             @Default("[0, 1, 2, 3]") List<Integer> inIndex,
@@ -58,11 +53,6 @@ public final class SemanticFpnHead extends DecodeHead {
     private final List<Sequential> scaleHeads = new ArrayList<>();
     private final Layer classifier;
 
-    /**
-     * Creates a head without weights.
-     *
-     * @throws IllegalArgumentException if a level does not exist or is finer than the first
-     */
     public SemanticFpnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;

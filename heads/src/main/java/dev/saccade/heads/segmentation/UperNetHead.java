@@ -28,12 +28,8 @@ import java.util.List;
 public final class UperNetHead extends DecodeHead {
 
     /**
-     * Settings of a UperNet head.
-     *
-     * @param inIndex level indices, finest first
-     * @param poolScales output sizes of the pyramid pooling
-     * @param norm with batch normalization, a pool scale of 1 requires batches of at least two
-     *     images in training
+     * Settings of a UperNet head; with batch normalization, pool scale 1 requires training batches
+     * of at least two images.
      */
     @Part("upernet")
     public record Config(
