@@ -69,13 +69,13 @@ class SwinPretrainingTest {
 
         assertEquals(
                 List.of("norm0.weight", "norm0.bias", "norm1.weight", "norm1.bias"),
-                report.fresh().subList(0, 4));
-        assertEquals(8, report.fresh().size());
+                report.newParameters().subList(0, 4));
+        assertEquals(8, report.newParameters().size());
         assertEquals(List.of(), report.missing());
         assertEquals(List.of(), report.unexpected());
-        assertEquals(List.of(odd), report.names().get(LoadReport.Fate.MISSHAPED));
+        assertEquals(List.of(odd), report.names().get(LoadReport.Status.SHAPE_MISMATCH));
         assertEquals("got (49, 3), expected (169, 4)", report.details().get(odd));
-        List<String> resized = report.names().get(LoadReport.Fate.RESIZED);
+        List<String> resized = report.names().get(LoadReport.Status.RESIZED);
         assertEquals(5, resized.size(), "an embedding and four of five blocks");
         assertEquals("layers.3.blocks.0.attn.relative_position_bias_table", resized.get(4));
         Checkpoint after = Checkpoint.of(swin, Map.of());

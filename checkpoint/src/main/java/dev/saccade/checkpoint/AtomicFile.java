@@ -16,17 +16,13 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * Writes a file whole or not at all: whatever happens, a crash or a full disk included, the name
- * leads to the old content or to the new one.
- */
+/** Writes files atomically: after a crash or full disk, the old or new content is complete. */
 public final class AtomicFile {
 
-    /** Writes the content of a file. */
     @FunctionalInterface
     public interface Content {
 
-        /** Writes everything to a channel that is empty. */
+        /** Writes the content to an empty channel. */
         void writeTo(FileChannel channel) throws IOException;
     }
 
@@ -35,11 +31,8 @@ public final class AtomicFile {
     private AtomicFile() {}
 
     /**
-     * Writes to a temporary file beside the target, forces it to the disk and renames it.
-     *
-     * @param file the target; its folder must exist, an old file is replaced
-     * @throws SaccadeException of kind I/O, after which the old file is as it was, or of kind user,
-     *     if there is no such folder
+     * Writes to a temporary file next to the target, syncs it and renames it. The folder must
+     * exist; after an error, the old file is unchanged.
      */
     public static void write(Path file, Content content) {
         write(file, Optional.empty(), content);
@@ -51,17 +44,14 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes like {@link #write(Path, Content)}, but lets the old file go on under another name,
-     * which it takes once the new content is on the disk. At every moment one of the two names
-     * leads to the old content or to the new one.
-     *
-     * @param kept the other name, if there is one, in the same folder; a file that has it is
-     *     replaced
+     * Writes like {@link #write(Path, Content)} and renames the old file to {@code kept} in the
+     * same folder. At every moment, one of the two names has complete content.
      */
     static void write(Path file, Optional<Path> kept, Content content) {
         Path target = file.toAbsolutePath();
         if (!Files.isDirectory(target.getParent())) {
-            throw SaccadeException.user("%s: there is no folder %s", file, target.getParent());
+            throw SaccadeException.user(
+                    "%s: folder %s does not exist; create it", file, target.getParent());
         }
         Path temporary =
                 target.resolveSibling(
@@ -89,7 +79,7 @@ public final class AtomicFile {
         Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Deletes a file if possible; the error that was thrown before matters more. */
+    /** Deletes a file if possible; the original error matters more. */
     private static void discard(Path temporary) {
         try {
             Files.deleteIfExists(temporary);
@@ -98,13 +88,8 @@ public final class AtomicFile {
         }
     }
 
-    /**
-     * Removes what processes that were killed while they wrote have left in a folder, in which
-     * nobody writes now.
-     *
-     * @throws SaccadeException of kind I/O, if the folder cannot be listed
-     */
-    public static void removeLeftovers(Path folder) {
+    /** Deletes temporary files of killed processes; nobody may be writing to the folder. */
+    public static void removeTemporaryFiles(Path folder) {
         try (Stream<Path> files = Files.list(folder)) {
             files.filter(file -> TEMPORARY.matcher(file.getFileName().toString()).matches())
                     .forEach(AtomicFile::discard);
@@ -113,14 +98,13 @@ public final class AtomicFile {
         }
     }
 
-    /** Writes all of a buffer. */
     public static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }
     }
 
-    /** Makes the new name last; on Windows folders cannot be opened and need no forcing. */
+    /** Syncs the folder so that the rename survives a crash; not possible or needed on Windows. */
     private static void forceFolder(Path folder) throws IOException {
         if (!System.getProperty("os.name").startsWith("Windows")) {
             try (FileChannel channel = FileChannel.open(folder)) {

@@ -15,26 +15,23 @@ import java.util.TreeSet;
  * Content of a checkpoint file.
  *
  * @param tensors tensors by name, in the order of the file
- * @param metadata further information, such as the classes, as texts
- * @param notes what users should know about the choice of these tensors, such as averaged weights
- *     that the file also holds
+ * @param metadata further entries as text, such as class names
+ * @param notes remarks for users, such as averaged weights that the file also contains
  */
 public record Checkpoint(
         Map<String, Tensor> tensors, Map<String, String> metadata, List<String> notes) {
 
-    /** Makes a checkpoint; keeps the order. */
     public Checkpoint {
         tensors = ImmutableMap.copyOf(tensors);
         metadata = ImmutableMap.copyOf(metadata);
         notes = List.copyOf(notes);
     }
 
-    /** Makes a checkpoint without notes; keeps the order. */
     public Checkpoint(Map<String, Tensor> tensors, Map<String, String> metadata) {
         this(tensors, metadata, List.of());
     }
 
-    /** Returns other tensors with the metadata and notes of this checkpoint. */
+    /** Returns this checkpoint with other tensors. */
     public Checkpoint with(Map<String, Tensor> others) {
         return new Checkpoint(others, metadata, notes);
     }
@@ -47,22 +44,19 @@ public record Checkpoint(
         return new Checkpoint(tensors, metadata);
     }
 
-    /**
-     * Returns the tensors of one part of a model, such as {@code backbone}, without its prefix.
-     *
-     * @throws SaccadeException of kind user that names the parts, if there is none of it
-     */
+    /** Returns the tensors of a component without its prefix; throws if there are none. */
     public Checkpoint part(String part) {
         Map<String, Tensor> found = below(part + ".");
         if (found.isEmpty()) {
             Set<String> parts = new TreeSet<>();
             tensors.keySet().forEach(name -> parts.add(name.replaceFirst("\\..*", "")));
-            throw SaccadeException.user("the checkpoint has no %s, only %s", part, parts);
+            throw SaccadeException.user(
+                    "the checkpoint has no component %s; expected one of %s", part, parts);
         }
         return with(found);
     }
 
-    /** Returns the tensors whose names have a prefix, without it. */
+    /** Returns the tensors whose names start with a prefix, with the prefix removed. */
     public Map<String, Tensor> below(String prefix) {
         Map<String, Tensor> found = new LinkedHashMap<>();
         tensors.forEach(
@@ -74,11 +68,12 @@ public record Checkpoint(
         return found;
     }
 
-    /** Adds a tensor to others, none of which may have its name. */
+    /** Adds a tensor; throws if the name exists. */
     public static void putNew(Map<String, Tensor> tensors, String name, Tensor tensor) {
         if (tensors.put(name, tensor) != null) {
             throw SaccadeException.user(
-                    "the checkpoint holds two tensors for %s, such as those of two models", name);
+                    "the checkpoint has two tensors for %s, such as from two models; remove one",
+                    name);
         }
     }
 }

@@ -16,14 +16,13 @@ import java.util.zip.CRC32C;
 /**
  * A file of any size that other processes may truncate or overwrite at any time.
  *
- * <p>The file is not mapped: access to a mapped page that no longer exists kills the process. Each
- * stretch is read when the file is opened and again later: descriptions at the end of opening,
- * tensors when they are used. Equal checksums prove that the content did not change in between. The
- * file stays open as long as a stretch of it is referenced.
+ * <p>The file is not memory-mapped, as accessing a truncated mapping kills the process. Every byte
+ * range is read on opening and again later (headers at the end of opening, tensors on use), and
+ * equal checksums prove that it did not change. The file stays open while a range is referenced.
  */
 public final class CheckpointFile {
 
-    static final long MAX_STRETCH = 1L << 30;
+    static final long MAX_RANGE = 1L << 30;
 
     private static final int CHUNK = 1 << 18;
 
@@ -31,7 +30,7 @@ public final class CheckpointFile {
     private final FileChannel channel;
     private final long size;
     private final ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK);
-    private final List<Stretch> descriptions = new ArrayList<>();
+    private final List<ByteRange> headers = new ArrayList<>();
 
     private CheckpointFile(Path path, FileChannel channel) throws IOException {
         this.path = path;
@@ -40,27 +39,27 @@ public final class CheckpointFile {
     }
 
     /**
-     * Returns what a reader makes of a file.
+     * Opens a file and returns the result of a reader.
      *
-     * @throws SaccadeException of kind user, if there is no such file or the reader finds it
-     *     malformed; of kind I/O, if it cannot be read or changes meanwhile
+     * @throws SaccadeException of kind user, if the file is missing or malformed; of kind I/O, if
+     *     it cannot be read or changes meanwhile
      */
     public static <T> T read(Path path, Function<CheckpointFile, T> reader) {
         if (Files.isDirectory(path)) {
             throw SaccadeException.user(
-                    "%s: is a folder; expected a file, such as checkpoints/best.safetensors of a"
-                            + " run",
+                    "%s: is a folder; expected a checkpoint file, such as"
+                            + " checkpoints/best.safetensors of a run",
                     path);
         }
         if (!Files.isRegularFile(path)) {
-            throw SaccadeException.user("%s: there is no such file", path);
+            throw SaccadeException.user("%s: no such file", path);
         }
         try {
             FileChannel channel = FileChannel.open(path);
             try {
                 CheckpointFile file = new CheckpointFile(path, channel);
                 T content = MalformedException.naming(path, () -> reader.apply(file));
-                file.descriptions.forEach(Stretch::lookAgain);
+                file.headers.forEach(ByteRange::verify);
                 return content;
             } catch (IOException | RuntimeException e) {
                 channel.close();
@@ -75,44 +74,41 @@ public final class CheckpointFile {
         return size;
     }
 
-    /** Returns the little-endian bytes of a stretch that describes tensors. */
-    public ByteBuffer description(long offset, long length) {
+    /** Returns little-endian bytes that describe tensors. */
+    public ByteBuffer header(long offset, long length) {
         check(offset, length);
         ByteBuffer bytes = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
         CRC32C crc = new CRC32C();
         fill(bytes, offset, crc);
-        descriptions.add(new Stretch(offset, length, crc.getValue()));
+        headers.add(new ByteRange(offset, length, crc.getValue()));
         return bytes.flip();
     }
 
-    /** Returns a stretch of which the bytes are wanted later. */
-    public Stretch stretch(long offset, long length) {
-        return stretch(offset, length, new CRC32C());
+    /** Returns a range whose bytes are read later. */
+    public ByteRange range(long offset, long length) {
+        return range(offset, length, new CRC32C());
     }
 
-    /**
-     * Returns a stretch of which the bytes are wanted later.
-     *
-     * @param sum takes up its bytes now
-     */
-    Stretch stretch(long offset, long length, CRC32C sum) {
+    /** Returns a range whose bytes are read later, and updates a checksum with them. */
+    ByteRange range(long offset, long length, CRC32C sum) {
         check(offset, length);
         CRC32C crc = new CRC32C();
         pass(offset, length, crc, sum);
-        return new Stretch(offset, length, crc.getValue());
+        return new ByteRange(offset, length, crc.getValue());
     }
 
     private void check(long offset, long length) {
         if (offset < 0 || length < 0 || length > size || offset > size - length) {
             throw new MalformedException(
-                    "truncated: %d bytes at %d are beyond its end at %d", length, offset, size);
+                    "truncated: expected %d bytes at offset %d, but the file has %d bytes",
+                    length, offset, size);
         }
-        if (length > MAX_STRETCH) {
-            throw new MalformedException("a single piece of more than 1 GiB");
+        if (length > MAX_RANGE) {
+            throw new MalformedException("a tensor of more than 1 GiB is not supported");
         }
     }
 
-    /** Reads bytes for nothing but their checksums. */
+    /** Updates checksums with bytes. */
     private void pass(long offset, long length, CRC32C... sums) {
         for (long done = 0; done < length; done += CHUNK) {
             chunk.clear().limit((int) Math.min(CHUNK, length - done));
@@ -143,19 +139,19 @@ public final class CheckpointFile {
     private SaccadeException changed() {
         return SaccadeException.io(
                 null,
-                "%s: changed while it was read; load it again once it is whole, and replace"
+                "%s: changed while it was read; load it again when it is complete, and replace"
                         + " checkpoints by renaming, not in place",
                 path);
     }
 
-    /** Consecutive bytes of the file, which are read when they are asked for. */
-    public final class Stretch implements TensorBytes {
+    /** A byte range of the file, read on use. */
+    public final class ByteRange implements TensorBytes {
 
         private final long offset;
         private final long length;
         private final long crc;
 
-        private Stretch(long offset, long length, long crc) {
+        private ByteRange(long offset, long length, long crc) {
             this.offset = offset;
             this.length = length;
             this.crc = crc;
@@ -181,7 +177,7 @@ public final class CheckpointFile {
             check(now);
         }
 
-        private void lookAgain() {
+        private void verify() {
             CRC32C now = new CRC32C();
             pass(offset, length, now);
             check(now);

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Opens checkpoint files in any format, detected by content rather than by name. */
+/** Opens and saves checkpoint files; the format is detected by content, not by name. */
 public final class Checkpoints {
 
     private static final int SNIFFED = 1024;
@@ -22,11 +22,10 @@ public final class Checkpoints {
     private Checkpoints() {}
 
     /**
-     * Returns the content of a safetensors file or of a PyTorch file; its tensors are read when
-     * they are used.
+     * Opens a safetensors or PyTorch file; tensors are read on use.
      *
-     * @throws SaccadeException of kind user, if it is neither, damaged, or contains code; of kind
-     *     I/O, if it cannot be read or changes meanwhile
+     * @throws SaccadeException of kind user, if the file has another format, is damaged, or
+     *     contains code; of kind I/O, if it cannot be read or changes meanwhile
      */
     public static Checkpoint open(Path file) {
         return CheckpointFile.read(file, Checkpoints::open);
@@ -34,9 +33,9 @@ public final class Checkpoints {
 
     private static Checkpoint open(CheckpointFile file) {
         if (file.size() == 0) {
-            throw new MalformedException("an empty file");
+            throw new MalformedException("the file is empty");
         }
-        ByteBuffer start = file.description(0, Math.min(file.size(), SNIFFED));
+        ByteBuffer start = file.header(0, Math.min(file.size(), SNIFFED));
         if (isSafeTensors(start)) {
             return SafeTensors.read(file);
         }
@@ -46,7 +45,7 @@ public final class Checkpoints {
         if (text.startsWith("PK") || text.startsWith("\u0080")) {
             return TorchFile.read(file, false);
         }
-        throw new MalformedException("no checkpoint: %s", guess(text));
+        throw new MalformedException("not a checkpoint: %s", guess(text));
     }
 
     private static boolean isSafeTensors(ByteBuffer start) {
@@ -60,23 +59,20 @@ public final class Checkpoints {
     private static String guess(String text) {
         String lower = text.stripLeading().toLowerCase(Locale.ROOT);
         if (lower.startsWith("<!doctype html") || lower.startsWith("<html")) {
-            return "a web page; a download must have ended at an error or a login page";
+            return "it is a web page, such as the error or login page of a failed download";
         }
         if (lower.startsWith("version https://git-lfs")) {
-            return "a pointer of Git LFS; fetch the file itself with git lfs pull";
+            return "it is a Git LFS pointer; download the file with git lfs pull";
         }
         boolean isTar = text.startsWith("ustar", TAR_MAGIC_OFFSET);
         if (isTar) {
-            return "a tar file; if PyTorch before 0.1.10 wrote it, load it there and save it again";
+            return "it is a tar file; if PyTorch before 0.1.10 wrote it, load it in PyTorch and"
+                    + " save it again";
         }
-        return "neither safetensors nor a PyTorch file";
+        return "expected a safetensors or PyTorch file";
     }
 
-    /**
-     * Returns the SHA-256 of a file in hexadecimal digits.
-     *
-     * @throws SaccadeException of kind I/O, if it cannot be read
-     */
+    /** Returns the hexadecimal SHA-256 of a file. */
     public static String checksum(Path file) {
         try {
             return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
@@ -86,10 +82,10 @@ public final class Checkpoints {
     }
 
     /**
-     * Writes a checkpoint: {@code .safetensors} or, for PyTorch, {@code .pth} or {@code .pt}.
+     * Saves a checkpoint as {@code .safetensors} or, for PyTorch, {@code .pth} or {@code .pt}.
      *
-     * @throws SaccadeException of kind user, if the name ends otherwise; of kind I/O, if it cannot
-     *     be written, after which an old file of that name is as it was
+     * @throws SaccadeException of kind user for other extensions; of kind I/O, with the old file
+     *     unchanged
      */
     public static void save(Path file, Checkpoint checkpoint) {
         String name = file.toString().toLowerCase(Locale.ROOT);
@@ -99,7 +95,7 @@ public final class Checkpoints {
             TorchFile.write(file, checkpoint);
         } else {
             throw SaccadeException.user(
-                    "%s: expected a name that ends with .safetensors, .pth or .pt", file);
+                    "%s: unsupported extension; expected .safetensors, .pth or .pt", file);
         }
     }
 }

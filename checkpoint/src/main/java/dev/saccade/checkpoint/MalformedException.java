@@ -11,19 +11,18 @@ import java.nio.BufferUnderflowException;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/** Thrown by readers that know the problem of a file but not its name. */
+/** Thrown by readers that do not know the file name. */
 public final class MalformedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
     private static final int MAX_LENGTH = 500;
 
-    /** Creates an exception with a formatted message. */
     @FormatMethod
     public MalformedException(@FormatString String message, Object... args) {
         super(Text.format(message, args));
     }
 
-    /** Returns the result of a reader; converts its errors to one that names the file. */
+    /** Returns the result of a reader; adds the file name to its errors. */
     static <T> T naming(Path file, Supplier<T> reader) {
         try {
             return reader.get();

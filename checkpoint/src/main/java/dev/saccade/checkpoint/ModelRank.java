@@ -5,7 +5,7 @@ import com.google.common.base.Splitter;
 import java.util.Locale;
 import java.util.Set;
 
-/** Preference among several models in one file: the lowest rank wins. */
+/** Preference among several models in one file; the lowest rank wins. */
 public final class ModelRank {
 
     private static final Set<String> AVERAGED =
@@ -14,10 +14,8 @@ public final class ModelRank {
     private ModelRank() {}
 
     /**
-     * Returns the rank of a model: 2 for running averages, 1 otherwise. A teacher comes first where
-     * there is a student, as self-distillation evaluates the teacher.
-     *
-     * @param path prefix of its weights in the file
+     * Returns the rank of a model by its prefix: 2 for averaged weights, else 1. With a student,
+     * the teacher has rank 0, as self-distillation evaluates the teacher.
      */
     public static int of(String path, boolean hasStudent) {
         boolean isTeacher = isOf(path, "teacher");
@@ -27,7 +25,7 @@ public final class ModelRank {
         return isTeacher || AVERAGED.stream().anyMatch(word -> isOf(path, word)) ? 2 : 1;
     }
 
-    /** Returns whether a path contains a word, in any case. */
+    /** Returns whether a path contains a word, case-insensitively. */
     public static boolean isOf(String path, String word) {
         return Splitter.onPattern("[._-]")
                 .splitToStream(path.toLowerCase(Locale.ROOT))

@@ -23,20 +23,19 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * The safetensors format: 8 bytes of header length, a JSON header, and the bytes of the tensors
- * without gaps. What Saccade writes also carries a checksum of header and tensors, which is
- * verified on reading.
+ * The safetensors format: 8 bytes of header length, a JSON header and the tensor bytes without
+ * gaps. Saccade's files also have a checksum of header and tensors, which is verified on reading.
  *
  * @see <a href="https://github.com/huggingface/safetensors">huggingface/safetensors</a>
  */
 public final class SafeTensors {
 
-    /** The limit of the reference implementation. */
+    /** Limit of the reference implementation. */
     static final int MAX_HEADER = 100_000_000;
 
     static final String METADATA = "__metadata__";
 
-    /** Where the metadata keep the checksum; the sum is taken with {@link #NO_CHECKSUM} there. */
+    /** Metadata key of the checksum; it is computed with {@link #NO_CHECKSUM} as the value. */
     static final String CHECKSUM = "saccade.crc32c";
 
     private static final String NO_CHECKSUM = "00000000";
@@ -44,22 +43,22 @@ public final class SafeTensors {
     private SafeTensors() {}
 
     /**
-     * Returns the content of a file; its tensors are read when they are used.
+     * Opens a file; tensors are read on use.
      *
-     * @throws SaccadeException of kind user, if the file is no safetensors file, is truncated, or
-     *     is damaged as far as format and checksum show; of kind I/O, if it cannot be read or
-     *     changes meanwhile
+     * @throws SaccadeException of kind user, if the file has another format, is truncated or
+     *     damaged; of kind I/O, if it cannot be read or changes meanwhile
      */
     public static Checkpoint read(Path file) {
         return CheckpointFile.read(file, SafeTensors::read);
     }
 
     static Checkpoint read(CheckpointFile file) {
-        long length = file.description(0, Long.BYTES).getLong();
+        long length = file.header(0, Long.BYTES).getLong();
         if (length < 2 || length > MAX_HEADER) {
-            throw new MalformedException("not a safetensors file: a header of %s bytes", length);
+            throw new MalformedException(
+                    "not a safetensors file: its header would have %s bytes", length);
         }
-        byte[] json = file.description(Long.BYTES, length).array();
+        byte[] json = file.header(Long.BYTES, length).array();
         SafeTensorsHeader header = SafeTensorsHeader.parse(json);
         long start = Long.BYTES + length;
         List<SafeTensorsHeader.Entry> inFile =
@@ -74,8 +73,7 @@ public final class SafeTensors {
         crc.update(checksum == null ? json : withoutChecksum(json, checksum));
         Map<SafeTensorsHeader.Entry, Tensor> read = new HashMap<>();
         for (SafeTensorsHeader.Entry entry : inFile) {
-            TensorBytes bytes =
-                    file.stretch(start + entry.begin(), entry.end() - entry.begin(), crc);
+            TensorBytes bytes = file.range(start + entry.begin(), entry.end() - entry.begin(), crc);
             read.put(entry, new Tensor(entry.type(), entry.shape(), bytes));
         }
         if (checksum != null) {
@@ -88,19 +86,19 @@ public final class SafeTensors {
         return new Checkpoint(tensors, metadata);
     }
 
-    /** The tensors must fill the file without gap or overlap. */
+    /** Checks that the tensors fill the file without gaps or overlaps. */
     private static void checkTiling(List<SafeTensorsHeader.Entry> entries, long size) {
         long position = 0;
         for (SafeTensorsHeader.Entry entry : entries) {
             if (entry.begin() != position) {
                 throw new MalformedException(
-                        "damaged: a tensor begins at %s, not at %s", entry.begin(), position);
+                        "damaged: a tensor begins at %s, expected %s", entry.begin(), position);
             }
             position = entry.end();
         }
         if (position != size) {
             throw new MalformedException(
-                    "%s%s bytes of tensors, expected %s",
+                    "%sgot %s bytes of tensors, expected %s",
                     position > size ? "truncated: " : "damaged: ", size, position);
         }
     }
@@ -108,7 +106,7 @@ public final class SafeTensors {
     private static void verify(CRC32C crc, String expected) {
         if (!hex(crc).equals(expected)) {
             throw new MalformedException(
-                    "damaged: its checksum is %s, written was %s", hex(crc), expected);
+                    "damaged: its checksum is %s, expected %s", hex(crc), expected);
         }
     }
 
@@ -119,31 +117,23 @@ public final class SafeTensors {
                 .getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /**
-     * Writes a checkpoint, whole or not at all.
-     *
-     * @throws SaccadeException of kind I/O, after which an old file of that name is as it was
-     */
+    /** Writes a checkpoint atomically; after an error, the old file is unchanged. */
     public static void write(Path file, Checkpoint checkpoint) {
         write(file, Optional.empty(), checkpoint);
     }
 
     /**
-     * Writes a checkpoint, whole or not at all, and keeps the one before under another name. If
-     * that one was whole, then at every moment one of the two names leads to a whole checkpoint.
+     * Writes a checkpoint atomically and keeps the old file as {@code previous} in the same folder.
+     * At every moment, one of the two names has a complete checkpoint.
      *
-     * @param file where the checkpoint goes
-     * @param previous the name in the same folder that the file of that name, if there is one, goes
-     *     on under
-     * @throws SaccadeException of kind I/O, after which each of the old files is still there, under
-     *     one of the names
+     * @throws SaccadeException of kind I/O; old files still exist under one of the names
      */
     public static void write(Path file, Path previous, Checkpoint checkpoint) {
         write(file, Optional.of(previous), checkpoint);
     }
 
     private static void write(Path file, Optional<Path> previous, Checkpoint checkpoint) {
-        // The largest elements first, so that every tensor is aligned to the size of its own.
+        // Large elements first, so that every tensor is aligned to its element size.
         List<Map.Entry<String, Tensor>> order =
                 checkpoint.tensors().entrySet().stream()
                         .sorted(Comparator.comparingInt(entry -> -entry.getValue().type().bytes()))
@@ -159,7 +149,8 @@ public final class SafeTensors {
         order.forEach(entry -> crc.update(entry.getValue().data()));
         byte[] header = header(checkpoint, begins, hex(crc));
         if (header.length > MAX_HEADER) {
-            throw SaccadeException.user("%s: over 100 MB of names and metadata", file);
+            throw SaccadeException.user(
+                    "%s: names and metadata have more than 100 MB; store" + " less metadata", file);
         }
         ByteBuffer length =
                 ByteBuffer.allocate(Long.BYTES)
@@ -193,7 +184,7 @@ public final class SafeTensors {
             }
             json.writeEndObject();
         } catch (IOException e) {
-            throw SaccadeException.internal(e, "a safetensors header could not be written");
+            throw SaccadeException.internal(e, "the safetensors header cannot be written");
         }
         while (bytes.size() % Long.BYTES != 0) {
             bytes.write(' ');

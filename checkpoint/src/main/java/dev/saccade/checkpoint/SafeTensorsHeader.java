@@ -17,38 +17,28 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The JSON header of a safetensors file.
- *
- * @param entries the tensors by name, in the order of the header
- * @param metadata the texts beside them
- */
+/** JSON header of a safetensors file; tensors keep their order. */
 record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadata) {
 
-    /** Nothing has more dimensions; a bound on what a header makes us allocate. */
+    /** Bounds the memory for a malicious header. */
     private static final int MAX_DIMENSIONS = 64;
 
-    /** Far more than any model has; another such bound. */
+    /** Bounds the memory for a malicious header. */
     private static final int MAX_TENSORS = 200_000;
 
-    /**
-     * Where a tensor lies.
-     *
-     * @param begin its first byte, counted from the end of the header
-     * @param end the byte behind its last
-     */
+    /** Position of a tensor after the header; {@code end} is exclusive. */
     record Entry(ElementType type, Shape shape, long begin, long end) {}
 
-    /** Returns the header in a JSON text; the offsets agree with types and shapes. */
+    /** Parses a header; checks offsets against types and shapes. */
     static SafeTensorsHeader parse(byte[] json) {
         if (json[0] != '{') {
-            throw new MalformedException("not a safetensors file: its header is no JSON object");
+            throw new MalformedException("not a safetensors file: its header is not a JSON object");
         }
         try (JsonParser parser = Json.parser(new ByteArrayInputStream(json))) {
             return parse(parser.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION));
         } catch (JsonProcessingException e) {
             throw new MalformedException(
-                    "damaged: its header is no JSON: %s", e.getOriginalMessage());
+                    "damaged: its header is not valid JSON: %s", e.getOriginalMessage());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -70,23 +60,23 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             } else {
                 entries.put(name, entry(parser, name));
                 if (entries.size() > MAX_TENSORS) {
-                    throw new MalformedException("more than %s tensors", MAX_TENSORS);
+                    throw new MalformedException("it has more than %s tensors", MAX_TENSORS);
                 }
             }
         }
         if (parser.nextToken() != null) {
-            throw new MalformedException("damaged: something follows its header");
+            throw new MalformedException("damaged: unexpected data after the JSON header");
         }
         return new SafeTensorsHeader(entries, metadata);
     }
 
-    /** Refuses half a surrogate pair, which JSON can write by an escape but UTF-8 cannot hold. */
+    /** Rejects an unpaired surrogate, which JSON escapes can express but UTF-8 cannot. */
     private static String whole(String text) {
         try {
             var unused = Utf8.encodedLength(text);
             return text;
         } catch (IllegalArgumentException e) {
-            throw new MalformedException("damaged: its header has half a character in %s", text);
+            throw new MalformedException("damaged: invalid UTF-8 in the header at %s", text);
         }
     }
 
@@ -104,7 +94,9 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
                 }
                 case "shape" -> shape = integers(parser, name + ".shape");
                 case "data_offsets" -> offsets = integers(parser, name + ".data_offsets");
-                default -> throw new MalformedException("damaged: tensor %s has %s", name, key);
+                default ->
+                        throw new MalformedException(
+                                "damaged: tensor %s has unknown key %s", name, key);
             }
         }
         if (type == null || shape == null || offsets == null || offsets.size() != 2) {
@@ -121,8 +113,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         }
         if (begin > end || end - begin != bytes) {
             throw new MalformedException(
-                    "damaged: tensor %s, %s of %s, has bytes %d to %d",
-                    name, type, shape, begin, end);
+                    "damaged: tensor %s (%s %s) has bytes %d to %d", name, type, shape, begin, end);
         }
         return new Entry(type, shape, begin, end);
     }
@@ -134,7 +125,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             expect(parser.currentToken(), JsonToken.VALUE_NUMBER_INT, name);
             long value = parser.getLongValue();
             if (value < 0 || integers.size() == MAX_DIMENSIONS) {
-                throw new MalformedException("damaged: impossible %s", name);
+                throw new MalformedException("damaged: invalid %s", name);
             }
             integers.add(value);
         }
@@ -143,7 +134,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
 
     private static void expect(JsonToken token, JsonToken expected, String name) {
         if (token != expected) {
-            throw new MalformedException("damaged: %s is no %s", name, expected);
+            throw new MalformedException("damaged: %s is not %s", name, expected);
         }
     }
 }

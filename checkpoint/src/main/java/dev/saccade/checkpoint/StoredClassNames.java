@@ -14,13 +14,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Class names in the metadata of a checkpoint, as mmdetection and mmsegmentation ({@code CLASSES},
- * {@code dataset_meta.classes}), Ultralytics ({@code names}) and Hugging Face ({@code id2label})
- * store them.
+ * Class names in checkpoint metadata, as stored by mmdetection and mmsegmentation ({@code CLASSES},
+ * {@code dataset_meta.classes}), Ultralytics ({@code names}) and Hugging Face ({@code id2label}).
  */
 public final class StoredClassNames {
 
-    /** Keys of class names in lower case, the most specific first. */
+    /** Lower-case keys, most specific first. */
     private static final List<String> KEYS =
             List.of(
                     "classes",
@@ -36,7 +35,7 @@ public final class StoredClassNames {
 
     private StoredClassNames() {}
 
-    /** Returns the class names in the metadata, in order; empty if there are none. */
+    /** Returns the class names by index; empty if there are none. */
     public static List<String> of(Map<String, String> metadata) {
         for (String key : KEYS) {
             for (Map.Entry<String, String> entry : metadata.entrySet()) {
@@ -53,7 +52,6 @@ public final class StoredClassNames {
         return List.of();
     }
 
-    /** Returns whether a metadata key can hold class names. */
     public static boolean isKey(String key) {
         return KEYS.contains(lastPart(key));
     }
@@ -62,10 +60,7 @@ public final class StoredClassNames {
         return key.substring(key.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
-    /**
-     * Returns the names in a list, a list of categories, a dict of names by index, or a dict of
-     * indices by name.
-     */
+    /** Returns the names in a list, a list of categories, a dict by index, or a dict to indices. */
     public static Optional<List<String>> read(Object value) {
         if (value instanceof List<?> list) {
             return listed(list);
@@ -119,7 +114,7 @@ public final class StoredClassNames {
                 : Optional.empty();
     }
 
-    /** Returns a JSON list or object of simple values; any other text as it is. */
+    /** Parses a JSON list or object of simple values; returns other text unchanged. */
     private static Object parsed(String text) {
         if (!text.startsWith("[") && !text.startsWith("{")) {
             return text;

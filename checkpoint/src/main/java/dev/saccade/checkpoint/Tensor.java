@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.Objects;
 
-/** A stored tensor of at most 1 GiB: contiguous, row-major; often in a file until it is used. */
+/** A stored tensor of at most 1 GiB, contiguous and row-major; often still in a file. */
 public final class Tensor {
 
     private final ElementType type;
@@ -26,11 +26,8 @@ public final class Tensor {
     private final TensorBytes bytes;
 
     /**
-     * Makes a tensor.
-     *
-     * @param type what its elements are
-     * @param shape its shape; {@code ()} for a single element
-     * @param data its bytes, little-endian; the buffer's content is shared, its position is not
+     * Creates a tensor from little-endian bytes; shares the buffer. The shape of a scalar is {@code
+     * ()}.
      */
     public Tensor(ElementType type, Shape shape, ByteBuffer data) {
         this(type, shape, new TensorBytes.InMemory(data.slice().asReadOnlyBuffer()));
@@ -42,20 +39,23 @@ public final class Tensor {
         this.bytes = bytes;
         Preconditions.checkArgument(
                 bytes.length() == elements(shape) * type.bytes(),
-                "%s bytes for %s of %s",
+                "got %s bytes for %s of shape %s",
                 bytes.length(),
                 type,
                 shape);
         Preconditions.checkArgument(
-                bytes.length() <= CheckpointFile.MAX_STRETCH, "%s of %s: over 1 GiB", type, shape);
+                bytes.length() <= CheckpointFile.MAX_RANGE,
+                "%s of shape %s has more than 1 GiB",
+                type,
+                shape);
     }
 
-    /** Returns a copy of the values of an array. */
+    /** Copies an array. */
     public static Tensor of(NDArray array) {
         ElementType type = ElementType.of(array.getDataType());
         try (NDArray rows = Functional.contiguous(array);
                 NDArray here = rows.toDevice(Device.cpu(), true)) {
-            // Where Java's heap has no room left, DJL's own copy would end the process.
+            // DJL's own copy would end the process if the Java heap is full.
             ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(array.size() * type.bytes()));
             if (copy.hasRemaining()) {
                 copy.put(here.toByteBuffer(true)).flip();
@@ -64,7 +64,7 @@ public final class Tensor {
         }
     }
 
-    /** Returns float32 values, row-major. */
+    /** Creates a float32 tensor from row-major values. */
     public static Tensor of(Shape shape, float... values) {
         ByteBuffer bytes =
                 ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -72,17 +72,14 @@ public final class Tensor {
         return new Tensor(ElementType.FLOAT32, shape, bytes);
     }
 
-    /** Returns what the elements are. */
     public ElementType type() {
         return type;
     }
 
-    /** Returns the shape; {@code ()} for a single element. */
     public Shape shape() {
         return shape;
     }
 
-    /** Returns the number of elements; 1 for the shape {@code ()}. */
     public long elements() {
         return elements(shape);
     }
@@ -95,22 +92,22 @@ public final class Tensor {
         return elements;
     }
 
-    /** Returns the number of bytes. */
+    /** Returns the size in bytes. */
     public long length() {
         return bytes.length();
     }
 
     /**
-     * Returns the bytes, little-endian; to be read only.
+     * Returns the little-endian bytes; read-only.
      *
-     * @throws SaccadeException of kind I/O, if the file that they are in cannot be read, or has
-     *     changed since it was opened
+     * @throws SaccadeException of kind I/O, if the file cannot be read or has changed since it was
+     *     opened
      */
     public ByteBuffer data() {
         return bytes.get().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Returns the elements as 32-bit floating point, rounded where they are longer. */
+    /** Returns the elements as float32. */
     public FloatBuffer floats() {
         ByteBuffer data = data();
         if (type == ElementType.FLOAT32) {
@@ -137,10 +134,7 @@ public final class Tensor {
         };
     }
 
-    /**
-     * Copies the elements, as 32-bit floating point, into an array of the same shape, whatever its
-     * type and memory format and whether or not it takes part in learning.
-     */
+    /** Copies the elements into an array of the same shape and any type or memory format. */
     public void copyTo(NDArray array) {
         Preconditions.checkArgument(
                 array.getShape().equals(shape), "%s into %s", shape, array.getShape());
@@ -149,11 +143,7 @@ public final class Tensor {
         }
     }
 
-    /**
-     * Returns the same elements in 16 bits, each rounded to the nearest, or the even one of two.
-     *
-     * @param half {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
-     */
+    /** Rounds to {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}, ties to even. */
     public Tensor rounded(ElementType half) {
         FloatBuffer floats = floats();
         ByteBuffer bytes =
@@ -181,14 +171,14 @@ public final class Tensor {
         if (magnitude >= 65520) {
             return (short) (sign | 0x7c00);
         }
-        // Below the smallest normal number, steps stay as they are.
+        // Subnormal numbers have a fixed step.
         int exponent = Math.max(Math.getExponent(magnitude), -14);
         int steps = (int) Math.rint(Math.scalb((double) magnitude, 10 - exponent));
         return (short) (sign | (((exponent + 14) << 10) + steps));
     }
 
-    /** Returns a tensor of the elements at these places, counted row by row. */
-    public Tensor gathered(Shape other, int[] places) {
+    /** Returns a tensor of the elements at these row-major indices. */
+    public Tensor gather(Shape other, int[] places) {
         ByteBuffer from = data();
         ByteBuffer to = ByteBuffer.allocate(places.length * type.bytes());
         for (int i = 0; i < places.length; i++) {
@@ -197,11 +187,7 @@ public final class Tensor {
         return new Tensor(type, other, to);
     }
 
-    /**
-     * Returns a new array of the elements as 32-bit floating point, contiguous.
-     *
-     * @param manager owns the array and gives the device
-     */
+    /** Returns a new contiguous float32 array on the device of the manager. */
     public NDArray array(NDManager manager) {
         boolean isInPlace = type == ElementType.FLOAT32 && manager.getDevice().equals(Device.cpu());
         if (!isInPlace || elements() == 0) {

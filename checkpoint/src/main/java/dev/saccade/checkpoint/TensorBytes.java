@@ -2,21 +2,19 @@ package dev.saccade.checkpoint;
 
 import java.nio.ByteBuffer;
 
-/** The bytes of a tensor, little-endian, wherever they are. */
+/** Little-endian bytes of a tensor, in memory or in a file. */
 public interface TensorBytes {
 
-    /** Returns how many there are. */
     long length();
 
-    /** Returns all of them, at position 0. */
+    /** Returns all bytes, at position 0. */
     ByteBuffer get();
 
-    /** Copies all of them to the position of a buffer, which is moved behind them. */
+    /** Copies all bytes to a buffer and advances its position. */
     default void copyTo(ByteBuffer target) {
         target.put(get());
     }
 
-    /** Bytes that are in memory. */
     record InMemory(ByteBuffer bytes) implements TensorBytes {
 
         @Override

@@ -77,7 +77,7 @@ class AtomicFileTest {
             Files.writeString(folder.resolve(name), "half of something");
         }
 
-        AtomicFile.removeLeftovers(folder);
+        AtomicFile.removeTemporaryFiles(folder);
 
         assertEquals(Set.of("a", ".a.tmp", "0b0c96f1.tmp"), Set.copyOf(names()));
     }

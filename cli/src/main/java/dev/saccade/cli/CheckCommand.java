@@ -143,7 +143,7 @@ final class CheckCommand extends BaseCommand {
 
     /** Warns about images with more objects than are detected and evaluated by default. */
     private static DatasetReport withDensity(String role, DatasetReport report) {
-        int limit = CocoParameters.official(IouType.BOX).mostDetections();
+        int limit = CocoParameters.official(IouType.BOX).maxDetectionLimit();
         return report.statistics() instanceof ObjectStatistics held
                         && held.maxObjects().perImage() > limit
                 ? report.withWarnings(

@@ -69,7 +69,7 @@ final class EvalCommand extends BaseCommand {
                     "--json");
 
     @Mixin private DataOption data;
-    @Mixin private ViewOptions views;
+    @Mixin private TtaOptions tta;
     @Mixin private ComputeOptions compute;
     @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
@@ -204,11 +204,11 @@ final class EvalCommand extends BaseCommand {
                         boxAreas,
                         Optional.of(maxDets).filter(limits -> !limits.isEmpty()),
                         results);
-        try (TrainedModel<?> model = views.loadForEvaluation(checkpoint, compute)) {
+        try (TrainedModel<?> model = tta.loadForEvaluation(checkpoint, compute)) {
             run.requireOptionsFor(model, spec, "--results", "--score", "--box-areas", "--max-dets");
             Optional<ModelEvaluation> evaluation = evaluate(model, dataset, settings);
             if (evaluation.isPresent()) {
-                views.note(model.spec().views()).ifPresent(this::note);
+                tta.note(model.spec().tta()).ifPresent(this::note);
                 report(evaluation.get().metrics());
             }
         }

@@ -61,7 +61,7 @@ final class PredictCommand extends BaseCommand {
     private static final int MOST_MILLIONS = Integer.MAX_VALUE / 3 / 1_000_000;
 
     @Mixin private RunArgument run;
-    @Mixin private ViewOptions views;
+    @Mixin private TtaOptions tta;
     @Mixin private ComputeOptions compute;
     @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
@@ -169,7 +169,7 @@ final class PredictCommand extends BaseCommand {
         if (list.isEmpty()) {
             found.requireAny();
         }
-        try (TrainedModel<?> model = views.load(checkpoint, compute);
+        try (TrainedModel<?> model = tta.load(checkpoint, compute);
                 OutputFolder folder = writesFiles() ? outputFolder(checkpoint, group) : null) {
             Optional<OutputFolder> files = Optional.ofNullable(folder);
             run.requireOptionsFor(model, spec, "--score");

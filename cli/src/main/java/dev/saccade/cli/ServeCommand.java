@@ -48,7 +48,7 @@ final class ServeCommand extends BaseCommand {
     private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
 
     @Mixin private RunArgument run;
-    @Mixin private ViewOptions views;
+    @Mixin private TtaOptions tta;
     @Mixin private ComputeOptions compute;
 
     @Option(
@@ -128,7 +128,7 @@ final class ServeCommand extends BaseCommand {
     public Integer call() throws InterruptedException {
         requireNoErrors();
         Path checkpoint = run.checkpoint();
-        try (TrainedModel<?> model = views.load(checkpoint, compute);
+        try (TrainedModel<?> model = tta.load(checkpoint, compute);
                 PredictionServer server = settings(model).start()) {
             PrintWriter out = out();
             out.printf(Locale.ROOT, "serving %s at %s%n", run.name(), server.uri());

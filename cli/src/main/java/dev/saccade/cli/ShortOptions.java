@@ -60,7 +60,7 @@ final class ShortOptions {
     }
 
     private static List<Integer> edges(String text) {
-        return ViewOptions.edges(text)
+        return TtaOptions.edges(text)
                 .orElseThrow(
                         () ->
                                 SaccadeException.user(

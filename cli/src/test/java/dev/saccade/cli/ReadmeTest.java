@@ -74,7 +74,8 @@ class ReadmeTest {
         List<Recipe> recipes = List.copyOf(Zoo.packaged().recipes());
         requireRows(page, recipes, BACKBONES, HEADS);
         requireRows(page, recipes, LARGE, STRONG);
-        long published = recipes.stream().filter(recipe -> recipe.original().isPresent()).count();
+        long published =
+                recipes.stream().filter(recipe -> recipe.publication().isPresent()).count();
         assertTrue(page.contains(published + " recipes"), published + " recipes");
     }
 
@@ -111,7 +112,7 @@ class ReadmeTest {
         Optional<Map<String, BigDecimal>> published =
                 recipes.stream()
                         .filter(recipe -> recipe.name().startsWith(start))
-                        .filter(recipe -> recipe.original().isPresent())
+                        .filter(recipe -> recipe.publication().isPresent())
                         .map(Recipe::published)
                         .reduce((first, last) -> last);
         return published

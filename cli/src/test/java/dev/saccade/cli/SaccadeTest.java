@@ -267,17 +267,17 @@ class SaccadeTest {
                         "--set",
                         "model.head.nms.score_thr=0.001",
                         "--set",
-                        "data.views={flipped: {flip: true}}",
+                        "data.tta={flipped: {flip: true}}",
                         "--set",
-                        "data.val_views=flipped");
+                        "data.val_tta=flipped");
         assertEquals(0, trained.code(), trained.err());
         Path photo = shared.resolve("scenes").resolve("images").resolve("scene_0001.jpg");
         Map<List<String>, String> found = new LinkedHashMap<>();
         List<List<String>> wanted =
                 List.of(
                         List.of(),
-                        List.of("--views", "none"),
-                        List.of("--views", "flipped"),
+                        List.of("--tta", "none"),
+                        List.of("--tta", "flipped"),
                         List.of("--flip"),
                         List.of("--scales", "96x64,144x96"),
                         List.of("--scales=96x64", "--scales=144x96", "--flip"));
@@ -295,25 +295,26 @@ class SaccadeTest {
 
         Ended byDefault = saccade("eval", run, "--json");
         assertEquals(0, byDefault.code(), byDefault.err());
-        assertTrue(byDefault.err().contains("views flipped of data.val_views"), byDefault.err());
-        Ended named = saccade("eval", run, "--views", "flipped", "--json");
+        assertTrue(
+                byDefault.err().contains("augmentation flipped (data.val_tta)"), byDefault.err());
+        Ended named = saccade("eval", run, "--tta", "flipped", "--json");
         Ended flipped = saccade("eval", run, "--flip", "--json");
-        Ended single = saccade("eval", run, "--views", "none", "--json");
+        Ended single = saccade("eval", run, "--tta", "none", "--json");
         assertEquals(byDefault.out(), named.out());
         assertEquals(byDefault.out(), flipped.out());
         assertNotEquals(byDefault.out(), single.out());
-        assertFalse(single.err().contains("val_views"), single.err());
+        assertFalse(single.err().contains("val_tta"), single.err());
 
         Ended mistaken = saccade("predict", run, photo, "--scales", "96x64,96x,0x64");
         assertEquals(2, mistaken.code());
         assertTrue(mistaken.err().contains("--scales: 2 problems"), mistaken.err());
         assertTrue(mistaken.err().contains("got 0x64, expected two edges"), mistaken.err());
-        Ended unknown = saccade("eval", run, "--views", "fliped");
+        Ended unknown = saccade("eval", run, "--tta", "fliped");
         assertEquals(2, unknown.code());
         assertTrue(unknown.err().contains("none or one of [flipped]"), unknown.err());
-        Ended both = saccade("eval", run, "--views", "flipped", "--flip");
+        Ended both = saccade("eval", run, "--tta", "flipped", "--flip");
         assertEquals(2, both.code());
-        assertTrue(both.err().contains("--views and --flip"), both.err());
+        assertTrue(both.err().contains("--tta and --flip"), both.err());
     }
 
     @Test

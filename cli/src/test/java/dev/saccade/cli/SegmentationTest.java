@@ -143,9 +143,9 @@ class SegmentationTest {
             }
         }
         assertEquals(2 * (48 - 4) * 64, counted, "all pixels but the ignored");
-        Ended views = saccade("eval", run, "--scales", "64x48,96x72", "--flip");
-        assertEquals(0, views.code(), views.err());
-        assertTrue(views.out().contains("taken for"), views.out());
+        Ended augmented = saccade("eval", run, "--scales", "64x48,96x72", "--flip");
+        assertEquals(0, augmented.code(), augmented.err());
+        assertTrue(augmented.out().contains("predicted as"), augmented.out());
     }
 
     private static void refusesOptionsOfDetectors(Path run) {

@@ -28,7 +28,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.eval.coco.CocoDetections;
 import dev.saccade.eval.detection.DetectionEvaluation;
@@ -115,7 +115,7 @@ final class Trial {
         } else if (settings instanceof DetectionEvaluator.Config evaluator) {
             evaluate(evaluator);
         } else if (settings instanceof ModelSpec spec) {
-            readAll(spec.transforms(), spec.views());
+            readAll(spec.transforms(), spec.tta());
         } else if (settings instanceof RunConfig config) {
             plan(config);
         } else {
@@ -201,14 +201,14 @@ final class Trial {
                 segmenter -> segmenter.losses(batch, labels));
     }
 
-    private static void readAll(List<Transform> transforms, NamedAugmentations views) {
+    private static void readAll(List<Transform> transforms, NamedAugmentations tta) {
         read(List.of(transforms));
-        views.views().values().forEach(each -> read(each.views(transforms)));
+        tta.tta().values().forEach(each -> read(each.pipelines(transforms)));
     }
 
-    private static void read(List<List<Transform>> views) {
+    private static void read(List<List<Transform>> pipelines) {
         BufferedImage photo = new BufferedImage(64, 48, BufferedImage.TYPE_3BYTE_BGR);
-        new ViewReader(views).read(List.of(ImageSource.of(photo))).close();
+        new InferenceReader(pipelines).read(List.of(ImageSource.of(photo))).close();
     }
 
     private static void step(Optimizer.Config config) {
@@ -230,7 +230,7 @@ final class Trial {
         config.evaluation().every().isDue(length.iterations(), length);
         config.checkpoint().every().isDue(length.iterations(), length);
         config.checkpoint().keepEvery().ifPresent(e -> e.isDue(length.iterations(), length));
-        readAll(config.data().valTransformsAtSize(), config.data().views());
+        readAll(config.data().valTransformsAtSize(), config.data().tta());
         run(config.model());
     }
 }

@@ -53,7 +53,7 @@ public final class ConfigGenerator {
         Backbone.Config backbone = PretrainedWeights.named("resnet" + depth).backbone();
         this.weights =
                 PretrainedWeights.all().stream()
-                        .filter(each -> each.find().isPresent() && each.fit(backbone))
+                        .filter(each -> each.find().isPresent() && each.fits(backbone))
                         .findFirst();
     }
 

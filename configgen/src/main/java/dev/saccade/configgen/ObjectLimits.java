@@ -21,7 +21,7 @@ record ObjectLimits(int mostObjects) {
 
     /** Returns whether an image has more objects than are detected and evaluated by default. */
     boolean isDense() {
-        return mostObjects > CocoParameters.official(IouType.BOX).mostDetections();
+        return mostObjects > CocoParameters.official(IouType.BOX).maxDetectionLimit();
     }
 
     /** Returns the limit on detections, in hundreds. */

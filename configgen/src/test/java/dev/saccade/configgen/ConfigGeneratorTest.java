@@ -122,7 +122,7 @@ class ConfigGeneratorTest {
 
         assertEquals(Optional.of("resnet18"), config.initFrom());
         assertEquals(1e-4, config.optimizer().learningRate());
-        assertTrue(PretrainedWeights.named("resnet18").fit(config.model().backbone()), "fits it");
+        assertTrue(PretrainedWeights.named("resnet18").fits(config.model().backbone()), "fits it");
         assertEquals(frozenStages, ((ResNet.Config) config.model().backbone()).frozenStages());
     }
 
@@ -180,7 +180,7 @@ class ConfigGeneratorTest {
                         new DatasetContents(targets, 100, 640, 480, Map.of(), 40, most);
                 RunConfig config = written(contents, LAPTOP, part(targets));
                 Map<String, Integer> limits = config.model().head().objectLimits();
-                int evaluated = config.evaluators().get(0).mostDetections().orElseThrow();
+                int evaluated = config.evaluators().get(0).maxDetections().orElseThrow();
                 if (most == 100) {
                     assertEquals(100, limits.get(HeadConfig.MAX_PER_IMG));
                     assertEquals(100, evaluated);

@@ -10,8 +10,8 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 
 import java.util.List;
 import java.util.UUID;
@@ -22,7 +22,7 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
 
     private static final String ERROR = "error";
 
-    private final ViewReader reader;
+    private final InferenceReader reader;
     private final Function<I, ImageSource> toImage;
     private final Function<NDList, O> toOutput;
     private final Function<SaccadeException, O> onError;
@@ -31,11 +31,11 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
      * Creates a translator. {@code onError} returns the output for an image that cannot be read.
      */
     ImageTranslator(
-            List<List<Transform>> views,
+            List<List<Transform>> pipelines,
             Function<I, ImageSource> toImage,
             Function<NDList, O> toOutput,
             Function<SaccadeException, O> onError) {
-        this.reader = new ViewReader(views);
+        this.reader = new InferenceReader(pipelines);
         this.toImage = toImage;
         this.toOutput = toOutput;
         this.onError = onError;
@@ -54,17 +54,17 @@ final class ImageTranslator<I, O> implements Translator<I, O> {
     public NDList processInput(TranslatorContext context, I input) {
         NDManager manager = context.getNDManager();
         try {
-            return OutOfMemory.PREDICTION.call(() -> views(toImage.apply(input), manager));
+            return OutOfMemory.PREDICTION.call(() -> arrays(toImage.apply(input), manager));
         } catch (SaccadeException e) {
             context.setAttachment(ERROR, e);
             return new NDList();
         }
     }
 
-    private NDList views(ImageSource source, NDManager manager) {
-        ImageViews views = reader.read(List.of(source));
-        manager.attachInternal(UUID.randomUUID().toString(), views);
-        return ViewArrays.of(views.to(manager), manager);
+    private NDList arrays(ImageSource source, NDManager manager) {
+        InferenceInput decoded = reader.read(List.of(source));
+        manager.attachInternal(UUID.randomUUID().toString(), decoded);
+        return InputArrays.of(decoded.to(manager), manager);
     }
 
     @Override

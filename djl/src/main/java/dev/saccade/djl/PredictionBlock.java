@@ -15,7 +15,7 @@ import dev.saccade.models.ScoreThresholds;
 import java.util.List;
 
 /**
- * A trained model as a DJL block, from {@link ViewArrays} of one image to the arrays of {@link
+ * A trained model as a DJL block, from {@link InputArrays} of one image to the arrays of {@link
  * ResponseFormat}. Thread-safe.
  */
 final class PredictionBlock<P> extends Module {
@@ -55,11 +55,13 @@ final class PredictionBlock<P> extends Module {
 
     private NDList predict(NDList inputs) {
         NDManager manager = inputs.head().getManager();
-        List<ImageBatch> views = ViewArrays.views(inputs);
-        Size original = views.get(0).images().get(0).original();
+        List<ImageBatch> batches = InputArrays.batches(inputs);
+        Size original = batches.get(0).images().get(0).original();
         return format.arrays(
                 Autocast.call(
-                        spec.precision(), manager.getDevice(), () -> model.predictAugmented(views)),
+                        spec.precision(),
+                        manager.getDevice(),
+                        () -> model.predictAugmented(batches)),
                 original,
                 manager);
     }

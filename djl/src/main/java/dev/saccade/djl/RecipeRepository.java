@@ -58,7 +58,7 @@ final class RecipeRepository extends AbstractRepository {
         metadata.setName(recipe.name());
         metadata.setRepositoryUri(mrl.toURI());
         metadata.addLicense(license("recipe", "Apache-2.0"));
-        recipe.original()
+        recipe.publication()
                 .ifPresent(
                         original -> {
                             metadata.setDescription(original.title());

@@ -35,8 +35,8 @@ import java.util.function.Function;
  * {@link Input} and {@link Output}: the request contains an image file, the response is DJL's JSON
  * of the same objects.
  *
- * <p>The argument {@code views} names the test-time augmentation, one of {@code data.views} in the
- * config; the default is a single view.
+ * <p>The argument {@code tta} names the test-time augmentation, one of {@code data.tta} in the
+ * config; the default is none.
  *
  * <p>Translators are stateless and thread-safe.
  */
@@ -77,10 +77,10 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         }
         ModelSpec spec = block.spec();
         ResponseFormat<?> format = block.format();
-        List<List<Transform>> views = views(spec, arguments.get("views"));
+        List<List<Transform>> pipelines = pipelines(spec, arguments.get("tta"));
         if (input == Input.class) {
             return new ImageTranslator<>(
-                    views,
+                    pipelines,
                     request -> DjlTypes.image((Input) request),
                     arrays -> output.cast(DjlTypes.output(format.response(arrays, spec.classes()))),
                     error -> output.cast(DjlTypes.errorOutput(error)));
@@ -96,7 +96,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         }
         Function<Object, ImageSource> toImage = IMAGE_SOURCES.get(input);
         return new ImageTranslator<>(
-                views,
+                pipelines,
                 toImage::apply,
                 arrays -> output.cast(format.response(arrays, spec.classes())),
                 error -> {
@@ -104,10 +104,10 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
                 });
     }
 
-    private static List<List<Transform>> views(ModelSpec spec, Object name) {
+    private static List<List<Transform>> pipelines(ModelSpec spec, Object name) {
         return Optional.ofNullable(name)
-                .flatMap(given -> spec.views().named(given.toString()))
-                .map(augmentation -> augmentation.views(spec.transforms()))
+                .flatMap(given -> spec.tta().named(given.toString()))
+                .map(augmentation -> augmentation.pipelines(spec.transforms()))
                 .orElseGet(() -> List.of(spec.transforms()));
     }
 }

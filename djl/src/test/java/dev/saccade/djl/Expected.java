@@ -45,16 +45,16 @@ final class Expected {
         return of(model, checkpoint, photo, new TestTimeAugmentation(List.of(), false));
     }
 
-    static Expected of(TinyModel model, Path checkpoint, Path photo, TestTimeAugmentation views) {
+    static Expected of(TinyModel model, Path checkpoint, Path photo, TestTimeAugmentation tta) {
         if (model.isSegmenter()) {
             try (Segmenter segmenter = Segmenter.load(checkpoint)) {
-                ClassMap map = segmenter.withViews(views).segment(photo);
-                assertTrue(map.shares().size() > 1);
+                ClassMap map = segmenter.withTta(tta).segment(photo);
+                assertTrue(map.fractions().size() > 1);
                 return new Expected(List.of(), Optional.of(map));
             }
         }
         try (Detector detector = Detector.load(checkpoint)) {
-            return found(detector.withViews(views).detect(photo));
+            return found(detector.withTta(tta).detect(photo));
         }
     }
 

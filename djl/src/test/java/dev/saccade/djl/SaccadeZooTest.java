@@ -25,8 +25,8 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.zoo.Recipe;
@@ -153,25 +153,23 @@ class SaccadeZooTest {
     @ParameterizedTest
     @EnumSource
     void predictsTheViewsThatAnArgumentNames(TinyModel tiny) throws Exception {
-        TestTimeAugmentation views =
+        TestTimeAugmentation tta =
                 new TestTimeAugmentation(
                         List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
         Path checkpoint =
                 Served.checkpoint(
-                        tiny,
-                        folder,
-                        new NamedAugmentations(Map.of("larger", views), Optional.of("larger")));
+                        tiny, folder, new NamedAugmentations(Map.of("larger", tta), Optional.of("larger")));
         Expected single = Expected.of(tiny, checkpoint, photo);
         assertFinds(single, checkpoint, Path.class, photo);
         Criteria<Path, ?> criteria =
                 Criteria.builder()
                         .setTypes(Path.class, single.type())
                         .optModelZoo(SaccadeZoo.open(checkpoint))
-                        .optArgument("views", "larger")
+                        .optArgument("tta", "larger")
                         .build();
         try (ZooModel<Path, ?> model = criteria.loadModel();
                 Predictor<Path, ?> predictor = model.newPredictor()) {
-            Expected.of(tiny, checkpoint, photo, views).assertIs(predictor.predict(photo));
+            Expected.of(tiny, checkpoint, photo, tta).assertIs(predictor.predict(photo));
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.saccade.djl;
 
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.testsupport.TestImages;
 import dev.saccade.testsupport.TinyModel;
 
@@ -21,13 +21,13 @@ final class Served {
         return checkpoint(model, folder, NamedAugmentations.NONE);
     }
 
-    static Path checkpoint(TinyModel model, Path folder, NamedAugmentations views) {
+    static Path checkpoint(TinyModel model, Path folder, NamedAugmentations tta) {
         Resize resize =
                 new Resize(List.of(List.of(120, 80)), Resize.Mode.VALUE, true, List.of(), 1);
         List<String> classes =
                 model.isSegmenter() ? List.of("a", "b", "c", "d", "e", "f") : List.of("a", "b");
         Path file = folder.resolve(model.name().toLowerCase(Locale.ROOT) + ".safetensors");
-        return model.save(file, classes, views, resize);
+        return model.save(file, classes, tta, resize);
     }
 
     static Path image(Path folder) {

@@ -9,8 +9,8 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.datasets.loader.DataLoader;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.TrainedModel;
 
 import java.math.RoundingMode;
@@ -19,11 +19,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Runs models on the images of a data set for an {@link Evaluator}; loads images ahead and
- * evaluates in threads.
- *
- * <p>Several ranks share the images; then the evaluator of rank 0 merges the results of the others.
- * Its metrics equal those of one process bit for bit.
+ * Runs models on a data set for an {@link Evaluator}, with background loading and evaluation.
+ * Several ranks share the images; the metrics equal a run in one process bit for bit.
  */
 public final class DatasetInference {
 
@@ -34,22 +31,13 @@ public final class DatasetInference {
     private final int workers;
     private final ProcessGroup ranks;
 
-    /**
-     * Prepares to look at a data set in this process alone.
-     *
-     * @param workers threads that read photographs, each holding all views of one, and as many that
-     *     measure
-     */
+    /** Creates a runner with {@code workers} loader threads and as many evaluation threads. */
     public DatasetInference(Dataset dataset, int workers) {
         this(dataset, workers, ProcessGroup.alone());
     }
 
     /**
-     * Prepares to look at a data set.
-     *
-     * @param workers threads that read photographs, each holding all views of one, and as many that
-     *     measure
-     * @param ranks share the photographs
+     * Creates a runner for one of several ranks, each with {@code workers} threads of both types.
      */
     public DatasetInference(Dataset dataset, int workers, ProcessGroup ranks) {
         this.dataset = dataset;
@@ -62,37 +50,28 @@ public final class DatasetInference {
         return first(ranks.rank() + 1) - first(ranks.rank());
     }
 
-    /** Returns the index of the first image of a rank. */
     private int first(int rank) {
         return Math.toIntExact(
                 LongMath.divide(
                         (long) dataset.size() * rank, ranks.worldSize(), RoundingMode.CEILING));
     }
 
-    /**
-     * Runs a trained model, in the views and tiles it was made for.
-     *
-     * @param progress told the number of photographs that are done in this rank, after each
-     * @throws SaccadeException of kind user, if it was trained for other classes
-     */
+    /** Runs a trained model; {@code progress} receives this rank's number of finished images. */
     public <P> void run(TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
         requireClasses(model);
         run(model.reader(), model::predict, evaluator, progress);
     }
 
     /**
-     * Runs a model.
+     * Runs a model that predicts an image in its original pixels.
      *
-     * @param reader makes the views that the model is shown
-     * @param model gives what is predicted for the photograph of some views, in its pixels
-     * @param evaluator told of every photograph; of those of other ranks in rank 0 alone
-     * @param progress told the number of photographs that are done in this rank, after each; may
-     *     throw {@link EvaluationInterrupted}
-     * @throws EvaluationInterrupted if any rank was interrupted
+     * @param evaluator receives the predictions; on rank 0 also those from other ranks
+     * @param progress receives the number of finished images of this rank after each image
+     * @throws EvaluationInterrupted if {@code progress} throws it on any rank
      */
     public <P> void run(
-            ViewReader reader,
-            Function<ImageViews, P> model,
+            InferenceReader reader,
+            Function<InferenceInput, P> model,
             Evaluator<P> evaluator,
             IntConsumer progress) {
         evaluator.reset();
@@ -109,14 +88,14 @@ public final class DatasetInference {
     }
 
     private <P> void runOwn(
-            ViewReader reader,
-            Function<ImageViews, P> model,
+            InferenceReader reader,
+            Function<InferenceInput, P> model,
             Evaluator<P> evaluator,
             IntConsumer progress) {
         int first = first(ranks.rank());
         IntStream own = IntStream.range(first, first + size());
-        try (DataLoader<ImageViews> loader = DataLoader.testing(dataset, own, reader, workers);
-                DataLoader<ImageViews>.Epoch photos = loader.epoch(0);
+        try (DataLoader<InferenceInput> loader = DataLoader.testing(dataset, own, reader, workers);
+                DataLoader<InferenceInput>.Epoch photos = loader.epoch(0);
                 Workers measuring = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {
                 int index = first + i;
@@ -130,17 +109,17 @@ public final class DatasetInference {
 
     private void merge(Evaluator<?> evaluator) {
         for (int rank = 1; rank < ranks.worldSize(); rank++) {
-            byte[] own = rank == ranks.rank() ? evaluator.collected() : new byte[0];
+            byte[] own = rank == ranks.rank() ? evaluator.state() : new byte[0];
             byte[] received = ranks.broadcast(own, rank);
             if (ranks.rank() == 0) {
-                evaluator.merge(received);
+                evaluator.mergeState(received);
             }
         }
     }
 
     private static <P> P predict(
-            Function<ImageViews, P> model, DataLoader<ImageViews>.Epoch photos) {
-        try (ImageViews photo = photos.next()) {
+            Function<InferenceInput, P> model, DataLoader<InferenceInput>.Epoch photos) {
+        try (InferenceInput photo = photos.next()) {
             return model.apply(photo);
         }
     }
@@ -148,24 +127,18 @@ public final class DatasetInference {
     private void requireClasses(TrainedModel<?> model) {
         if (!model.classes().equals(dataset.classes())) {
             throw SaccadeException.user(
-                    "the data set is labeled with %s but the model was trained for %s; labels"
-                            + " would be mixed up",
+                    "classes differ: the data set has %s, the model was trained on %s; use the"
+                            + " data set the model was trained for",
                     dataset.classes(), model.classes());
         }
     }
 
-    /**
-     * Refuses a data set with errors, as training does; of photographs the headers are read, and of
-     * label maps all.
-     *
-     * @throws SaccadeException of kind user, if there are errors, or the model was trained for
-     *     other classes
-     */
+    /** Rejects a data set with errors or other classes; reads image headers and all label maps. */
     public void requireNoErrors(TrainedModel<?> model) {
         requireClasses(model);
         CheckOptions options =
                 new CheckOptions(false, model.spec().model().head(), workers, () -> {});
         DatasetCheck.run(dataset, options.forEvaluation())
-                .requireNoErrors("the data set has errors; nothing was measured");
+                .requireNoErrors("the data set has errors; evaluation did not start");
     }
 }

@@ -9,7 +9,7 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Evaluation {
 
-    /** Returns the metrics by name; those that are not defined are left out. */
+    /** Returns the metrics by name, without undefined ones. */
     Map<String, Double> values();
 
     /** Returns PNG files for the logs by name; none by default. */

@@ -11,90 +11,67 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Evaluates the predictions of a model on the images of a data set.
+ * Evaluates the predictions of a model on a data set. {@link DatasetInference} calls {@link
+ * #reset}, then {@link #process} for every image, then {@link #evaluate}; this can repeat. If
+ * several ranks share the images, the evaluator of rank 0 merges the {@link #state} of the others.
  *
- * <p>{@link DatasetInference} calls {@link #reset}, then {@link #process} for every image, then
- * {@link #evaluate}, any number of times. If several ranks share the images, the evaluator of rank
- * 0 merges the {@link #collected} results of the others.
- *
- * @param <P> prediction for an image: {@link Instances} or a {@link LabelMap}, in pixels of the
- *     original image
+ * @param <P> prediction in original pixels: {@link Instances} or a {@link LabelMap}
  */
 public interface Evaluator<P> {
 
     /**
-     * The settings of an evaluator, as {@code evaluation.evaluators} names it. {@link
-     * Evaluators#standard} are those that measure where nothing is named.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * dev.saccade.core.parts.PartProvider}.
+     * Settings of an evaluator under {@code evaluation.evaluators}. For a custom evaluator,
+     * implement this with a record and list it in a {@link dev.saccade.core.parts.PartProvider}.
      */
     interface Config extends PartConfig {
 
-        /** Returns the class of the predictions that are measured. */
+        /** Returns the class of the evaluated predictions. */
         Class<?> predictionType();
 
-        /** Returns the metric that tells the best checkpoint if a run names none. */
+        /** Returns the metric that selects the best checkpoint by default. */
         String keyMetric();
 
-        /** Returns whether it measures all predictions of its type where a run names no other. */
-        default boolean isStandard() {
+        /** Returns whether it is used by default for all predictions of its type. */
+        default boolean isDefault() {
             return false;
         }
 
         /** Returns the limit on evaluated detections per image and class; empty if none. */
-        default OptionalInt mostDetections() {
+        default OptionalInt maxDetections() {
             return OptionalInt.empty();
         }
 
         /**
-         * Returns the evaluator of a data set.
+         * Creates the evaluator of a data set.
          *
-         * @param targets what the head has learned and so predicts
-         * @param threads how many may share the work of {@link Evaluator#evaluate}
-         * @throws SaccadeException of kind user, if the data set lacks what is to be measured
+         * @param threads maximum number of threads of {@link Evaluator#evaluate}
+         * @throws SaccadeException of kind user, if the data set lacks the required annotations
          */
         Evaluator<?> build(Dataset dataset, TargetKind targets, int threads);
     }
 
-    /** Returns the names of the metrics that evaluations of the data set have. */
+    /** Returns the names of all metrics for the data set. */
     Set<String> metrics();
 
-    /** Forgets all photographs. */
+    /** Discards all predictions. */
     void reset();
 
-    /**
-     * Takes what is predicted for a photograph. Several threads do so at the same time, each for
-     * another photograph.
-     *
-     * @param index of the photograph in the data set
-     */
+    /** Adds the prediction for the image at an index. Threads call this for different images. */
     void process(int index, P predicted);
 
-    /**
-     * Returns what {@link #process} has collected since {@link #reset}, for the evaluator of
-     * another rank to {@link #merge}; an evaluator that has none of both measures in one process
-     * only.
-     */
-    default byte[] collected() {
+    /** Returns the serialized state since {@link #reset}, for {@link #mergeState} on rank 0. */
+    default byte[] state() {
         throw SaccadeException.user(
-                "%s cannot measure on several ranks, since it has no collected() and merge(); train"
-                        + " with one, or without that evaluator",
+                "%s: does not support several ranks; implement state() and mergeState(), train"
+                        + " on one rank, or remove this evaluator",
                 getClass().getName());
     }
 
-    /**
-     * Takes what the evaluator of another rank has collected of other photographs of the same data
-     * set.
-     */
-    default void merge(byte[] collected) {
-        throw new UnsupportedOperationException("whoever collects must merge");
+    /** Adds the state of another rank, which processed other images. */
+    default void mergeState(byte[] state) {
+        throw new UnsupportedOperationException("an evaluator with state() needs mergeState()");
     }
 
-    /**
-     * Returns the evaluation of all photographs since {@link #reset}.
-     *
-     * @throws IllegalStateException if one of the data set is missing
-     */
+    /** Returns the metrics since {@link #reset}; throws if an image has no prediction. */
     Evaluation evaluate();
 }

@@ -7,7 +7,7 @@ import dev.saccade.eval.segmentation.SegmentationEvaluator;
 
 import java.util.List;
 
-/** The evaluators that a config can name. */
+/** Lists the built-in evaluators. */
 public final class EvaluatorParts implements PartProvider {
 
     @Override

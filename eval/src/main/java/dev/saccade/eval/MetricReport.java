@@ -7,12 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The metrics of an evaluation, as tables and as JSON.
+ * Metrics of an evaluation as tables and JSON.
  *
- * @param tables the main tables
- * @param details further tables, such as confusions
- * @param json all metrics
- * @param notes limits of the metrics, such as skipped images, one line each
+ * @param details further tables, such as the confusion matrix
+ * @param notes remarks on the metrics, such as skipped images; one line each
  */
 public record MetricReport(
         List<MetricTable> tables,
@@ -20,14 +18,13 @@ public record MetricReport(
         Map<String, Object> json,
         List<String> notes) {
 
-    /** Copies the lists. */
     public MetricReport {
         tables = ImmutableList.copyOf(tables);
         details = ImmutableList.copyOf(details);
         notes = ImmutableList.copyOf(notes);
     }
 
-    /** Adds metrics of other evaluators as a table and to {@code metrics} of the JSON. */
+    /** Adds metrics of other evaluators as a table and under {@code metrics} in the JSON. */
     public MetricReport with(Map<String, Double> values, Map<String, Double> others) {
         ImmutableList.Builder<MetricTable> all =
                 ImmutableList.<MetricTable>builder().addAll(tables);

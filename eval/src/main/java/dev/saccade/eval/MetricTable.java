@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Metrics as aligned text; a number without an object to find is {@code n/a}. */
+/** Metrics as aligned text; undefined metrics are {@code n/a}. */
 public final class MetricTable {
 
     private final List<List<String>> rows;
@@ -22,23 +22,21 @@ public final class MetricTable {
         this.rows = rows;
     }
 
-    /** Makes a table of texts, the first column of which is read as names. */
+    /** Creates a table of text; the first column has the row names. */
     public MetricTable(List<String> heads, List<List<String>> rows) {
         this(Stream.concat(Stream.of(heads), rows.stream()).toList());
     }
 
-    /** Returns a table with one metric a line. */
+    /** Returns a table with one metric per row. */
     public static MetricTable of(Map<String, Double> values) {
         return new MetricTable(List.of("metric"), values.keySet().stream().map(List::of).toList())
                 .with("value", values.values().stream());
     }
 
-    /** Returns the table with another column of numbers. */
     public MetricTable with(String head, Stream<Double> column) {
         return withText(head, column.map(MetricTable::number));
     }
 
-    /** Returns the table with another column of texts. */
     public MetricTable withText(String head, Stream<String> column) {
         Iterator<String> cells = Stream.concat(Stream.of(head), column).iterator();
         return new MetricTable(
@@ -51,12 +49,12 @@ public final class MetricTable {
         return value < 0 ? "n/a" : Text.format("%.3f", value);
     }
 
-    /** Returns the cells, the first row being the headings. */
+    /** Returns the cells; the first row has the headings. */
     public List<List<String>> rows() {
         return rows;
     }
 
-    /** Returns the table with its first column to the left and the others to the right. */
+    /** Aligns the first column left and the others right. */
     @Override
     public String toString() {
         List<List<String>> shown =

@@ -9,8 +9,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.datasets.transforms.Normalize;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -87,15 +87,16 @@ class DatasetInferenceTest {
         dataset = new Photos(List.of("thing"), photos);
     }
 
-    private static int width(ImageViews photo) {
+    private static int width(InferenceInput photo) {
         return photo.batches().get(0).images().get(0).original().width();
     }
 
-    private List<Integer> run(Function<ImageViews, Integer> model, Evaluator<Integer> evaluator) {
+    private List<Integer> run(
+            Function<InferenceInput, Integer> model, Evaluator<Integer> evaluator) {
         List<Integer> progress = new ArrayList<>();
         new DatasetInference(dataset, 2)
                 .run(
-                        new ViewReader(List.of(List.of(Configs.of(Normalize.class)))),
+                        new InferenceReader(List.of(List.of(Configs.of(Normalize.class)))),
                         model,
                         evaluator,
                         progress::add);
@@ -134,7 +135,7 @@ class DatasetInferenceTest {
     void joinedEvaluatorsAreToldOfTheSamePhotographs() {
         Widths one = new Widths("one");
         Widths other = new Widths("other");
-        Evaluators<Integer> joined = new Evaluators<>(List.of(one, other));
+        CompositeEvaluator<Integer> joined = new CompositeEvaluator<>(List.of(one, other));
         run(DatasetInferenceTest::width, joined);
         assertEquals(Map.of(0, 8, 1, 9, 2, 10, 3, 11, 4, 12), one.seen);
         assertEquals(one.seen, other.seen);

@@ -84,15 +84,15 @@ public final class CountingError implements Evaluator<Instances> {
     }
 
     @Override
-    public byte[] collected() {
+    public byte[] state() {
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * errors.length());
         IntStream.range(0, errors.length()).forEach(i -> bytes.putLong(errors.get(i)));
         return bytes.array();
     }
 
     @Override
-    public void merge(byte[] collected) {
-        ByteBuffer bytes = ByteBuffer.wrap(collected);
+    public void mergeState(byte[] state) {
+        ByteBuffer bytes = ByteBuffer.wrap(state);
         for (int i = 0; i < errors.length(); i++) {
             long error = bytes.getLong();
             if (error != UNSEEN) {

@@ -8,8 +8,8 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.loader.Batch;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.ModelSpec;
 
 import java.util.ArrayList;
@@ -41,14 +41,14 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
             int length = Math.min(count, dataset.size());
             return of(dataset, IntStream.range(0, length).boxed().toList());
         }
-        ViewReader reader = new ViewReader(List.of(spec.transforms()));
+        InferenceReader reader = new InferenceReader(List.of(spec.transforms()));
         boolean isPadded = spec.model().head().targets().hasObjects();
         List<Integer> selected = new ArrayList<>();
         Set<String> sizes = new LinkedHashSet<>();
         try (ProgressBar progress = bars.open("read", dataset.size(), " images")) {
             for (int i = 0; i < dataset.size() && selected.size() < count; i++) {
-                try (ImageViews views = reader.read(dataset, i)) {
-                    Batch batch = views.batches().get(0);
+                try (InferenceInput input = reader.read(dataset, i)) {
+                    Batch batch = input.batches().get(0);
                     Size inputSize = isPadded ? batch.size() : batch.images().get(0).size();
                     sizes.add(inputSize.height() + "x" + inputSize.width());
                     if (inputSize.equals(size.get())) {

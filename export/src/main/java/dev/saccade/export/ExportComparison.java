@@ -13,11 +13,11 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
+import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
-import dev.saccade.eval.Evaluators;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.models.TrainedModel;
 
@@ -46,17 +46,17 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
     /** Compares raw outputs, metrics and times, and prints them. Fails if they differ too much. */
     <P> void run(TrainedModel<P> model, PrintWriter out) {
         Precision precision = model.spec().precision();
-        ViewReader reader = new ViewReader(List.of(model.spec().transforms()));
+        InferenceReader reader = new InferenceReader(List.of(model.spec().transforms()));
         TargetKind targets = model.spec().model().head().targets();
-        List<Evaluator.Config> configs = Evaluators.standard(targets);
-        Evaluators<P> evaluators =
-                Evaluators.build(
+        List<Evaluator.Config> configs = CompositeEvaluator.defaults(targets);
+        CompositeEvaluator<P> evaluators =
+                CompositeEvaluator.build(
                         configs, model.model().predictionType(), dataset, targets, workers);
         double limit = ExportCheck.limit(precision);
         double largest = deviation(reader, limit);
         Result ours = evaluate("predict", reader, model::predict, evaluators);
         Function<ImageBatch, P> exported = batch -> check.predict(model.model(), batch).get(0);
-        Result theirs = evaluate("exported", reader, views -> onCpu(views, exported), evaluators);
+        Result theirs = evaluate("exported", reader, input -> onCpu(input, exported), evaluators);
         out.println(
                 Printable.format(
                         "%s, %s of the run: largest deviation %.1e, at most %.0e expected",
@@ -98,14 +98,14 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         return name.equals(key) || name.endsWith("_" + key);
     }
 
-    private double deviation(ViewReader reader, double limit) {
+    private double deviation(InferenceReader reader, double limit) {
         int compared = Math.min(COMPARED, dataset.size());
         double largest = 0;
         try (ProgressBar progress = bars.open("compare", compared, " images")) {
             for (int i = 0; i < compared; i++) {
-                try (ImageViews views = reader.read(dataset, i)) {
+                try (InferenceInput input = reader.read(dataset, i)) {
                     largest =
-                            Math.max(largest, onCpu(views, batch -> check.deviation(batch, limit)));
+                            Math.max(largest, onCpu(input, batch -> check.deviation(batch, limit)));
                 }
                 progress.step();
             }
@@ -113,27 +113,27 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         return largest;
     }
 
-    private static <T> T onCpu(ImageViews views, Function<ImageBatch, T> body) {
+    private static <T> T onCpu(InferenceInput input, Function<ImageBatch, T> body) {
         try (NDManager scratch = Libtorch.newManager(Device.cpu())) {
-            return body.apply(views.to(scratch).get(0));
+            return body.apply(input.to(scratch).get(0));
         }
     }
 
     private <P> Result evaluate(
             String task,
-            ViewReader reader,
-            Function<ImageViews, P> model,
-            Evaluators<P> evaluators) {
+            InferenceReader reader,
+            Function<InferenceInput, P> model,
+            CompositeEvaluator<P> evaluators) {
         for (int i = 0; i < WARM_UP; i++) {
-            try (ImageViews views = reader.read(dataset, 0)) {
-                P unused = model.apply(views);
+            try (InferenceInput input = reader.read(dataset, 0)) {
+                P unused = model.apply(input);
             }
         }
         LongAdder nanoseconds = new LongAdder();
-        Function<ImageViews, P> timed =
-                views -> {
+        Function<InferenceInput, P> timed =
+                input -> {
                     long start = System.nanoTime();
-                    P predicted = model.apply(views);
+                    P predicted = model.apply(input);
                     nanoseconds.add(System.nanoTime() - start);
                     return predicted;
                 };

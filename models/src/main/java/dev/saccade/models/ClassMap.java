@@ -18,37 +18,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/**
- * The class of every pixel of a photograph, by name.
- *
- * @param labels the class of every pixel as its position in {@code classes}, of the size of the
- *     photograph
- * @param classes the names of the classes
- */
+/** Class index of every pixel of an image, with the class names by index. */
 public record ClassMap(LabelMap labels, List<String> classes) {
 
-    /** Keeps a copy of the list. */
     public ClassMap {
         classes = ImmutableList.copyOf(classes);
     }
 
-    /** Returns the width of the photograph in pixels. */
+    /** Returns the image width in pixels. */
     public int width() {
         return labels.size().width();
     }
 
-    /** Returns the height of the photograph in pixels. */
+    /** Returns the image height in pixels. */
     public int height() {
         return labels.size().height();
     }
 
-    /**
-     * Returns the name of the class of a pixel.
-     *
-     * @param x its column, from 0
-     * @param y its row, from 0
-     * @throws IndexOutOfBoundsException if the photograph has no such pixel
-     */
+    /** Returns the class name of a pixel, by column and row from 0. */
     public String at(int x, int y) {
         if (x < 0 || x >= width() || y < 0 || y >= height()) {
             throw new IndexOutOfBoundsException(
@@ -57,8 +44,8 @@ public record ClassMap(LabelMap labels, List<String> classes) {
         return classes.get(labels.get(y, x));
     }
 
-    /** Returns the share of the pixels of each class that has any, above 0 to 1, largest first. */
-    public Map<String, Double> shares() {
+    /** Returns the fraction of pixels of each class that occurs, above 0 to 1, largest first. */
+    public Map<String, Double> fractions() {
         long[] pixels = labels.histogram(classes.size());
         double all = labels.size().area();
         return IntStream.range(0, classes.size())
@@ -69,9 +56,9 @@ public record ClassMap(LabelMap labels, List<String> classes) {
     }
 
     /**
-     * Returns the labels as the bytes of a gray PNG, which a data set with {@code
-     * reduce_zero_label} reads back: the number of a pixel is its label + 1, or 0 if it is ignored.
-     * Numbers have 8 bits up to 255 classes and 16 bits above.
+     * Encodes the class indices as a grayscale PNG, readable as label maps with {@code
+     * reduce_zero_label}: a pixel is its class index + 1, or 0 if ignored. Up to 255 classes have 8
+     * bits, more have 16 bits.
      */
     public byte[] toPng() {
         Size size = labels.size();
@@ -95,14 +82,13 @@ public record ClassMap(LabelMap labels, List<String> classes) {
     }
 
     /**
-     * Returns the pixels of a class, maybe none.
-     *
-     * @throws SaccadeException of kind user, if there is no class of that name
+     * Returns the mask of a class; empty if the class does not occur; throws if the name is
+     * unknown.
      */
     public Rle mask(String name) {
         int label = classes.indexOf(name);
         if (label < 0) {
-            throw SaccadeException.user("no class %s; expected one of %s", name, classes);
+            throw SaccadeException.user("class: got %s, expected one of %s", name, classes);
         }
         return labels.masks().getOrDefault(label, Rle.empty(labels.size()));
     }

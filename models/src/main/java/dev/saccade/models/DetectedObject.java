@@ -10,24 +10,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An object that a {@link Detector} has found in a photograph.
+ * An object that a {@link Detector} found in an image.
  *
- * @param label the name of its class
- * @param classIndex the position of its class in {@link Detector#classes}
- * @param score how sure the detector is, from 0 to 1
- * @param box where it is, within the photograph
- * @param mask its pixels, of the size of the photograph, if the detector tells them; {@link
- *     Rle#decode} and {@link Rle#toImage} give a bitmap
+ * @param classIndex index of the class in {@link Detector#classes}
+ * @param score confidence, from 0 to 1
+ * @param box bounding box, clipped to the image
+ * @param mask mask at image size, if the model predicts masks; see {@link Rle#decode} and {@link
+ *     Rle#toImage}
  */
 public record DetectedObject(
         String label, int classIndex, double score, Box box, Optional<Rle> mask) {
 
-    /**
-     * Returns the objects of one photograph, in their order.
-     *
-     * @param instances as a detector predicts them, in pixels of the photograph
-     * @param classes the names of the labels
-     */
+    /** Converts predictions in pixels of the original image, with class names by index. */
     public static List<DetectedObject> of(Instances instances, List<String> classes) {
         Boxes boxes = instances.boxes();
         ImmutableList.Builder<DetectedObject> objects = ImmutableList.builder();

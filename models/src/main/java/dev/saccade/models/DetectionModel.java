@@ -17,22 +17,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/**
- * Backbone, neck and head as one: images to losses in training, to objects in inference.
- *
- * <p>Parameters are named as in mmdetection's checkpoints: {@code backbone.*}, {@code neck.*} and
- * those of the head.
- */
+/** Backbone, neck and detection head; parameter names equal mmdetection's. */
 public final class DetectionModel extends Model<Instances> {
 
     private final DetectionHead head;
 
     /**
-     * Makes a detector without weights.
+     * Creates a detector without weights.
      *
-     * @param config its parts; the head is one of detection
-     * @param classes the names of the labels, in order
-     * @throws SaccadeException of kind user that names the part, if one does not fit the one before
+     * @throws SaccadeException of kind user that names a component that does not fit the one before
      */
     public DetectionModel(ModelConfig config, List<String> classes) {
         super(config, classes);
@@ -40,7 +33,6 @@ public final class DetectionModel extends Model<Instances> {
         head = add("", built("head", () -> part.build(levels(), classes.size())));
     }
 
-    /** Returns the head. */
     public DetectionHead head() {
         return head;
     }
@@ -66,30 +58,22 @@ public final class DetectionModel extends Model<Instances> {
     }
 
     /**
-     * Returns the training losses of a batch.
-     *
-     * @param batch normalized images
-     * @param targets boxes in the coordinates of the batch, and labels, of each image; masks of its
-     *     padded size if the head is trained on them
+     * Returns the training losses of normalized images; targets are in batch coordinates, masks
+     * have the padded size.
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
         return Scope.losses(() -> head.losses(features(batch.pixels()), batch.images(), targets));
     }
 
     /**
-     * Returns the training losses of a batch with label maps, see {@link
+     * Returns the training losses of a batch with label maps {@code [N, H, W]} int64; see {@link
      * DetectionHead#losses(dev.saccade.core.structures.FeaturePyramid, List, List, NDArray)}.
-     *
-     * @param batch normalized images
-     * @param targets the objects of each image
-     * @param labels {@code [N, H, W]} int64, the class of every pixel of the batch
      */
     public Losses losses(ImageBatch batch, List<Instances> targets, NDArray labels) {
         return Scope.losses(
                 () -> head.losses(features(batch.pixels()), batch.images(), targets, labels));
     }
 
-    /** Returns the objects of each image, in the coordinates of the original image. */
     @Override
     List<Instances> inference(ImageBatch batch) {
         return head.predict(features(batch.pixels()), batch.images());
@@ -98,14 +82,12 @@ public final class DetectionModel extends Model<Instances> {
     /**
      * {@inheritDoc}
      *
-     * <p>As in mmdetection, a single view has nothing to merge.
-     *
-     * <p>Two-stage heads process every view twice, so the pyramids of all views are held until the
-     * end: with 256 channels from stride 4 on, 85 bytes a pixel, or 92 MB for a view of 800 by
-     * 1344.
+     * <p>As in mmdetection, a single augmentation is not merged. Two-stage heads process every
+     * augmentation twice, so all pyramids stay in memory: 92 MB for 800 x 1344 with 256 channels
+     * from stride 4.
      */
     @Override
-    Instances inferenceOfViews(List<ImageBatch> views) {
+    Instances inferenceAugmented(List<ImageBatch> views) {
         if (views.size() == 1) {
             return inference(views.get(0)).get(0);
         }
@@ -114,17 +96,13 @@ public final class DetectionModel extends Model<Instances> {
                 views.stream().map(view -> view.images().get(0)).toList());
     }
 
-    /**
-     * Returns the head, if it can be exported.
-     *
-     * @throws SaccadeException of kind user, if it cannot
-     */
+    /** Returns the head; throws if it does not support export. */
     public ExportableHead exportableHead() {
         if (head instanceof ExportableHead exportable) {
             return exportable;
         }
         throw SaccadeException.user(
-                "%s: cannot be exported, as it does not implement ExportableHead",
+                "%s: cannot be exported; implement ExportableHead",
                 head.getClass().getSimpleName());
     }
 

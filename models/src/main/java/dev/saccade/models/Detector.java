@@ -9,7 +9,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.ImageViews;
+import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.TiledImage;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
@@ -25,7 +25,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Finds objects in photographs: a trained detector with its transforms.
+ * Trained object detector with its transforms.
  *
  * <pre>{@code
  * try (Detector detector = Detector.load(Path.of("best.safetensors"))) {
@@ -35,8 +35,8 @@ import java.util.function.Function;
  * }
  * }</pre>
  *
- * <p>Objects come best first, in pixels of the photograph, with masks if the detector has learned
- * them. Several threads may share a detector.
+ * <p>Objects are sorted by score, highest first, in pixels of the original image, with masks if the
+ * model predicts them. Thread-safe.
  */
 public final class Detector extends TrainedModel<Instances> {
 
@@ -49,51 +49,44 @@ public final class Detector extends TrainedModel<Instances> {
     private Detector(
             Shared<Instances> shared,
             ModelSpec spec,
-            Optional<TestTimeAugmentation> views,
+            Optional<TestTimeAugmentation> tta,
             Optional<Tiles> tiles,
             ScoreThresholds scoreThresholds) {
-        super(shared, spec, views, tiles);
+        super(shared, spec, tta, tiles);
         this.scoreThresholds = scoreThresholds;
     }
 
     /**
-     * Loads a detector from a checkpoint of a run; nothing but this file is needed.
-     *
-     * @throws SaccadeException if the file cannot be read or holds no detector
+     * Loads a checkpoint onto the first GPU if available, else the CPU; no other file is needed.
      */
     public static Detector load(Path file) {
         return load(file, Devices.local().choose(Devices.AUTO));
     }
 
-    /**
-     * Loads a detector onto a device; see {@link TrainedModel#load(Path, Device)}.
-     *
-     * @throws SaccadeException if the file cannot be read or holds no detector, or the device
-     *     cannot be used
-     */
+    /** Loads a checkpoint onto a device; see {@link TrainedModel#load(Path, Device)}. */
     public static Detector load(Path file, Device device) {
         return load(file, device, Detector.class);
     }
 
     @Override
-    public Detector withViews(TestTimeAugmentation views) {
-        return new Detector(shared, spec(), Optional.of(views), tiles, scoreThresholds);
+    public Detector withTta(TestTimeAugmentation tta) {
+        return new Detector(shared, spec(), Optional.of(tta), tiles, scoreThresholds);
     }
 
     @Override
     public Detector withTiles(Tiles tiles) {
-        return new Detector(shared, spec(), views, Optional.of(tiles), scoreThresholds);
+        return new Detector(shared, spec(), tta, Optional.of(tiles), scoreThresholds);
     }
 
     @Override
-    Instances predictTiles(TiledImage photo, ImageViews whole) {
+    Instances predictTiles(TiledImage photo, InferenceInput whole) {
         TiledObjects objects = new TiledObjects(photo.size());
         if (!whole.batches().isEmpty()) {
             objects.add(Tile.all(photo.size()), predictWhole(whole));
         }
         for (Tile tile : photo.tiles()) {
-            try (ImageViews views = photo.read(tile)) {
-                objects.add(tile, predictWhole(views));
+            try (InferenceInput input = photo.read(tile)) {
+                objects.add(tile, predictWhole(input));
             }
         }
         return objects.merged();
@@ -101,7 +94,7 @@ public final class Detector extends TrainedModel<Instances> {
 
     @Override
     public Detector withPrecision(Precision precision) {
-        return new Detector(shared, spec().withPrecision(precision), views, tiles, scoreThresholds);
+        return new Detector(shared, spec().withPrecision(precision), tta, tiles, scoreThresholds);
     }
 
     @Override
@@ -111,46 +104,31 @@ public final class Detector extends TrainedModel<Instances> {
     }
 
     /**
-     * Returns the recommended minimum scores of the checkpoint, or {@link ScoreThresholds#DEFAULT}
-     * if it stores none.
+     * Returns the recommended minimum scores of the checkpoint, or {@link ScoreThresholds#DEFAULT}.
      */
     public ScoreThresholds scoreThresholds() {
         return scoreThresholds;
     }
 
     /**
-     * Returns the objects in an image file that reach {@link #scoreThresholds}' overall threshold.
-     *
-     * @throws SaccadeException of kind user that names the file, if it is not a readable image
+     * Returns the objects in an image file that reach the overall threshold of {@link
+     * #scoreThresholds}.
      */
     public List<DetectedObject> detect(Path image) {
         return detect(ImageSource.of(image));
     }
 
-    /**
-     * Returns the objects in an image file.
-     *
-     * @param minScore minimum score, 0 to 1; 0 returns all detections
-     * @throws SaccadeException of kind user that names the file, if it is not a readable image
-     */
+    /** Returns the objects in an image file with a minimum score; 0 returns all detections. */
     public List<DetectedObject> detect(Path image, double minScore) {
         return detect(ImageSource.of(image), minScore);
     }
 
-    /**
-     * Returns the objects in an encoded image that reach the overall threshold.
-     *
-     * @throws SaccadeException of kind user, if it is not a readable image
-     */
+    /** Returns the objects in an encoded image that reach the overall threshold. */
     public List<DetectedObject> detect(byte[] encoded) {
         return detect(ImageSource.of(encoded));
     }
 
-    /**
-     * Returns the objects in an encoded image with a minimum score.
-     *
-     * @throws SaccadeException of kind user, if it is not a readable image
-     */
+    /** Returns the objects in an encoded image with a minimum score. */
     public List<DetectedObject> detect(byte[] encoded, double minScore) {
         return detect(ImageSource.of(encoded), minScore);
     }
@@ -178,36 +156,28 @@ public final class Detector extends TrainedModel<Instances> {
     /**
      * Returns the objects in an image that reach the overall threshold.
      *
-     * @throws SaccadeException of kind user that names it, if it is not a readable image
+     * @throws SaccadeException of kind user that names the image, if it cannot be read
      */
     public List<DetectedObject> detect(ImageSource image) {
         return detect(image, scoreThresholds.overall());
     }
 
-    /**
-     * Returns the objects in an image with a minimum score.
-     *
-     * @throws SaccadeException of kind user that names it, if it is not a readable image
-     */
+    /** Returns the objects in an image with a minimum score. */
     public List<DetectedObject> detect(ImageSource image, double minScore) {
         return detect(image, ScoreThresholds.of(minScore));
     }
 
     /**
-     * Returns the objects in an image that reach the threshold of their class, such as {@link
+     * Returns the objects that reach the threshold of their class, such as {@link
      * #scoreThresholds}.
-     *
-     * @throws SaccadeException of kind user that names it, if it is not a readable image
      */
     public List<DetectedObject> detect(ImageSource image, ScoreThresholds thresholds) {
         return DetectedObject.of(thresholds.select(predict(image), classes()), classes());
     }
 
     /**
-     * Returns the objects in each image that reach the overall threshold, in order. Images go
-     * through the detector one by one, so results do not depend on the other images.
-     *
-     * @throws SaccadeException of kind user that names it, if an image is not readable
+     * Returns the objects in each image that reach the overall threshold. Images are predicted one
+     * by one, so results do not depend on other images.
      */
     public List<List<DetectedObject>> detect(List<ImageSource> images) {
         return detect(images, scoreThresholds.overall());

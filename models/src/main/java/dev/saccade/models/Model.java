@@ -42,17 +42,15 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What detectors and segmenters have in common: a backbone, mostly a neck, and classes.
+ * Network with a backbone, usually a neck, and one or two heads.
  *
- * @param <P> what is predicted for an image, in its original pixels: {@link Instances}, or a {@link
- *     LabelMap} of its size
+ * @param <P> prediction for an image in original pixels: {@link Instances} or a {@link LabelMap}
  */
 public abstract sealed class Model<P> extends Module permits DetectionModel, SegmentationModel {
 
-    /** As floats, 40 GB; none of them is there before all are counted. */
+    /** 40 GB as float32. Counting parameters allocates no memory. */
     private static final long MOST_PARAMETERS = 10_000_000_000L;
 
-    /** What a message begins with that is about a setting. */
     private final ModelConfig config;
 
     private final ImmutableList<String> classes;
@@ -71,10 +69,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     }
 
     /**
-     * Returns a part of the model.
-     *
-     * @throws SaccadeException of kind user that names the part, if it does not fit the one before,
-     *     or makes the model too large
+     * Builds a component; throws if it does not fit the one before or makes the model too large.
      */
     final <M extends Module> M built(String part, Supplier<M> build) {
         M module;
@@ -94,36 +89,29 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         return module;
     }
 
-    /** Returns what the model is made of. */
     public ModelConfig config() {
         return config;
     }
 
-    /** Returns the names of the labels, in order. */
+    /** Returns the class names by index. */
     public List<String> classes() {
         return classes;
     }
 
-    /** Returns the backbone. */
     public Backbone backbone() {
         return backbone;
     }
 
-    /** Returns the neck, if there is one. */
     public Optional<Neck> neck() {
         return neck;
     }
 
-    /** Returns channels and stride of every level that the head is given. */
+    /** Returns channels and stride of each feature level of the head. */
     public List<FeatureInfo> levels() {
         return neck.map(Neck::features).orElseGet(backbone::features);
     }
 
-    /**
-     * Returns the pyramid that the head is given.
-     *
-     * @param pixels {@code [N, 3, H, W]}
-     */
+    /** Returns the feature pyramid of the head for pixels {@code [N, 3, H, W]}. */
     public FeaturePyramid features(NDArray pixels) {
         return Scope.call(
                 () -> {
@@ -145,40 +133,29 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         List<Long> expected = said.stream().map(level -> (long) level.channels()).toList();
         if (!got.equals(expected)) {
             throw SaccadeException.user(
-                    "model.%s: %s gave levels of %s channels, but its features() are of %s",
+                    "model.%s: %s returned levels with %s channels, but features() declares %s",
                     part, config.type(), got, expected);
         }
     }
 
-    /**
-     * Returns the training losses of a batch with the targets that the head learns from.
-     *
-     * @param manager owns all arrays that are made
-     */
+    /** Returns the training losses of a batch; {@code manager} owns all created arrays. */
     public abstract Losses losses(Batch batch, NDManager manager);
 
-    /** Returns the class of what is predicted for an image. */
     public abstract Class<P> predictionType();
 
-    /**
-     * Returns the prediction for each image; records no gradients and frees all arrays. The model
-     * must be in inference mode.
-     */
+    /** Predicts each image without gradients. The model must be in inference mode. */
     public final List<P> predict(ImageBatch batch) {
         return withoutGradients(() -> inference(batch));
     }
 
     /**
-     * Returns the prediction for one image, merged from several views of it; records no gradients
-     * and frees all arrays. The model must be in inference mode.
-     *
-     * @param views batches of one, such as scales and horizontal flips
+     * Predicts one image from batches of one, such as scales and flips, without gradients. The
+     * model must be in inference mode.
      */
     public final P predictAugmented(List<ImageBatch> views) {
-        return withoutGradients(() -> inferenceOfViews(views));
+        return withoutGradients(() -> inferenceAugmented(views));
     }
 
-    /** Returns a result without arrays. */
     static <T> T withoutGradients(Supplier<T> inference) {
         return NoGrad.call(() -> Scope.call(inference));
     }
@@ -186,14 +163,12 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     /** Computes the prediction for each image; see {@link #predict}. */
     abstract List<P> inference(ImageBatch batch);
 
-    /** Merges views; see {@link #predictAugmented}. */
-    abstract P inferenceOfViews(List<ImageBatch> views);
+    /** Predicts and merges the augmentations; see {@link #predictAugmented}. */
+    abstract P inferenceAugmented(List<ImageBatch> views);
 
     /**
-     * Returns the {@linkplain MultiplyAdds multiply-adds} of one image with {@link #dummyObjects}
-     * and without auxiliary head. Runs a copy of this model; it needs no weights.
-     *
-     * @param size height and width of the image
+     * Returns the {@linkplain MultiplyAdds multiply-adds} for one image of a height and width with
+     * {@link #dummyObjects}, without the auxiliary head. Needs no weights.
      */
     public final long multiplyAdds(Size size) {
         Model<?> copy = config.build(classes);
@@ -212,24 +187,22 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         }
     }
 
-    /** Returns how many objects of each type {@link #multiplyAdds} counts, such as proposals. */
+    /**
+     * Returns the number of objects by type that {@link #multiplyAdds} assumes, such as proposals.
+     */
     public abstract Map<String, Integer> dummyObjects();
 
-    /** Runs the layers of a prediction on one image, to count multiply-adds. */
+    /** Runs all layers used for prediction on one image, to count multiply-adds. */
     abstract void forwardDummy(NDArray pixels);
 
-    /** Returns what a detector is made into by one function, or a segmenter by the other. */
+    /** Applies the function for the type of this model. */
     public abstract <R> R match(
             Function<? super DetectionModel, R> detection,
             Function<? super SegmentationModel, R> segmentation);
 
     /**
-     * Sets the values that a checkpoint has, to start training from; see {@link
-     * Weights#initialize(Checkpoint, Module)}. Rows of class layers are matched by class name; they
-     * keep their own values for classes that the checkpoint does not have.
-     *
-     * @throws SaccadeException of kind user that shows the differences, if less than half of the
-     *     checkpoint finds a place
+     * Initializes parameters from a checkpoint; see {@link Weights#initialize(Checkpoint, Module)}.
+     * Rows of class layers are matched by class name; missing classes keep their initialization.
      */
     public LoadReport initializeFrom(Checkpoint checkpoint) {
         List<String> own = ModelSpec.classes(checkpoint.metadata());
@@ -238,7 +211,7 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
                 checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
     }
 
-    /** Returns by how many rows each parameter would grow with one more class, if it would. */
+    /** Returns the rows per class of each parameter that has any. */
     private Map<String, Integer> rowsPerClass() {
         Map<String, Parameter> more =
                 config.build(Collections.nCopies(classes.size() + 1, "class")).namedParameters();

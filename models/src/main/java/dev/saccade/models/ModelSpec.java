@@ -2,6 +2,7 @@ package dev.saccade.models;
 
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.collect.ImmutableBiMap;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
@@ -25,27 +26,25 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All that must be known besides the weights to use a model on a photograph; every checkpoint of a
- * run carries it, so that one file is all there is to a model.
+ * Everything besides the weights that prediction needs; stored in every checkpoint.
  *
- * @param model the parts of the model
- * @param transforms what is done to a photograph before
- * @param views test-time augmentations by name
- * @param classes the names of the labels, in order
- * @param precision what it was trained in, and predicts in unless told otherwise; its weights are
- *     float32
+ * @param transforms transforms of an image before the model
+ * @param precision training precision, and the default for prediction; weights are float32
  */
 public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
-        @Unwrapped NamedAugmentations views,
+        @Unwrapped NamedAugmentations tta,
         List<String> classes,
         @Default("float32") Precision precision) {
 
-    /** The entry of a checkpoint's metadata that describes its model. */
+    /** Metadata key of a checkpoint's model description. */
     public static final String KEY = "saccade.model";
 
-    /** Checks the lists, and that all views can be created. */
+    /** Keys of test-time augmentation in checkpoints. */
+    private static final ImmutableBiMap<String, String> STORED_KEYS =
+            ImmutableBiMap.of("views", "tta", "val_views", "val_tta");
+
     public ModelSpec {
         transforms = ImmutableList.copyOf(transforms);
         classes = ImmutableList.copyOf(classes);
@@ -53,29 +52,26 @@ public record ModelSpec(
                 .size("transforms", transforms, 0, 100)
                 .size("classes", classes, 0, 100_000)
                 .throwIfAny();
-        views.requireFor(transforms);
+        tta.requireFor(transforms);
     }
 
-    /** Describes a float32 model without test-time augmentations. */
+    /** Creates a float32 description without test-time augmentation. */
     public ModelSpec(ModelConfig model, List<Transform> transforms, List<String> classes) {
         this(model, transforms, NamedAugmentations.NONE, classes, Precision.FLOAT32);
     }
 
-    /** Returns the description of the same model, computing in another precision. */
+    /** Returns the description with another precision. */
     public ModelSpec withPrecision(Precision other) {
-        return new ModelSpec(model, transforms, views, classes, other);
+        return new ModelSpec(model, transforms, tta, classes, other);
     }
 
-    /** Returns the entry {@link #KEY} of a checkpoint's metadata. */
+    /** Returns the metadata entry of a checkpoint. */
     public Map<String, String> toMetadata() {
-        return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
+        return Map.of(KEY, ConfigWriter.yaml(renamed(Configs.unbind(this), STORED_KEYS.inverse())));
     }
 
     /**
-     * Returns the names of the labels that a checkpoint was made for, none if it does not say; the
-     * parts of its model need not be known here.
-     *
-     * @param metadata the metadata of the checkpoint
+     * Returns the class names in checkpoint metadata, even with unknown components; empty if none.
      */
     static List<String> classes(Map<String, String> metadata) {
         if (!metadata.containsKey(KEY)) {
@@ -91,61 +87,60 @@ public record ModelSpec(
     }
 
     /**
-     * Reads the description of a model from a checkpoint.
+     * Reads the model description from checkpoint metadata; {@code source} names the file in
+     * messages.
      *
-     * @param metadata the metadata of the checkpoint
-     * @param source the file, for messages
-     * @throws SaccadeException of kind user, if there is none, such as in an official checkpoint
+     * @throws SaccadeException of kind user, if there is none, as in official checkpoints
      */
     public static ModelSpec fromMetadata(Map<String, String> metadata, String source) {
         return find(metadata, source)
                 .orElseThrow(
                         () ->
                                 SaccadeException.user(
-                                        "%s: holds weights but does not say of which model;"
-                                                + " expected a checkpoint of a Saccade run (train"
-                                                + " with third-party weights by init_from)",
+                                        "%s: contains weights but no model description; expected"
+                                                + " a checkpoint of a Saccade run (use init_from"
+                                                + " to train from third-party weights)",
                                         source));
     }
 
-    /**
-     * Reads the description of a model from a checkpoint, if it has one.
-     *
-     * @param metadata the metadata of the checkpoint
-     * @param source the file, for messages
-     */
+    /** Reads the model description from checkpoint metadata, if there is one. */
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
-                .map(text -> ConfigFile.parse(text, source + ", description of the model"))
-                .map(spec -> Configs.bind(withNamedAugmentations(spec), ModelSpec.class));
+                .map(text -> ConfigFile.parse(text, source + ", model description"))
+                .map(spec -> Configs.bind(withTtaKeys(spec), ModelSpec.class));
     }
 
-    /** Names the views of older checkpoints, which are null or of one augmentation. */
-    private static ConfigNode.Mapping withNamedAugmentations(ConfigNode.Mapping spec) {
-        Map<String, ConfigNode> entries = new LinkedHashMap<>(spec.entries());
-        entries.computeIfPresent(
-                "views",
-                (key, views) -> {
-                    if (views instanceof ConfigNode.Null) {
+    /** Renames stored keys; older checkpoints store no, or one unnamed, augmentation. */
+    private static ConfigNode.Mapping withTtaKeys(ConfigNode.Mapping stored) {
+        Map<String, ConfigNode> entries = renamed(stored, STORED_KEYS).entries();
+        Map<String, ConfigNode> current = new LinkedHashMap<>(entries);
+        current.computeIfPresent(
+                "tta",
+                (key, tta) -> {
+                    if (tta instanceof ConfigNode.Null) {
                         return null;
                     }
-                    return views instanceof ConfigNode.Mapping augmentation
-                                    && augmentation.get("scales").orElse(spec)
+                    return tta instanceof ConfigNode.Mapping augmentation
+                                    && augmentation.get("scales").orElse(stored)
                                             instanceof ConfigNode.Sequence
                             ? new ConfigNode.Mapping(
                                     Map.of("multi_scale", augmentation), augmentation.origin())
-                            : views;
+                            : tta;
                 });
+        return new ConfigNode.Mapping(current, stored.origin());
+    }
+
+    private static ConfigNode.Mapping renamed(ConfigNode.Mapping spec, Map<String, String> names) {
+        Map<String, ConfigNode> entries = new LinkedHashMap<>();
+        spec.entries().forEach((key, value) -> entries.put(names.getOrDefault(key, key), value));
         return new ConfigNode.Mapping(entries, spec.origin());
     }
 
     /**
-     * Returns the model with the weights of a checkpoint, in inference mode.
+     * Builds the model with the weights of a checkpoint, in inference mode.
      *
-     * @param source the file of the checkpoint, for messages
-     * @param manager owns the weights and gives the device
-     * @throws SaccadeException of kind user that shows the differences, if they are not of this
-     *     model, or if memory runs out; or says why there can be no such model
+     * @throws SaccadeException of kind user that shows the differences, if the weights do not fit,
+     *     memory runs out or the settings are invalid
      */
     public Model<?> restore(Checkpoint checkpoint, String source, NDManager manager) {
         try {

@@ -26,20 +26,17 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The size of a model and the cost of its forward pass.
+ * Size of a model and cost of its forward pass.
  *
- * @param learned number of parameters that are not frozen
- * @param parametersByPart parameters of backbone, neck and head
- * @param input height and width of the image
  * @param multiplyAdds see {@link Model#multiplyAdds}
  * @param countedObjects number of proposals and masks in {@code multiplyAdds}
- * @param features shape of each level of the head's input
- * @param peakMemoryMiB peak memory of the process during the prediction
+ * @param features shape of each feature level of the head
+ * @param peakMemoryMiB peak memory of the process during prediction
  */
 public record ModelSummary(
         String name,
         long parameters,
-        long learned,
+        long trainableParameters,
         Map<String, Long> parametersByPart,
         String input,
         long multiplyAdds,
@@ -47,7 +44,7 @@ public record ModelSummary(
         List<String> features,
         long peakMemoryMiB) {
 
-    /** Builds a model and predicts an image on the CPU. */
+    /** Builds a model and predicts one image on the CPU. */
     public static ModelSummary measure(String name, ModelConfig config, Size size, int classes) {
         Model<?> model = config.build(Collections.nCopies(classes, "class"));
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
@@ -60,7 +57,7 @@ public record ModelSummary(
             return new ModelSummary(
                     name,
                     model.parameterCount(),
-                    learned(model),
+                    trainable(model),
                     byPart(model),
                     size.toString(),
                     model.multiplyAdds(size),
@@ -70,7 +67,7 @@ public record ModelSummary(
         }
     }
 
-    private static long learned(Module module) {
+    private static long trainable(Module module) {
         return module.namedParameters().values().stream()
                 .filter(p -> !Module.isBuffer(p) && p.requiresGradient())
                 .mapToLong(p -> p.getShape().size())
@@ -103,8 +100,8 @@ public record ModelSummary(
         StringBuilder text = new StringBuilder(Printable.line(name)).append('\n');
         text.append(
                 Text.format(
-                        "  parameters     %.2f M, of which %.2f M are learned%n",
-                        parameters / 1e6, learned / 1e6));
+                        "  parameters     %.2f M, %.2f M trainable%n",
+                        parameters / 1e6, trainableParameters / 1e6));
         parametersByPart.forEach(
                 (part, count) ->
                         text.append(Text.format("    %-10s   %.2f M%n", part, count / 1e6)));
@@ -120,7 +117,7 @@ public record ModelSummary(
                 Text.format("  features       %s%n", String.join("\n                 ", features)));
         return text.append(
                         Text.format(
-                                "  peak memory    %d MiB of this process, predicting",
+                                "  peak memory    %d MiB of this process during prediction",
                                 peakMemoryMiB))
                 .toString();
     }

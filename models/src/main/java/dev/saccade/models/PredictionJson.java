@@ -11,18 +11,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/**
- * JSON format of predictions in {@code predictions.json}, video lines and server responses, as maps
- * and lists for any JSON library.
- */
+/** JSON of predictions in files, video output and server responses, as maps and lists. */
 public final class PredictionJson {
 
     private PredictionJson() {}
 
     /**
-     * Returns {@code width} and {@code height} of the image and its {@code objects}.
-     *
-     * @param segmentation JSON of a mask; empty to leave it out
+     * Returns {@code width}, {@code height} and {@code objects}; an empty {@code segmentation}
+     * omits the mask.
      */
     public static Map<String, Object> of(
             Size image,
@@ -53,10 +49,7 @@ public final class PredictionJson {
     }
 
     /**
-     * Returns {@code width} and {@code height} of the image and the {@code regions} of its classes,
-     * largest first.
-     *
-     * @param segmentation JSON of a mask; empty to leave it out
+     * Returns {@code width}, {@code height} and the {@code regions} of each class, largest first.
      */
     public static Map<String, Object> of(
             ClassMap map, Function<Rle, Optional<Object>> segmentation) {
@@ -67,7 +60,7 @@ public final class PredictionJson {
                 "height",
                 map.height(),
                 "regions",
-                map.shares().keySet().stream()
+                map.fractions().keySet().stream()
                         .map(label -> map.classes().indexOf(label))
                         .map(index -> region(map, index, masks.get(index), segmentation))
                         .toList());
@@ -84,7 +77,7 @@ public final class PredictionJson {
         return entry;
     }
 
-    /** Returns COCO's compressed run lengths of a mask: {@code size} and {@code counts}. */
+    /** Returns COCO's compressed RLE of a mask: {@code size} and {@code counts}. */
     public static Optional<Object> rle(Rle mask) {
         Size size = mask.size();
         return Optional.of(

@@ -15,26 +15,18 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Minimum scores of detections.
+ * Minimum scores of detections. Each evaluation during training computes the thresholds with the
+ * highest F1, and checkpoints store them.
  *
- * <p>Each evaluation during training computes the thresholds with the highest F1, and checkpoints
- * store them.
- *
- * @param overall threshold for all classes
- * @param perClass threshold of each class by name; other classes use {@code overall}
+ * @param perClass threshold by class name; other classes use {@code overall}
  */
 public record ScoreThresholds(double overall, Map<String, Double> perClass) {
 
-    /** Thresholds of a checkpoint that stores none, such as one that was never evaluated: 0.3. */
+    /** Thresholds for checkpoints without any, such as before the first evaluation: 0.3. */
     public static final ScoreThresholds DEFAULT = of(0.3);
 
     private static final String KEY = "saccade.scores";
 
-    /**
-     * Copies the map.
-     *
-     * @throws IllegalArgumentException if a threshold is outside 0 to 1
-     */
     public ScoreThresholds {
         perClass = ImmutableMap.copyOf(perClass);
         new Checks()
@@ -43,11 +35,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
                 .throwIfAny();
     }
 
-    /**
-     * Returns one threshold for all classes.
-     *
-     * @throws SaccadeException of kind user, if it is outside 0 to 1
-     */
+    /** Returns one threshold for all classes; throws if it is outside 0 to 1. */
     public static ScoreThresholds of(double score) {
         if (!(score >= 0 && score <= 1)) {
             throw SaccadeException.user("minimum score: got %s, expected 0 to 1", score);
@@ -55,21 +43,16 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
         return new ScoreThresholds(score, Map.of());
     }
 
-    /** Returns the overall threshold, without thresholds of classes. */
+    /** Returns the overall threshold for all classes. */
     public ScoreThresholds uniform() {
         return of(overall);
     }
 
-    /** Returns the threshold of a class. */
     public double of(String label) {
         return perClass.getOrDefault(label, overall);
     }
 
-    /**
-     * Returns the detections that reach the threshold of their class, in order.
-     *
-     * @param classes class names by class index
-     */
+    /** Returns the detections that reach the threshold of their class, in order. */
     public Instances select(Instances detections, List<String> classes) {
         return detections.select(
                 IntStream.range(0, detections.size())
@@ -82,12 +65,7 @@ public record ScoreThresholds(double overall, Map<String, Double> perClass) {
         return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
     }
 
-    /**
-     * Reads the thresholds from the metadata of a checkpoint, if they are stored.
-     *
-     * @param source file name for messages
-     * @throws SaccadeException of kind user, if the entry is invalid
-     */
+    /** Reads the thresholds from checkpoint metadata; {@code source} names the file in messages. */
     public static Optional<ScoreThresholds> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
                 .map(text -> ConfigFile.parse(text, source + ", score thresholds"))

@@ -21,9 +21,9 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.loader.Batch;
-import dev.saccade.models.segmentation.MeanOfViews;
+import dev.saccade.models.segmentation.MeanScoreMap;
 import dev.saccade.models.segmentation.ScoreMap;
-import dev.saccade.models.segmentation.ScoreMaps;
+import dev.saccade.models.segmentation.SegmentationInference;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,11 +34,9 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
- * Backbone, perhaps a neck, and one or two heads as one: images to losses in training, to the class
- * of every pixel in inference.
- *
- * <p>Parameters are named as in mmsegmentation's checkpoints: {@code backbone.*}, {@code neck.*},
- * {@code decode_head.*} and {@code auxiliary_head.*}.
+ * Backbone, optional neck, decode head and optional auxiliary head. Parameters have
+ * mmsegmentation's names: {@code backbone.*}, {@code neck.*}, {@code decode_head.*} and {@code
+ * auxiliary_head.*}.
  */
 public final class SegmentationModel extends Model<LabelMap> {
 
@@ -46,11 +44,9 @@ public final class SegmentationModel extends Model<LabelMap> {
     private final Optional<SegmentationHead> auxiliaryHead;
 
     /**
-     * Makes a segmenter without weights.
+     * Creates a segmenter without weights.
      *
-     * @param config its parts; the head is one of segmentation
-     * @param classes the names of the labels, in order
-     * @throws SaccadeException of kind user that names the part, if one does not fit the one before
+     * @throws SaccadeException of kind user that names a component that does not fit the one before
      */
     public SegmentationModel(ModelConfig config, List<String> classes) {
         super(config, classes);
@@ -66,21 +62,18 @@ public final class SegmentationModel extends Model<LabelMap> {
         return built(key, () -> part.build(levels(), classes().size()));
     }
 
-    /** Returns the head that predicts. */
     public SegmentationHead decodeHead() {
         return decodeHead;
     }
 
-    /** Returns the head that only teaches, if there is one. */
+    /** Returns the head that is used only in training. */
     public Optional<SegmentationHead> auxiliaryHead() {
         return auxiliaryHead;
     }
 
     /**
-     * Returns the scores before softmax.
-     *
-     * @param pixels {@code [N, 3, H, W]}
-     * @return {@code [N, K, h, w]}, usually at the stride of the finest level
+     * Returns logits {@code [N, K, h, w]} for pixels {@code [N, 3, H, W]}, usually at the finest
+     * stride.
      */
     public NDArray logits(NDArray pixels) {
         return Scope.array(() -> decodeHead.logits(features(pixels)));
@@ -104,12 +97,10 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /**
-     * Returns the training losses of a batch: those of the head under {@code decode.}, of the
-     * auxiliary one under {@code aux.}.
+     * Returns the training losses, prefixed with {@code decode.} and {@code aux.}.
      *
-     * @param batch normalized images
-     * @param labels {@code [N, H, W]} int64, the class of every pixel of the batch, or {@link
-     *     LabelMap#IGNORE} as in the padding
+     * @param labels {@code [N, H, W]} int64, class index of every pixel, or {@link LabelMap#IGNORE}
+     *     as in the padding
      */
     public Losses losses(ImageBatch batch, NDArray labels) {
         return Scope.losses(() -> losses(features(batch.pixels()), labels));
@@ -131,10 +122,8 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /**
-     * Returns the class of every pixel of each image, at its original size.
-     *
-     * <p>As in mmsegmentation, each image goes through the network alone and without its padding,
-     * so its prediction does not depend on the others of the batch.
+     * Predicts each image alone and without padding, so results do not depend on the batch; as in
+     * mmsegmentation.
      */
     @Override
     List<LabelMap> inference(ImageBatch batch) {
@@ -142,7 +131,7 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     @Override
-    LabelMap inferenceOfViews(List<ImageBatch> views) {
+    LabelMap inferenceAugmented(List<ImageBatch> views) {
         List<ScoreMap> maps = new ArrayList<>();
         for (ImageBatch view : views) {
             checkArgument(view.size() == 1, "views of %s images", view.size());
@@ -152,10 +141,8 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /**
-     * Returns the class of every pixel of each image as {@link #predict} does, from logits that
-     * another program computes.
-     *
-     * @param network {@code [1, 3, H, W]} to {@code [1, K, h, w]}
+     * Predicts like {@link #predict} with logits from another runtime, {@code [1, 3, H, W]} to
+     * {@code [1, K, h, w]}.
      */
     public List<LabelMap> predict(ImageBatch batch, UnaryOperator<NDArray> network) {
         return withoutGradients(() -> inference(batch, network));
@@ -170,12 +157,12 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     private static LabelMap labels(List<ScoreMap> views) {
-        try (MeanOfViews mean = new MeanOfViews(views)) {
+        try (MeanScoreMap mean = new MeanScoreMap(views)) {
             return mean.labels();
         }
     }
 
-    /** Returns the scores of an image of a batch, upright and at its original size. */
+    /** Returns the scores of an image of a batch, unflipped and at its original size. */
     private ScoreMap scores(ImageBatch batch, int n, UnaryOperator<NDArray> network) {
         ImageInfo image = batch.images().get(n);
         Size size = image.size();
@@ -185,18 +172,15 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /**
-     * Returns the scores of an image at a size, computed without gradients; windows are computed
-     * when a part under them is read. The segmenter must be in inference mode.
-     *
-     * @param pixels {@code [1, 3, H, W]}, freed with the scores
-     * @param original the size that is wanted
+     * Returns the scores of pixels {@code [1, 3, H, W]} at a size, without gradients; closes the
+     * pixels with the scores. Windows are computed on access. The model must be in inference mode.
      */
     public ScoreMap scores(NDArray pixels, Size original) {
         return scores(pixels, original, x -> NoGrad.call(() -> logits(x)));
     }
 
     private ScoreMap scores(NDArray pixels, Size original, UnaryOperator<NDArray> network) {
-        ScoreMaps maps = new ScoreMaps(network, decodeHead.alignsCorners());
+        SegmentationInference maps = new SegmentationInference(network, decodeHead.alignsCorners());
         return config().slidingWindow()
                 .map(window -> maps.sliding(pixels, window, classes().size(), original))
                 .orElseGet(() -> maps.whole(pixels, original));

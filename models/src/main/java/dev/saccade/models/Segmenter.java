@@ -9,7 +9,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.ImageViews;
+import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.TiledImage;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
@@ -25,16 +25,16 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Tells the class of every pixel of photographs: a trained segmenter with its transforms.
+ * Trained semantic segmentation model with its transforms.
  *
  * <pre>{@code
  * try (Segmenter segmenter = Segmenter.load(Path.of("best.safetensors"))) {
  *     ClassMap map = segmenter.segment(Path.of("photo.jpg"));
- *     System.out.println(map.shares() + ", in the middle " + map.at(map.width() / 2, map.height() / 2));
+ *     System.out.println(map.fractions() + ", center: " + map.at(map.width() / 2, map.height() / 2));
  * }
  * }</pre>
  *
- * <p>Maps are of the size of the photograph. Several threads may share a segmenter.
+ * <p>Class maps have the size of the image. Thread-safe.
  */
 public final class Segmenter extends TrainedModel<LabelMap> {
 
@@ -45,53 +45,45 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     private Segmenter(
             Shared<LabelMap> shared,
             ModelSpec spec,
-            Optional<TestTimeAugmentation> views,
+            Optional<TestTimeAugmentation> tta,
             Optional<Tiles> tiles) {
-        super(shared, spec, views, tiles);
+        super(shared, spec, tta, tiles);
     }
 
     /**
-     * Loads a segmenter from a checkpoint of a run; nothing but this file is needed.
-     *
-     * @throws SaccadeException if the file cannot be read or holds no segmenter
+     * Loads a checkpoint onto the first GPU if available, else the CPU; no other file is needed.
      */
     public static Segmenter load(Path file) {
         return load(file, Devices.local().choose(Devices.AUTO));
     }
 
-    /**
-     * Loads a segmenter onto a device; see {@link TrainedModel#load(Path, Device)}.
-     *
-     * @throws SaccadeException if the file cannot be read or holds no segmenter, or the device
-     *     cannot be used
-     */
+    /** Loads a checkpoint onto a device; see {@link TrainedModel#load(Path, Device)}. */
     public static Segmenter load(Path file, Device device) {
         return load(file, device, Segmenter.class);
     }
 
     @Override
-    public Segmenter withViews(TestTimeAugmentation views) {
-        return new Segmenter(shared, spec(), Optional.of(views), tiles);
+    public Segmenter withTta(TestTimeAugmentation tta) {
+        return new Segmenter(shared, spec(), Optional.of(tta), tiles);
     }
 
     /**
      * {@inheritDoc}
      *
-     * <p>Each pixel has the class that it has in the tile whose borders are farthest from it; there
-     * is no look at the whole photograph. Where a model slides windows over what it is given (the
-     * config's {@code model.sliding_window}), it does so in each tile.
+     * <p>Each pixel gets its class from the tile whose border is farthest away. Models with {@code
+     * model.sliding_window} slide windows over each tile.
      */
     @Override
     public Segmenter withTiles(Tiles tiles) {
-        return new Segmenter(shared, spec(), views, Optional.of(tiles.whole(false)));
+        return new Segmenter(shared, spec(), tta, Optional.of(tiles.whole(false)));
     }
 
     @Override
-    LabelMap predictTiles(TiledImage photo, ImageViews none) {
+    LabelMap predictTiles(TiledImage photo, InferenceInput none) {
         TiledLabels labels = new TiledLabels(photo.size(), photo.tiles());
         for (Tile tile : photo.tiles()) {
-            try (ImageViews views = photo.read(tile)) {
-                labels.add(tile, predictWhole(views));
+            try (InferenceInput input = photo.read(tile)) {
+                labels.add(tile, predictWhole(input));
             }
         }
         return labels.map();
@@ -99,7 +91,7 @@ public final class Segmenter extends TrainedModel<LabelMap> {
 
     @Override
     public Segmenter withPrecision(Precision precision) {
-        return new Segmenter(shared, spec().withPrecision(precision), views, tiles);
+        return new Segmenter(shared, spec().withPrecision(precision), tta, tiles);
     }
 
     @Override
@@ -108,20 +100,12 @@ public final class Segmenter extends TrainedModel<LabelMap> {
         return segmentation.apply(this);
     }
 
-    /**
-     * Returns the class of every pixel of the photograph of a file.
-     *
-     * @throws SaccadeException of kind user that names the file, if it is no usable image
-     */
+    /** Returns the class of every pixel of an image file. */
     public ClassMap segment(Path photo) {
         return segment(ImageSource.of(photo));
     }
 
-    /**
-     * Returns the class of every pixel of a photograph whose file is in memory.
-     *
-     * @throws SaccadeException of kind user, if it is no usable image
-     */
+    /** Returns the class of every pixel of an encoded image. */
     public ClassMap segment(byte[] encoded) {
         return segment(ImageSource.of(encoded));
     }
@@ -137,20 +121,15 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     }
 
     /**
-     * Returns the class of every pixel of a photograph.
+     * Returns the class of every pixel of an image.
      *
-     * @throws SaccadeException of kind user that names it, if it is no usable image
+     * @throws SaccadeException of kind user that names the image, if it cannot be read
      */
     public ClassMap segment(ImageSource photo) {
         return new ClassMap(predict(photo), classes());
     }
 
-    /**
-     * Returns the class of every pixel of each of some photographs, which go through the segmenter
-     * one by one, as in mmsegmentation.
-     *
-     * @throws SaccadeException of kind user that names it, if one is no usable image
-     */
+    /** Returns the class of every pixel of each image; images are predicted one by one. */
     public List<ClassMap> segment(List<ImageSource> photos) {
         return photos.stream().map(this::segment).collect(ImmutableList.toImmutableList());
     }

@@ -26,9 +26,9 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
-import dev.saccade.datasets.loader.ImageViews;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.datasets.loader.TiledImage;
-import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 
@@ -42,65 +42,54 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * A trained model with the transforms it was trained for: a {@link Detector} or a {@link
- * Segmenter}.
+ * Trained model with its transforms: a {@link Detector} or a {@link Segmenter}. Thread-safe; each
+ * call allocates memory for its own images only. Closing waits for running calls.
  *
- * <p>Several threads may share one; each call holds the memory of its own photographs only. Closing
- * waits for the calls of other threads.
- *
- * @param <P> what is predicted for a photograph, in its pixels: {@link Instances} or a {@link
+ * @param <P> prediction for an image in its original pixels: {@link Instances} or a {@link
  *     LabelMap}
  */
 public abstract sealed class TrainedModel<P> implements AutoCloseable permits Detector, Segmenter {
 
-    /** Weights that several models share. */
+    /** Weights shared by the models that {@code withTta} and similar methods return. */
     record Shared<P>(NDManager manager, Model<P> model, ReadWriteLock use) {}
 
     final Shared<P> shared;
-    final Optional<TestTimeAugmentation> views;
+    final Optional<TestTimeAugmentation> tta;
     final Optional<Tiles> tiles;
     private final ModelSpec spec;
-    private final ViewReader reader;
+    private final InferenceReader reader;
 
     TrainedModel(
             Shared<P> shared,
             ModelSpec spec,
-            Optional<TestTimeAugmentation> views,
+            Optional<TestTimeAugmentation> tta,
             Optional<Tiles> tiles) {
         this.shared = shared;
         this.spec = spec;
-        this.views = views;
+        this.tta = tta;
         this.tiles = tiles;
-        this.reader = new ViewReader(viewTransforms(), tiles);
+        this.reader = new InferenceReader(pipelines(), tiles);
     }
 
-    /** Returns the transforms of each view of an image. */
-    public final List<List<Transform>> viewTransforms() {
+    /** Returns the transforms of each test-time augmentation. */
+    public final List<List<Transform>> pipelines() {
         try {
-            return views.map(augmentation -> augmentation.views(spec.transforms()))
+            return tta.map(augmentation -> augmentation.pipelines(spec.transforms()))
                     .orElseGet(() -> List.of(spec.transforms()));
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("%s", e.getMessage());
         }
     }
 
-    /**
-     * Loads a model from a checkpoint of a run; nothing but this file is needed. It computes on the
-     * first GPU, if one can be used, else on the CPU. OpenCV is loaded as well, so that a program
-     * may make images of it to look at.
-     *
-     * @throws SaccadeException if the file cannot be read or holds no model
-     */
+    /** Loads a checkpoint onto the first GPU if available, else the CPU; also loads OpenCV. */
     public static TrainedModel<?> load(Path file) {
         return load(file, Devices.local().choose(Devices.AUTO));
     }
 
     /**
-     * Loads a model from a checkpoint of a run onto a device.
+     * Loads a checkpoint onto a device, such as {@code Device.gpu(1)}; no other file is needed.
      *
-     * @param device such as {@code Device.cpu()}, {@code Device.gpu(1)} or {@code
-     *     Devices.local().choose("cuda:1")}
-     * @throws SaccadeException if the file cannot be read or holds no model, or the device cannot
+     * @throws SaccadeException if the file cannot be read or is not a model, or the device cannot
      *     be used
      */
     public static TrainedModel<?> load(Path file, Device device) {
@@ -123,7 +112,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         }
     }
 
-    /** Loads a model of a type and rejects all others. */
+    /** Loads a model and rejects other types. */
     static <M extends TrainedModel<?>> M load(Path file, Device device, Class<M> kind) {
         TrainedModel<?> model = load(file, device);
         if (kind.isInstance(model)) {
@@ -131,7 +120,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         }
         model.close();
         throw SaccadeException.user(
-                "%s: holds a %s, expected a %s", file, name(model.getClass()), name(kind));
+                "%s: got a %s, expected a %s", file, name(model.getClass()), name(kind));
     }
 
     private static String name(Class<?> kind) {
@@ -139,100 +128,90 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Returns this model with test-time augmentation: predictions merge all views of an image. It
-     * shares the weights: closing either closes both.
-     *
-     * @param views such as {@code spec().views().views().get("multi_scale")}
-     * @throws SaccadeException of kind user, if the views cannot be created with the transforms of
-     *     the model
+     * Returns this model with test-time augmentation, such as {@code
+     * spec().tta().tta().get("multi_scale")}; throws if it does not fit the transforms. Shares the
+     * weights: closing either closes both.
      */
-    public abstract TrainedModel<P> withViews(TestTimeAugmentation views);
+    public abstract TrainedModel<P> withTta(TestTimeAugmentation tta);
 
     /**
-     * Returns this model, but looking at photographs that are larger than a tile in tiles, each in
-     * all views, and putting together what it finds in them. It shares the weights: closing either
-     * closes both.
+     * Returns this model with images larger than a tile predicted in tiles. Shares the weights:
+     * closing either closes both.
      */
     public abstract TrainedModel<P> withTiles(Tiles tiles);
 
     /**
-     * Returns this model, but computing in another precision than that it was trained in. It shares
-     * the weights: closing either closes both.
+     * Returns this model with another precision. Shares the weights: closing either closes both.
      */
     public abstract TrainedModel<P> withPrecision(Precision precision);
 
-    /** Returns what a detector is made into by one function, or a segmenter by the other. */
+    /** Applies the function for the type of this model. */
     public abstract <R> R match(
             Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation);
 
-    /** Returns the names of the labels, in order. */
+    /** Returns the class names by index. */
     public final List<String> classes() {
         return spec.classes();
     }
 
-    /** Returns what the model is made of and fed with. */
     public final ModelSpec spec() {
         return spec;
     }
 
-    /** Returns the network, which is closed with this. */
+    /** Returns the network; it is closed with this model. */
     public final Model<P> model() {
         return shared.model;
     }
 
-    /** Returns the number of parameters, frozen ones included. */
+    /** Returns the number of parameters, including frozen ones. */
     public final long parameterCount() {
         return shared.model.parameterCount();
     }
 
-    /** Returns what prepares photographs for {@link #predict(ImageViews)}. */
-    public final ViewReader reader() {
+    /** Returns the reader that prepares images for {@link #predict(InferenceInput)}. */
+    public final InferenceReader reader() {
         return reader;
     }
 
     /**
-     * Returns the prediction for an image.
+     * Predicts an image.
      *
-     * @throws SaccadeException of kind user that names it, if it is not a readable image
+     * @throws SaccadeException of kind user that names the image, if it cannot be read
      */
     public final P predict(ImageSource image) {
         return compute(
                 scratch -> {
-                    try (ImageViews views = reader.read(List.of(image))) {
-                        return predict(views);
+                    try (InferenceInput input = reader.read(List.of(image))) {
+                        return predict(input);
                     }
                 },
                 () -> "");
     }
 
-    /** Returns the prediction for an image that the {@link #reader} has prepared. */
-    public final P predict(ImageViews image) {
+    /** Predicts an image prepared by the {@link #reader}. */
+    public final P predict(InferenceInput image) {
         return image.tiled().isPresent()
                 ? predictTiles(image.tiled().get(), image)
                 : predictWhole(image);
     }
 
-    /**
-     * Returns the prediction for an image in tiles.
-     *
-     * @param whole the views of the whole image, if there are any
-     */
-    abstract P predictTiles(TiledImage image, ImageViews whole);
+    /** Predicts an image in tiles; {@code whole} has no batches if only tiles are predicted. */
+    abstract P predictTiles(TiledImage image, InferenceInput whole);
 
-    /** Returns the prediction for an image, or a tile, that the network processes at once. */
-    final P predictWhole(ImageViews image) {
+    /** Predicts an image or tile at once. */
+    final P predictWhole(InferenceInput image) {
         return compute(
                 scratch -> shared.model.predictAugmented(image.to(scratch)), () -> sizes(image));
     }
 
     /**
-     * Returns the prediction for each image. Images of one view and the same padded size are one
-     * batch, which is faster for small images; rounding then differs, as sums are in another order.
+     * Predicts each image. Images of equal padded size without test-time augmentation form one
+     * batch, which is faster for small images but changes the rounding.
      */
-    public final List<P> predict(List<ImageViews> images) {
-        boolean severalViews = images.stream().anyMatch(image -> image.batches().size() > 1);
+    public final List<P> predict(List<InferenceInput> images) {
+        boolean augmented = images.stream().anyMatch(image -> image.batches().size() > 1);
         long sizes = images.stream().map(image -> image.batches().get(0).size()).distinct().count();
-        if (images.size() == 1 || severalViews || sizes > 1) {
+        if (images.size() == 1 || augmented || sizes > 1) {
             return images.stream().map(this::predict).toList();
         }
         return compute(
@@ -240,7 +219,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 () -> sizes(images.get(0)) + " of " + images.size() + " images");
     }
 
-    private static ImageBatch together(List<ImageViews> images, NDManager manager) {
+    private static ImageBatch together(List<InferenceInput> images, NDManager manager) {
         List<ImageBatch> alone = images.stream().map(image -> image.to(manager).get(0)).toList();
         NDArray[] pixels = alone.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
         return new ImageBatch(
@@ -248,16 +227,16 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                 alone.stream().flatMap(batch -> batch.images().stream()).toList());
     }
 
-    private static String sizes(ImageViews image) {
+    private static String sizes(InferenceInput image) {
         return image.batches().stream()
                 .map(view -> view.images().size() + " x " + view.size())
-                .collect(Collectors.joining(" and ", "; the network looked at ", ""));
+                .collect(Collectors.joining(" and ", "; network input ", ""));
     }
 
     private String memory() {
         Device device = shared.manager.getDevice();
         return TensorMemory.of(device)
-                        .map(held -> "; tensors held " + DeviceMemory.text(held.peakBytes()))
+                        .map(held -> "; tensors used " + DeviceMemory.text(held.peakBytes()))
                         .orElse("")
                 + DeviceMemory.of(device)
                         .map(all -> "; " + Devices.name(device) + " has " + all)
@@ -265,10 +244,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Returns a prediction in the precision of this model, and frees its memory; the weights stay
-     * open until then.
-     *
-     * @param details added to the message when memory runs out
+     * Runs a prediction in this precision; {@code details} are appended to out-of-memory messages.
      */
     final <T> T compute(Function<NDManager, T> prediction, Supplier<String> details) {
         shared.use.readLock().lock();

@@ -1,2 +1,2 @@
-/** Configs to models, and checkpoints. */
+/** Models built from configs, trained models, and their predictions. */
 package dev.saccade.models;

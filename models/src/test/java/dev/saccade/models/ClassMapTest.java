@@ -94,8 +94,8 @@ class ClassMapTest {
 
     @Test
     void tellsTheShareOfEveryClassThatIsThere() {
-        assertEquals(List.of("tree", "sky"), List.copyOf(MAP.shares().keySet()));
-        assertEquals(Map.of("tree", 4 / 6.0, "sky", 2 / 6.0), MAP.shares());
+        assertEquals(List.of("tree", "sky"), List.copyOf(MAP.fractions().keySet()));
+        assertEquals(Map.of("tree", 4 / 6.0, "sky", 2 / 6.0), MAP.fractions());
     }
 
     @Test

@@ -74,8 +74,8 @@ class DetectionModelTest {
         assertEquals(
                 "3 classes here, 5 in the checkpoint: initialized from scratch: " + CLASSIFIER,
                 remade(report));
-        assertEquals(List.of(), report.names().get(LoadReport.Fate.MISSHAPED));
-        assertEquals(2, report.names().get(LoadReport.Fate.REMADE).size());
+        assertEquals(List.of(), report.names().get(LoadReport.Status.SHAPE_MISMATCH));
+        assertEquals(2, report.names().get(LoadReport.Status.REINITIALIZED).size());
         assertEquals(before, classifier(detector));
         String shared = "bbox_head.retina_reg.weight";
         assertEquals(

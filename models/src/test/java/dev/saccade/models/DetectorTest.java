@@ -20,15 +20,15 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
-import dev.saccade.datasets.transforms.NamedAugmentations;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.datasets.transforms.Tiles.Tile;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.tiles.TiledObjects;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -175,8 +175,9 @@ class DetectorTest {
             for (List<Integer> scale : List.of(OWN, LARGER)) {
                 Resize resize = new Resize(List.of(scale), Resize.Mode.VALUE, true, List.of(), 1);
                 List<Transform> transforms = List.of(resize, Configs.of(Normalize.class));
-                try (ImageViews view =
-                        new ViewReader(List.of(transforms)).read(List.of(ImageSource.of(photo)))) {
+                try (InferenceInput view =
+                        new InferenceReader(List.of(transforms))
+                                .read(List.of(ImageSource.of(photo)))) {
                     ImageBatch upright = view.to(manager).get(0);
                     ImageInfo info = upright.images().get(0);
                     batches.add(new ImageBatch(upright.pixels().duplicate(), List.of(info)));
@@ -188,7 +189,7 @@ class DetectorTest {
             List<DetectedObject> expected =
                     DetectedObject.of(bare.predictAugmented(batches), detector.classes());
             Detector viewing =
-                    detector.withViews(
+                    detector.withTta(
                             new TestTimeAugmentation(List.of(OWN, LARGER), /* flip= */ true));
             assertSame(expected, viewing.detect(photo));
             List<ImageSource> both = List.of(ImageSource.of(mirrored), ImageSource.of(photo));
@@ -228,12 +229,10 @@ class DetectorTest {
         try (Detector detector = load(head)) {
             List<DetectedObject> plain = detector.detect(photo);
             assertSame(
-                    plain,
-                    detector.withViews(Configs.of(TestTimeAugmentation.class)).detect(photo));
+                    plain, detector.withTta(Configs.of(TestTimeAugmentation.class)).detect(photo));
             assertSame(
                     plain,
-                    detector.withViews(new TestTimeAugmentation(List.of(OWN), false))
-                            .detect(photo));
+                    detector.withTta(new TestTimeAugmentation(List.of(OWN), false)).detect(photo));
         }
     }
 
@@ -241,7 +240,7 @@ class DetectorTest {
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
     void aMirroredPhotographHasMirroredObjects(String head) {
         try (Detector detector = load(head)) {
-            Detector viewing = detector.withViews(new TestTimeAugmentation(List.of(OWN), true));
+            Detector viewing = detector.withTta(new TestTimeAugmentation(List.of(OWN), true));
             List<DetectedObject> found = viewing.detect(photo);
             List<DetectedObject> other = viewing.detect(mirrored);
             assertTrue(found.size() > 1);
@@ -349,7 +348,7 @@ class DetectorTest {
         try (Detector detector = load(head, "0.99", TRANSFORMS)) {
             assertEquals(
                     List.of(),
-                    detector.withViews(new TestTimeAugmentation(List.of(), true)).detect(photo));
+                    detector.withTta(new TestTimeAugmentation(List.of(), true)).detect(photo));
         }
     }
 
@@ -360,7 +359,7 @@ class DetectorTest {
                     assertThrows(
                             SaccadeException.class,
                             () ->
-                                    detector.withViews(
+                                    detector.withTta(
                                             new TestTimeAugmentation(List.of(LARGER), false)));
             assertEquals(SaccadeException.Kind.USER, thrown.kind());
             assertTrue(thrown.getMessage().contains("[normalize]"), thrown.getMessage());
@@ -422,13 +421,13 @@ class DetectorTest {
                         "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
                                 + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
-        assertEquals(NamedAugmentations.NONE, read.views());
-        String withViews =
+        assertEquals(NamedAugmentations.NONE, read.tta());
+        String withTta =
                 older.replace("views: null", "views: {scales: [[96, 64], [144, 96]], flip: true}");
         assertEquals(
                 new TestTimeAugmentation(List.of(List.of(96, 64), List.of(144, 96)), true),
-                ModelSpec.fromMetadata(Map.of("saccade.model", withViews), "file")
-                        .views()
+                ModelSpec.fromMetadata(Map.of("saccade.model", withTta), "file")
+                        .tta()
                         .named("multi_scale")
                         .orElseThrow());
         assertEquals(List.of(RESIZE, Configs.of(Normalize.class)), read.transforms());

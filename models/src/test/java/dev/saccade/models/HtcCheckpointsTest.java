@@ -55,7 +55,7 @@ class HtcCheckpointsTest {
                     List.of(
                             "roi_head.mask_head.1.conv_res.conv.weight",
                             "roi_head.mask_head.1.conv_res.conv.bias"),
-                    report.names().get(LoadReport.Fate.IGNORED));
+                    report.names().get(LoadReport.Status.IGNORED));
             assertEquals(apart.namedParameters().keySet().size(), report.loaded().size());
         }
     }

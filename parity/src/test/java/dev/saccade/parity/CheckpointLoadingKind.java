@@ -29,7 +29,7 @@ final class CheckpointLoadingKind implements Kind {
                 Weights.initialize(Checkpoints.open(recorded.file("weights.pth")), backbone);
         assertEquals(List.of(), report.missing());
         assertEquals(List.of(), report.unexpected());
-        assertTrue(report.fresh().stream().allMatch(name -> name.startsWith("norm")));
+        assertTrue(report.newParameters().stream().allMatch(name -> name.startsWith("norm")));
         Tolerance stated = Tolerance.parse(recorded.settings().text("tolerance"));
         for (String name : recorded.names(LOADED)) {
             NDArray parameter =

@@ -7,7 +7,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.SegmentationModel;
-import dev.saccade.models.segmentation.MeanOfViews;
+import dev.saccade.models.segmentation.MeanScoreMap;
 import dev.saccade.models.segmentation.ScoreMap;
 import dev.saccade.models.segmentation.Tile;
 
@@ -33,10 +33,10 @@ final class SegInferenceKind implements Kind {
             view.only("w", pixels.getShape().get(3));
             views.add(upright(view, segmenter.scores(pixels, original)));
             if (recorded.has("prob" + i)) {
-                compare(recorded, "prob" + i, new MeanOfViews(List.of(views.get(i))), original);
+                compare(recorded, "prob" + i, new MeanScoreMap(List.of(views.get(i))), original);
             }
         }
-        try (MeanOfViews mean = new MeanOfViews(views)) {
+        try (MeanScoreMap mean = new MeanScoreMap(views)) {
             NumpyArray expected = compare(recorded, "prob_mean", mean, original);
             comparePrediction(expected, recorded.array("pred"), mean.labels());
         }
@@ -55,7 +55,7 @@ final class SegInferenceKind implements Kind {
         };
     }
 
-    private static NumpyArray compare(Case recorded, String name, MeanOfViews mean, Size size) {
+    private static NumpyArray compare(Case recorded, String name, MeanScoreMap mean, Size size) {
         NDArray probabilities = channelsFirst(mean.probabilities(Tile.of(size)));
         recorded.compare(name, probabilities, Tolerance.absolute(ALLOWED));
         return recorded.array(name);

@@ -2,9 +2,9 @@ package dev.saccade.parity;
 
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.eval.segmentation.BoundaryOverlap;
-import dev.saccade.eval.segmentation.ClassOverlap;
-import dev.saccade.eval.segmentation.PixelConfusion;
+import dev.saccade.eval.segmentation.BoundaryIou;
+import dev.saccade.eval.segmentation.PixelConfusionMatrix;
+import dev.saccade.eval.segmentation.SegmentationClassMetrics;
 import dev.saccade.eval.segmentation.SegmentationMetrics;
 
 import java.util.Collections;
@@ -21,7 +21,7 @@ final class SegMetricsKind implements Kind {
         int classes = config.integer("num_classes");
         int ignored = config.integer("ignore_index");
         boolean reduced = config.flag("reduce_zero_label");
-        PixelConfusion pixels = new PixelConfusion(classes);
+        PixelConfusionMatrix pixels = new PixelConfusionMatrix(classes);
         for (int i = 0; recorded.has("gt" + i); i++) {
             pixels.add(
                     map(recorded.array("gt" + i), ignored, reduced),
@@ -29,12 +29,10 @@ final class SegMetricsKind implements Kind {
         }
         SegmentationMetrics metrics =
                 SegmentationMetrics.compute(
-                        Collections.nCopies(classes, "class"),
-                        pixels,
-                        new BoundaryOverlap(classes));
-        recorded.compare("acc", perClass(metrics, ClassOverlap::accuracy), METRIC);
-        recorded.compare("iou", perClass(metrics, ClassOverlap::iou), METRIC);
-        recorded.compare("dice", perClass(metrics, ClassOverlap::dice), METRIC);
+                        Collections.nCopies(classes, "class"), pixels, new BoundaryIou(classes));
+        recorded.compare("acc", perClass(metrics, SegmentationClassMetrics::accuracy), METRIC);
+        recorded.compare("iou", perClass(metrics, SegmentationClassMetrics::iou), METRIC);
+        recorded.compare("dice", perClass(metrics, SegmentationClassMetrics::dice), METRIC);
         for (String mean : new String[] {"aAcc", "mIoU", "mAcc"}) {
             recorded.compare(mean, NumpyArray.of(metrics.values().get(mean)), METRIC);
         }
@@ -51,7 +49,7 @@ final class SegMetricsKind implements Kind {
     }
 
     private static NumpyArray perClass(
-            SegmentationMetrics metrics, ToDoubleFunction<ClassOverlap> measure) {
+            SegmentationMetrics metrics, ToDoubleFunction<SegmentationClassMetrics> measure) {
         return NumpyArray.of(
                 metrics.perClass().stream()
                         .mapToDouble(measure)

@@ -7,8 +7,8 @@ import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageHeader;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.TrainedModel;
 
 import org.eclipse.jetty.http.HttpStatus;
@@ -52,7 +52,7 @@ final class PredictionQueue implements AutoCloseable {
 
     /** A photograph before the model. */
     private record Decoded(
-            ImageViews views,
+            InferenceInput input,
             Size size,
             List<String> warnings,
             AtomicBoolean gone,
@@ -61,7 +61,7 @@ final class PredictionQueue implements AutoCloseable {
     private final TrainedModel<?> model;
     private final ServerLimits limits;
     private final Metrics metrics;
-    private final ViewReader views;
+    private final InferenceReader reader;
     private final Workers readers;
     private final Workers predictors;
 
@@ -87,7 +87,7 @@ final class PredictionQueue implements AutoCloseable {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
-        views = new ViewReader(model.viewTransforms());
+        reader = new InferenceReader(model.pipelines());
         int cores = Runtime.getRuntime().availableProcessors();
         readers = new Workers("serve-read", Math.min(cores, MOST_READERS));
         predictors = new Workers("serve-predict", together);
@@ -158,13 +158,13 @@ final class PredictionQueue implements AutoCloseable {
         int permits = Math.min(permits(header.storedSize().area()), decodingPermits);
         decoding.acquire(permits);
         List<String> warnings = new ArrayList<>();
-        ImageViews ready;
+        InferenceInput ready;
         try {
             ImageSource source =
                     ImageSource.of(photo.name(), photo.content()).warnings(warnings::add);
             ready =
                     metrics.decoding(
-                            () -> OutOfMemory.PREDICTION.call(() -> views.read(List.of(source))));
+                            () -> OutOfMemory.PREDICTION.call(() -> reader.read(List.of(source))));
         } finally {
             decoding.release(permits);
         }
@@ -196,10 +196,10 @@ final class PredictionQueue implements AutoCloseable {
     }
 
     private boolean isOneOf(List<Decoded> batch, Decoded photo) {
-        Size size = photo.views().batches().get(0).size();
+        Size size = photo.input().batches().get(0).size();
         return batch.size() < mostBatch
                 && (batch.size() + 1) * size.area() <= MOST_BATCH_PIXELS
-                && batch.get(0).views().batches().get(0).size().equals(size);
+                && batch.get(0).input().batches().get(0).size().equals(size);
     }
 
     private void predictBatch(List<Decoded> batch) {
@@ -216,14 +216,14 @@ final class PredictionQueue implements AutoCloseable {
                 metrics.predicting(wanted.size(), () -> predict(wanted));
             }
         } finally {
-            batch.forEach(photo -> photo.views().close());
+            batch.forEach(photo -> photo.input().close());
             decoded.release(batch.size());
         }
     }
 
     private void predict(List<Decoded> batch) {
         try {
-            List<?> seen = model.predict(batch.stream().map(Decoded::views).toList());
+            List<?> seen = model.predict(batch.stream().map(Decoded::input).toList());
             for (int i = 0; i < batch.size(); i++) {
                 Decoded photo = batch.get(i);
                 photo.seen().complete(new Predicted(photo.size(), seen.get(i), photo.warnings()));

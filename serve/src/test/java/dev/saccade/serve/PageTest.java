@@ -174,7 +174,7 @@ class PageTest {
                         assertEquals(
                                 map.at(i % map.width(), i / map.width()), told.get(i).asText());
                     }
-                    assertEquals(map.shares().size(), count(browser, "#classes button"));
+                    assertEquals(map.fractions().size(), count(browser, "#classes button"));
                     slide(browser, 0.25);
                     assertEquals(
                             "0.25",

@@ -177,11 +177,11 @@ class PredictionServerTest {
 
         JsonNode answer = predicted(regions, "", photo);
 
-        assertEquals(expected.shares().size(), answer.get("regions").size());
+        assertEquals(expected.fractions().size(), answer.get("regions").size());
         for (JsonNode region : answer.get("regions")) {
             String label = region.get("label").asText();
             assertEquals(label, expected.classes().get(region.get("classIndex").asInt()), "class");
-            assertEquals(expected.shares().get(label), region.get("fraction").asDouble());
+            assertEquals(expected.fractions().get(label), region.get("fraction").asDouble());
             Rle mask = expected.mask(label);
             assertEquals(mask.area(), region.get("pixels").asLong());
             assertEquals(mask.toCompressedString(), region.at("/segmentation/counts").asText());

@@ -76,6 +76,6 @@ public final class SparkSegmenter {
 
     private static Object[] labels(Segmenter segmenter, ImageSource image) {
         ClassMap map = segmenter.segment(image);
-        return new Object[] {map.toPng(), map.shares()};
+        return new Object[] {map.toPng(), map.fractions()};
     }
 }

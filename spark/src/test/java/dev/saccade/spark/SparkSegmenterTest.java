@@ -48,7 +48,7 @@ class SparkSegmenterTest {
                 } else {
                     ClassMap expected = alone.segment(row.<byte[]>getAs("content"));
                     assertArrayEquals(expected.toPng(), row.getAs("labels"));
-                    assertEquals(expected.shares(), row.getJavaMap(row.fieldIndex("shares")));
+                    assertEquals(expected.fractions(), row.getJavaMap(row.fieldIndex("shares")));
                     assertNull(row.getAs("error"));
                 }
             }

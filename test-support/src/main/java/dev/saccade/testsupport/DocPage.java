@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /** A page of {@code docs/} or a section of it. */
 public record DocPage(String text) {
 
-    /** The path of a file in backticks, then its content. */
+    /** A file path in backticks followed by a code block. */
     private static final Pattern FILE =
             Pattern.compile(
                     "^`([^`\n]+)`\n\n```\\w*\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
@@ -28,7 +28,6 @@ public record DocPage(String text) {
         return new DocPage(Files.readString(Path.of("..", "docs", name)));
     }
 
-    /** Returns the text between a heading and the next one. */
     public DocPage section(String heading) {
         Matcher found =
                 Pattern.compile("^## " + heading + "\n(.*?)(?=^## |\\z)", FILE.flags())
@@ -39,14 +38,13 @@ public record DocPage(String text) {
         return new DocPage(found.group(1));
     }
 
-    /** Returns the content of each file on the page by its path; a later version replaces it. */
+    /** Returns file contents by path; the last version of a file wins. */
     public Map<String, String> files() {
         Map<String, String> files = new LinkedHashMap<>();
         FILE.matcher(text).results().forEach(file -> files.put(file.group(1), file.group(2)));
         return files;
     }
 
-    /** Writes the files on the page into a folder. */
     public void writeTo(Path folder) throws IOException {
         for (Map.Entry<String, String> file : files().entrySet()) {
             Path path = folder.resolve(file.getKey());
@@ -55,7 +53,6 @@ public record DocPage(String text) {
         }
     }
 
-    /** Returns the blocks of a language that start with a text. */
     public List<String> blocks(String language, String start) {
         return BLOCK.matcher(text)
                 .results()
@@ -65,7 +62,6 @@ public record DocPage(String text) {
                 .collect(toImmutableList());
     }
 
-    /** Returns the command that starts with a text. */
     public String command(String start) {
         return blocks("sh", "").stream()
                 .flatMap(String::lines)

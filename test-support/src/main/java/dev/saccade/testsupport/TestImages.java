@@ -9,16 +9,12 @@ import java.nio.file.Path;
 
 import javax.imageio.ImageIO;
 
-/** Images with edges at many places. */
+/** Synthetic images with many edges. */
 public final class TestImages {
 
     private TestImages() {}
 
-    /**
-     * Returns an image of colored cells.
-     *
-     * @param seed selects one of several patterns
-     */
+    /** Returns colored cells; the seed selects a pattern. */
     public static BufferedImage pattern(int width, int height, int seed) {
         BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < height; y++) {
@@ -42,11 +38,6 @@ public final class TestImages {
         return bytes.toByteArray();
     }
 
-    /**
-     * Writes a pattern as PNG.
-     *
-     * @return {@code file}
-     */
     public static Path write(Path file, int width, int height, int seed) {
         try {
             return Files.write(file, encode("png", width, height, seed));

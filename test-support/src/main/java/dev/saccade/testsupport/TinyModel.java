@@ -10,9 +10,9 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
@@ -24,7 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Narrow models with random weights that detect something in most images. */
+/** Small models with random weights that detect something in most images. */
 public enum TinyModel {
     RETINANET(
             5,
@@ -56,33 +56,22 @@ public enum TinyModel {
         return this == SEMANTIC_FPN;
     }
 
-    /**
-     * Saves a checkpoint with random weights.
-     *
-     * @param first transforms before normalization and, for detectors, padding
-     * @return {@code file}
-     */
+    /** Saves a checkpoint with random weights; {@code first} precedes normalization and padding. */
     public Path save(Path file, List<String> classes, Transform... first) {
         return save(file, classes, NamedAugmentations.NONE, first);
     }
 
     /** Saves a checkpoint with random weights and test-time augmentation. */
-    public Path save(
-            Path file, List<String> classes, NamedAugmentations views, Transform... first) {
+    public Path save(Path file, List<String> classes, NamedAugmentations tta, Transform... first) {
         ModelConfig model = Configs.bind(ConfigFile.parse(yaml, name()), ModelConfig.class);
         List<Transform> transforms = new ArrayList<>(List.of(first));
         transforms.add(Configs.of(Normalize.class));
         if (!isSegmenter()) {
             transforms.add(Configs.of(Pad.class));
         }
-        return save(new ModelSpec(model, transforms, views, classes, Precision.FLOAT32), file);
+        return save(new ModelSpec(model, transforms, tta, classes, Precision.FLOAT32), file);
     }
 
-    /**
-     * Saves a checkpoint with random weights.
-     *
-     * @return {@code file}
-     */
     public static Path save(ModelSpec spec, Path file) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             Model<?> model = spec.model().build(spec.classes());

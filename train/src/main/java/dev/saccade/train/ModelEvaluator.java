@@ -7,11 +7,11 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
+import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.Evaluators;
 import dev.saccade.models.Model;
 import dev.saccade.train.checkpoint.RankMessages;
 import dev.saccade.train.config.RunConfig;
@@ -28,7 +28,7 @@ final class ModelEvaluator<P> implements Validation {
     private final Model<P> model;
     private final NDManager manager;
     private final ProcessGroup ranks;
-    private final Evaluators<P> evaluators;
+    private final CompositeEvaluator<P> evaluators;
     private final DatasetInference inference;
 
     /** Rejects other classes than those of the model, and an unknown monitored metric. */
@@ -49,7 +49,7 @@ final class ModelEvaluator<P> implements Validation {
         }
         int workers = config.data().workers();
         evaluators =
-                Evaluators.build(
+                CompositeEvaluator.build(
                         config.evaluators(),
                         model.predictionType(),
                         dataset,
@@ -63,14 +63,14 @@ final class ModelEvaluator<P> implements Validation {
                     Suggestions.suggestion(config.monitor(), evaluators.metrics()));
         }
         if (ranks.worldSize() > 1) {
-            evaluators.collected();
+            evaluators.state();
         }
         inference = new DatasetInference(dataset, workers, ranks);
     }
 
     @Override
     public Evaluation run(Runnable progress) {
-        ViewReader reader = new ViewReader(List.of(config.data().valTransformsAtSize()));
+        InferenceReader reader = new InferenceReader(List.of(config.data().valTransformsAtSize()));
         inference.run(reader, this::predict, evaluators, done -> progress.run());
         if (ranks.rank() == 0) {
             Evaluation evaluation = evaluators.evaluate();
@@ -81,7 +81,7 @@ final class ModelEvaluator<P> implements Validation {
         return first::values;
     }
 
-    private P predict(ImageViews image) {
+    private P predict(InferenceInput image) {
         try (NDManager scratch = manager.newSubManager()) {
             return Autocast.call(
                     config.precision(),

@@ -163,7 +163,7 @@ class PapersTest {
         forEachRow((table, row) -> named.add(row.name()));
         Set<String> published =
                 Zoo.packaged().recipes().stream()
-                        .filter(recipe -> recipe.original().isPresent())
+                        .filter(recipe -> recipe.publication().isPresent())
                         .map(Recipe::name)
                         .collect(Collectors.toCollection(TreeSet::new));
         published.removeAll(named);
@@ -246,10 +246,10 @@ class PapersTest {
 
     private static String section(Source source) {
         String title =
-                source.original()
+                source.publication()
                         .website()
-                        .map(site -> "[" + source.original().title() + "](" + site + ")")
-                        .orElse(source.original().title());
+                        .map(site -> "[" + source.publication().title() + "](" + site + ")")
+                        .orElse(source.publication().title());
         return "\n## "
                 + title
                 + "\n"

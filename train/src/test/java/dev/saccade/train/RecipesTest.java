@@ -15,9 +15,9 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.zoo.Zoo;
@@ -360,7 +360,7 @@ class RecipesTest {
                 .filter(
                         name ->
                                 ZOO.recipe(name)
-                                        .original()
+                                        .publication()
                                         .orElseThrow()
                                         .title()
                                         .startsWith("Focal"))
@@ -369,15 +369,16 @@ class RecipesTest {
 
     @ParameterizedTest
     @MethodSource("multiScale")
-    void hasTheViewsOfItsMultiScaleResult(String name) {
+    void definesTheTtaOfItsMultiScaleResult(String name) {
         RunConfig config = recipe(name);
-        NamedAugmentations views = config.data().views();
-        TestTimeAugmentation multiScale = views.views().get("multi_scale");
+        NamedAugmentations tta = config.data().tta();
+        TestTimeAugmentation multiScale = tta.tta().get("multi_scale");
         assertTrue(multiScale.flip(), name);
-        List<List<Transform>> transforms = multiScale.views(config.data().valTransformsAtSize());
+        List<List<Transform>> transforms =
+                multiScale.pipelines(config.data().valTransformsAtSize());
         if (!name.startsWith("upernet/")) {
             assertEquals(2 * multiScale.scales().size(), transforms.size());
-            assertEquals(Optional.empty(), views.valViews());
+            assertEquals(Optional.empty(), tta.valTta());
             return;
         }
         int edge = name.contains("_large_") ? 640 : 512;
@@ -395,7 +396,7 @@ class RecipesTest {
                 ZOO.recipe(name).published().containsKey("miou")
                         ? Optional.empty()
                         : Optional.of("multi_scale_elsa");
-        assertEquals(byDefault, views.valViews());
+        assertEquals(byDefault, tta.valTta());
     }
 
     static List<String> multiScale() throws IOException {
@@ -409,14 +410,14 @@ class RecipesTest {
 
     @Test
     void evaluatesElsaAsItsPaper() {
-        TestTimeAugmentation views =
+        TestTimeAugmentation tta =
                 recipe("upernet/elsa_swin_base_160k_ade20k")
                         .data()
-                        .views()
+                        .tta()
                         .named("multi_scale_elsa")
                         .orElseThrow();
-        assertEquals(List.of(.75, 1., 1.25, 1.5, 1.75), views.ratios());
-        assertFalse(views.flip());
+        assertEquals(List.of(.75, 1., 1.25, 1.5, 1.75), tta.ratios());
+        assertFalse(tta.flip());
     }
 
     /** Returns one recipe of each model, without those that differ in width, depth or schedule. */

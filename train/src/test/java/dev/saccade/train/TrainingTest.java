@@ -15,8 +15,8 @@ import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.DetectedObject;
@@ -106,10 +106,10 @@ class TrainingTest {
     }
 
     @Test
-    void evaluatesASingleViewAndStoresTheNamedViews() throws IOException {
+    void evaluatesWithoutTtaAndStoresTheNamedTta() throws IOException {
         String transforms =
                 "data.val_transforms=[{type: resize, scales: [[40, 32]]}, {type: normalize}]";
-        String views = "data.views={larger: {scales: [[40, 32], [80, 64]], flip: true}}";
+        String tta = "data.tta={larger: {scales: [[40, 32], [80, 64]], flip: true}}";
         List<Map<String, Double>> measured = new ArrayList<>();
         Hook hook =
                 new Hook() {
@@ -119,20 +119,18 @@ class TrainingTest {
                     }
                 };
         Path run = folder.resolve("run");
-        Training.of(config("epochs=1", transforms, views, "data.val_views=larger"))
-                .start(run, hook);
+        Training.of(config("epochs=1", transforms, tta, "data.val_tta=larger")).start(run, hook);
         RunConfig config = Training.config(run);
         Dataset val = config.data().val().orElseThrow().open(folder);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
-            NamedAugmentations stored = detector.spec().views();
-            assertEquals(config.data().views(), stored);
-            TestTimeAugmentation larger =
-                    stored.named(stored.valViews().orElseThrow()).orElseThrow();
+            NamedAugmentations stored = detector.spec().tta();
+            assertEquals(config.data().tta(), stored);
+            TestTimeAugmentation larger = stored.named(stored.valTta().orElseThrow()).orElseThrow();
             assertEquals(
                     new TestTimeAugmentation(List.of(List.of(40, 32), List.of(80, 64)), true),
                     larger);
-            assertEquals(1, detector.viewTransforms().size());
-            assertEquals(4, detector.withViews(larger).viewTransforms().size());
+            assertEquals(1, detector.pipelines().size());
+            assertEquals(4, detector.withTta(larger).pipelines().size());
             DetectionEvaluation again = DetectionEvaluator.evaluate(detector, val);
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
@@ -141,9 +139,9 @@ class TrainingTest {
                     detector.scoreThresholds());
         }
 
-        SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(views));
+        SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(tta));
         assertTrue(
-                unfit.getMessage().contains("data.views.larger.transforms: got [normalize, pad]"),
+                unfit.getMessage().contains("data.tta.larger.transforms: got [normalize, pad]"),
                 unfit.getMessage());
     }
 

@@ -38,7 +38,7 @@ import org.opencv.core.Mat;
 /** Converts frames to BGR with the color matrix and range of each frame. */
 final class Colors implements AutoCloseable {
 
-    /** {@code AV_FRAME_FLAG_INTERLACED}, which the bindings lack. */
+    /** {@code AV_FRAME_FLAG_INTERLACED}, missing in the bindings. */
     static final int INTERLACED = 1 << 3;
 
     private static final int BLACK = 16;
@@ -52,18 +52,13 @@ final class Colors implements AutoCloseable {
         converter.flags(SWS_BICUBIC);
     }
 
-    /**
-     * Converts a frame.
-     *
-     * @param frame its color tags are completed
-     * @return a negative error code of FFmpeg, or 0 or more
-     */
+    /** Converts a frame and completes its color tags; returns FFmpeg's error code if negative. */
     int convert(AVFrame frame) {
         if (isYuv(frame)) {
             frame.colorspace(matrix(frame));
         }
         limited = !isYuv(frame) && frame.color_range() == AVCOL_RANGE_MPEG;
-        // Frames are neither tone-mapped nor deinterlaced, and keep their gamut.
+        // No tone mapping, deinterlacing or gamut conversion.
         frame.color_trc(AVCOL_TRC_UNSPECIFIED).color_primaries(AVCOL_PRI_UNSPECIFIED);
         frame.flags(frame.flags() & ~INTERLACED);
         av_frame_unref(bgr);
@@ -72,7 +67,7 @@ final class Colors implements AutoCloseable {
         return sws_scale_frame(converter, bgr, frame);
     }
 
-    /** Returns a view of the converted frame, [H, W, 3] BGR uint8; valid until the next one. */
+    /** Returns the converted frame, [H, W, 3] BGR uint8; valid until the next conversion. */
     Mat pixels() {
         long stride = bgr.linesize(0);
         Mat pixels =
@@ -83,14 +78,13 @@ final class Colors implements AutoCloseable {
                         bgr.data(0).capacity(stride * bgr.height()).asByteBuffer(),
                         stride);
         if (limited) {
-            // swscale reads gray and RGB as full range, whatever the tag.
+            // swscale treats gray and RGB as full range, whatever the tag.
             double scale = 255 / LIMITED_RANGE;
             pixels.convertTo(pixels, -1, scale, -BLACK * scale);
         }
         return pixels;
     }
 
-    /** Returns whether a frame has luma and chroma. */
     static boolean isYuv(AVFrame frame) {
         AVPixFmtDescriptor format = av_pix_fmt_desc_get(frame.format());
         int others =
@@ -101,12 +95,12 @@ final class Colors implements AutoCloseable {
         return format.nb_components() >= 3 && (format.flags() & others) == 0;
     }
 
-    /** Returns whether a frame is tagged with a color matrix that cannot be converted. */
+    /** Returns whether the color matrix of a frame is not supported. */
     static boolean isUnsupported(AVFrame frame) {
         return isYuv(frame) && isTagged(frame) && sws_test_colorspace(frame.colorspace(), 0) == 0;
     }
 
-    /** Returns whether the color matrix is BT.709 because of the frame size alone. */
+    /** Returns whether BT.709 is assumed from the frame size. */
     static boolean isGuessed(AVFrame frame) {
         return isYuv(frame)
                 && !isTagged(frame)
@@ -121,7 +115,7 @@ final class Colors implements AutoCloseable {
         };
     }
 
-    /** Returns the color matrix; guesses as mpv does if the frame is untagged. */
+    /** Returns the color matrix; untagged frames are guessed as in mpv. */
     private static int matrix(AVFrame frame) {
         if (isTagged(frame)) {
             return frame.colorspace();

@@ -10,7 +10,6 @@ final class Damage {
 
     private static final int SHOWN = 5;
 
-    /** First and last frame. */
     private record Range(long first, long last) {
 
         @Override
@@ -40,8 +39,8 @@ final class Damage {
     /**
      * Starts a range.
      *
-     * @param frame frame that is damaged or missing; may be ahead of the frames counted so far
-     * @param reorder number of frames before it that may refer to it
+     * @param frame damaged or missing frame; may be ahead of the counted frames
+     * @param reorder number of preceding frames that may refer to it
      */
     void at(long frame, int reorder) {
         damaged = Math.max(damaged, frame);

@@ -13,16 +13,16 @@ import org.bytedeco.javacpp.Loader;
 
 import java.nio.file.Path;
 
-/** The native libraries of FFmpeg, of which a jar a system is at hand. */
+/** Native libraries of FFmpeg, from a platform-specific jar. */
 final class FFmpeg {
 
     private FFmpeg() {}
 
     /**
-     * Makes sure that they are loaded, and keep still: what they say on stderr quotes the file.
+     * Loads the libraries and silences their log, which quotes file content.
      *
-     * @param file for whose sake
-     * @throws SaccadeException of kind user, if there are none for this system
+     * @param file video named in the error message
+     * @throws SaccadeException of kind user, if the platform has no libraries
      */
     static void load(Path file) {
         try {
@@ -34,10 +34,10 @@ final class FFmpeg {
         } catch (LinkageError e) {
             throw SaccadeException.user(
                     e,
-                    "%s: videos are read by FFmpeg, which cannot be loaded on %s: %s; add the"
-                            + " artifacts org.bytedeco:ffmpeg and org.bytedeco:javacpp with the"
-                            + " classifier %s, or predict on pictures of the frames, which ffmpeg -i"
-                            + " FILE frames/%%06d.jpg makes",
+                    "%s: FFmpeg, which reads videos, cannot be loaded on %s: %s; add the"
+                            + " artifacts org.bytedeco:ffmpeg and org.bytedeco:javacpp with"
+                            + " classifier %s, or extract the frames with ffmpeg -i FILE"
+                            + " frames/%%06d.jpg and predict the images",
                     file,
                     Loader.getPlatform(),
                     e.getMessage(),

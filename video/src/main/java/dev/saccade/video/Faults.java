@@ -13,16 +13,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Collects what is damaged: packets without frame, frames with errors, an early end. */
+/** Collects errors: undecodable packets, corrupt frames and truncation. */
 final class Faults {
 
-    /** {@code AV_FRAME_FLAG_CORRUPT}, which the bindings lack. */
+    /** {@code AV_FRAME_FLAG_CORRUPT}, missing in the bindings. */
     private static final int CORRUPT = 1;
 
-    /** {@code AV_FRAME_FLAG_KEY}, which the bindings lack. */
+    /** {@code AV_FRAME_FLAG_KEY}, missing in the bindings. */
     private static final int KEY = 1 << 1;
 
-    /** FFmpeg marks the end of a recording as corrupt up to N packets before the next begins. */
+    /** FFmpeg marks up to N packets before the next recording as corrupt. */
     private static final int BEFORE_RESTART = 3;
 
     private final long declared;
@@ -39,15 +39,12 @@ final class Faults {
     private Optional<String> decodeError = Optional.empty();
 
     /**
-     * Starts at the first packet.
-     *
-     * @param declared number of frames according to the file; 0 if unknown
+     * Starts at the first packet; {@code declared} is the frame count of the file, 0 if unknown.
      */
     Faults(long declared) {
         this.declared = declared;
     }
 
-    /** Counts the next packet. */
     void addPacket(AVPacket packet, boolean timesRestart, int reorder) {
         packets++;
         if ((packet.flags() & AV_PKT_FLAG_DISCARD) != 0) {
@@ -72,7 +69,6 @@ final class Faults {
         }
     }
 
-    /** Counts the next frame. */
     void addFrame(AVFrame frame, int reorder) {
         damage.frame((frame.flags() & KEY) != 0);
         if (frame.decode_error_flags() != 0 || (frame.flags() & CORRUPT) != 0) {
@@ -82,9 +78,9 @@ final class Faults {
     }
 
     /**
-     * Adds a packet that gives no frame.
+     * Adds a packet without a frame.
      *
-     * @param late number of packets by which the error may be late
+     * @param late maximum delay of the error in packets
      * @param isReferenced whether other frames may refer to the missing frame
      */
     void addLostPacket(String error, int late, boolean isReferenced) {
@@ -99,29 +95,25 @@ final class Faults {
         lostPackets++;
     }
 
-    /**
-     * Ends the file.
-     *
-     * @param readError why the file cannot be read further
-     */
+    /** Ends the file; {@code readError} is empty at a regular end. */
     void end(Optional<String> readError, int reorder) {
         ended = true;
         boolean truncated = corruptPacket >= 0 && corruptPacket == shownPackets - 1;
         breakReason =
                 readError.isEmpty() && (truncated || packets < declared)
-                        ? Optional.of("the file ends there")
+                        ? Optional.of("the file is truncated")
                         : readError;
         addCorruptPacket(Long.MAX_VALUE, reorder);
     }
 
-    /** Returns the faults as one text. */
+    /** Returns all errors in one line. */
     Optional<String> text(double lastSeconds) {
         List<String> faults = new ArrayList<>();
         breakReason.ifPresent(
                 reason ->
                         faults.add(
                                 Text.format(
-                                        "breaks off after %d frames%s, at %.2f s: %s",
+                                        "ends early after %d frames%s, at %.2f s: %s",
                                         frames,
                                         declared > 0 ? " of " + declared : "",
                                         lastSeconds,
@@ -136,7 +128,7 @@ final class Faults {
                                 Text.format(
                                         "%d %s cannot be decoded, the first near frame %d (%s)",
                                         lostPackets,
-                                        lostPackets == 1 ? "part" : "parts",
+                                        lostPackets == 1 ? "packet" : "packets",
                                         firstLost,
                                         error)));
         return faults.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", faults));

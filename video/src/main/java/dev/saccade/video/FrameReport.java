@@ -18,10 +18,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Collects properties of frames that are guessed or not applied, each once. */
+/** Collects notes on guessed or ignored frame properties, each once. */
 final class FrameReport {
 
-    /** Pixels that are nearer to a square than this are not reported. */
+    /** Tolerance of square pixels. */
     private static final double SQUARE = 0.02;
 
     private final Set<String> notes = new LinkedHashSet<>();
@@ -29,17 +29,13 @@ final class FrameReport {
     private int height;
     private boolean resized;
 
-    /**
-     * Inspects a frame before its conversion.
-     *
-     * @param pixelShape width and height of a pixel
-     */
+    /** Inspects a frame before conversion; {@code pixelShape} is width / height of a pixel. */
     void add(AVFrame frame, long number, AVRational pixelShape, Orientation orientation) {
         addColors(frame);
         if ((frame.flags() & Colors.INTERLACED) != 0) {
             notes.add(
-                    "frames are interlaced and not deinterlaced; moving objects show combs (convert"
-                            + " with ffmpeg -vf bwdif)");
+                    "frames are interlaced and not deinterlaced; moving objects have comb"
+                            + " artifacts (convert with ffmpeg -vf bwdif)");
         }
         if (!orientation.exact()) {
             notes.add("rotation is not a multiple of 90 degrees; the nearest multiple is applied");
@@ -74,7 +70,6 @@ final class FrameReport {
         }
     }
 
-    /** Reports that transparency is ignored. */
     void addAlpha() {
         notes.add("transparency is ignored");
     }
@@ -115,7 +110,6 @@ final class FrameReport {
         height = frame.height();
     }
 
-    /** Returns the notes in the order of the frames. */
     List<String> notes() {
         return List.copyOf(notes);
     }

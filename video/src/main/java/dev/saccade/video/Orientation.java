@@ -10,22 +10,19 @@ import org.opencv.core.Core;
 import org.opencv.core.Mat;
 
 /**
- * Orientation of a frame: an optional transposition, then flips. These are the eight combinations
- * of quarter turns and mirroring.
- *
- * @param exact whether the display matrix has no other rotation or shear
+ * Orientation of a frame: optional transposition, then flips; {@code exact} is false for other
+ * rotations.
  */
 record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boolean exact) {
 
-    /** Largest sine of an angle that counts as a quarter turn. */
+    /** Maximum sine of an angle that counts as a quarter turn. */
     private static final double TOLERANCE = 0.02;
 
     private static final Orientation AS_STORED = new Orientation(false, false, false, true);
 
     /**
-     * Returns the orientation from the display matrix of a frame. FFmpeg attaches the matrix of the
-     * container to each frame, and the matrix of the codec (SEI, EXIF) where the container has
-     * none.
+     * Returns the orientation from the display matrix. FFmpeg attaches the matrix of the container
+     * to each frame, or else the matrix of the codec (SEI, EXIF).
      */
     static Orientation of(AVFrame frame) {
         AVFrameSideData data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
@@ -36,7 +33,7 @@ record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boole
         return of(matrix.get(0), matrix.get(1), matrix.get(3), matrix.get(4));
     }
 
-    /** Returns the nearest orientation to {@code x' = a x + c y, y' = b x + d y}. */
+    /** Returns the nearest orientation of {@code x' = a x + c y, y' = b x + d y}. */
     static Orientation of(long a, long b, long c, long d) {
         long straight = Math.abs(a) + Math.abs(d);
         long crossed = Math.abs(b) + Math.abs(c);

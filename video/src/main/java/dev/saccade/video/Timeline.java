@@ -11,13 +11,13 @@ import org.bytedeco.ffmpeg.avutil.AVFrame;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Times of frames: strictly increasing, also where time stamps restart or are missing. */
+/** Frame times: strictly increasing, even if time stamps restart or are missing. */
 final class Timeline {
 
     private static final double LEAST_GAP_SECONDS = 0.5;
     private static final int LEAST_GAP_FRAMES = 3;
 
-    /** Above this fraction of frames, gaps are a variable frame rate. */
+    /** Above this fraction of frames, gaps mean a variable frame rate. */
     private static final double FEW = 0.05;
 
     private final double secondsPerTick;
@@ -35,11 +35,6 @@ final class Timeline {
     private long gapStart;
     private long gapEnd;
 
-    /**
-     * Starts at the first frame.
-     *
-     * @param framesPerSecond 0 if unknown
-     */
     Timeline(double secondsPerTick, double framesPerSecond) {
         this.secondsPerTick = secondsPerTick;
         double seconds = framesPerSecond > 0 ? 1 / framesPerSecond : 0.04;
@@ -47,10 +42,8 @@ final class Timeline {
     }
 
     /**
-     * Shifts the time stamps of a packet behind all packets before, if they restart at it. Only key
-     * frames restart: in decoding order, they are later than all frames before.
-     *
-     * @return whether the time stamps restart here
+     * Shifts restarting time stamps behind all earlier packets; returns whether they restart here.
+     * Only key frames restart: in decoding order, they follow all earlier frames.
      */
     boolean shift(AVPacket packet) {
         long stamp = packet.pts() != AV_NOPTS_VALUE ? packet.pts() : packet.dts();
@@ -75,7 +68,7 @@ final class Timeline {
         return restarts;
     }
 
-    /** Returns the time of the next frame, in seconds after the first. */
+    /** Returns the time of the next frame in seconds after the first. */
     double next(AVFrame frame) {
         long stamp = frame.best_effort_timestamp();
         if (stamp == AV_NOPTS_VALUE) {
@@ -109,7 +102,7 @@ final class Timeline {
         return (stamp - first) * secondsPerTick;
     }
 
-    /** Returns what is unusual about the time stamps. */
+    /** Returns notes on irregular time stamps. */
     List<String> notes() {
         List<String> notes = new ArrayList<>();
         if (restarts > 0 && last != AV_NOPTS_VALUE) {

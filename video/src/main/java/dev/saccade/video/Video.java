@@ -60,8 +60,8 @@ import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
 /**
- * A video file, one frame at a time: what FFmpeg reads, such as H.264 and H.265 in MP4, MOV and
- * MKV, VP9 in WebM, and AVI.
+ * A video file read frame by frame with FFmpeg: H.264 and H.265 in MP4, MOV and MKV, VP9 in WebM,
+ * AVI and more.
  *
  * <pre>{@code
  * try (Video video = Video.open(Path.of("clip.mp4"))) {
@@ -75,16 +75,16 @@ import java.util.stream.IntStream;
  * }
  * }</pre>
  *
- * <p>Only the frame at hand is held, and what its codec refers to. Files alone are read: what a
- * playlist in one refers to, in the net or beside it, is not. Not safe for use by many threads.
+ * <p>Memory does not grow with the length of the video. Only local files are read, never files or
+ * URLs in a playlist. Not thread-safe.
  */
 public final class Video implements AutoCloseable {
 
-    /** Containers; none of these leads to other files, as playlists do. */
+    /** Containers that cannot refer to other files, unlike playlists. */
     private static final String FORMATS =
             "mov,matroska,avi,mpegts,mpeg,mpegvideo,flv,asf,ogg,ivf,h264,hevc,m4v,mjpeg,mxf,wtv";
 
-    /** Decoder threads: the same on every machine, since decoders report errors N packets late. */
+    /** Decoder threads; the same everywhere, as decoders report errors N packets late. */
     private static final int THREADS = 4;
 
     private final Path file;
@@ -107,9 +107,9 @@ public final class Video implements AutoCloseable {
     /**
      * A frame of a video.
      *
-     * @param number number of frames before it
-     * @param seconds time since the first frame; strictly increasing
-     * @param image [H, W, 3] BGR uint8, upright; freed with this
+     * @param number frame index, from 0
+     * @param seconds time after the first frame; strictly increasing
+     * @param image [H, W, 3] BGR uint8, upright; released by {@link #close}
      */
     public record Frame(long number, double seconds, Mat image) implements AutoCloseable {
 
@@ -126,7 +126,7 @@ public final class Video implements AutoCloseable {
         AVCodec decoder = new AVCodec(null);
         stream = bestStream(decoder);
         if (stream < 0) {
-            throw refusal("holds no video that FFmpeg decodes: " + text(stream));
+            throw refusal("contains no video stream that FFmpeg can decode: " + text(stream));
         }
         AVStream found = format.streams(stream);
         codec = avcodec_alloc_context3(decoder);
@@ -151,7 +151,7 @@ public final class Video implements AutoCloseable {
         }
     }
 
-    /** Returns the index of a stream and its decoder; cover images are not videos. */
+    /** Returns the index of the video stream and sets its decoder; cover images do not count. */
     private int bestStream(AVCodec decoder) {
         int best = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, decoder, 0);
         return best >= 0 && !isVideo(format.streams(best))
@@ -181,13 +181,12 @@ public final class Video implements AutoCloseable {
     /**
      * Opens a file.
      *
-     * @throws SaccadeException of kind user that names it and says what to do, if it is none that
-     *     can be read
+     * @throws SaccadeException of kind user, if the file is not a supported video
      */
     public static Video open(Path file) {
         if (!Files.isRegularFile(file)) {
             throw SaccadeException.user(
-                    "%s: %s", file, Files.exists(file) ? "is no regular file" : "no such file");
+                    "%s: %s", file, Files.exists(file) ? "is not a regular file" : "no such file");
         }
         OpenCv.load();
         FFmpeg.load(file);
@@ -195,13 +194,13 @@ public final class Video implements AutoCloseable {
         AVDictionary options = new AVDictionary(null);
         av_dict_set(options, "protocol_whitelist", "file", 0);
         av_dict_set(options, "format_whitelist", FORMATS, 0);
-        // Without its protocol, a name such as http:a.mp4 would be an address.
+        // Without a protocol, a name such as http:a.mp4 would be a URL.
         int opened =
                 avformat_open_input(
                         format, "file:" + file.toAbsolutePath(), (AVInputFormat) null, options);
         av_dict_free(options);
         if (opened < 0) {
-            throw refusal(file, "is no video that FFmpeg reads: " + text(opened));
+            throw refusal(file, "is not a video that FFmpeg can read: " + text(opened));
         }
         try {
             return new Video(file, format);
@@ -211,42 +210,37 @@ public final class Video implements AutoCloseable {
         }
     }
 
-    /** Returns the frames of a second, on average; 0 if the file does not say. */
+    /** Returns the average frame rate; 0 if unknown. */
     public double framesPerSecond() {
         return framesPerSecond;
     }
 
-    /** Returns how many frames the file says it has, if it does. */
+    /** Returns the frame count according to the file, if known. */
     public OptionalLong declaredFrames() {
         return declared > 0 ? OptionalLong.of(declared) : OptionalLong.empty();
     }
 
-    /** Returns the next frame, which the caller closes; nothing at the end. */
+    /** Returns the next frame, which the caller closes; empty at the end. */
     public Optional<Frame> next() {
         return decode() ? Optional.of(frame()) : Optional.empty();
     }
 
-    /**
-     * Passes over the next frame, which is decoded, since others refer to it, but not converted.
-     *
-     * @return whether there was one
-     */
+    /** Decodes the next frame without converting it; returns false at the end. */
     public boolean skip() {
         return decode();
     }
 
     /**
-     * Returns what is damaged, with the file and the frames, once {@link #next} has returned empty:
-     * the file ends early, or parts were decoded with errors or not at all. Errors that the codec
-     * cannot detect are missing here.
+     * Returns errors such as truncation or undecodable parts, with file and frames, after the last
+     * frame. Errors that the codec cannot detect are not included.
      */
     public Optional<String> fault() {
         return faults.text(lastSeconds).map(text -> file + ": " + text);
     }
 
     /**
-     * Returns what was guessed or not applied, with the file, once {@link #next} has returned
-     * empty: color matrix, HDR, pixel shape, interlacing, restarted time stamps, other streams.
+     * Returns guessed or ignored properties after the last frame: color matrix, HDR, pixel shape,
+     * interlacing, restarted time stamps, other streams.
      */
     public List<String> notes() {
         List<String> notes = new ArrayList<>(report.notes());
@@ -290,7 +284,6 @@ public final class Video implements AutoCloseable {
         read++;
     }
 
-    /** Sends the next packet to the decoder. */
     private void feed() {
         int got = av_read_frame(format, packet);
         if (got < 0) {
@@ -348,8 +341,8 @@ public final class Video implements AutoCloseable {
 
     private static SaccadeException refusal(Path file, String reason) {
         return SaccadeException.user(
-                "%s: %s; where another program plays it, it also makes pictures of the frames, such"
-                        + " as ffmpeg -i FILE frames/%%06d.jpg",
+                "%s: %s; if another program can play it, extract the frames, for example with"
+                        + " ffmpeg -i FILE frames/%%06d.jpg",
                 file, reason);
     }
 

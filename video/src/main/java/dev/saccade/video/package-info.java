@@ -1,2 +1,2 @@
-/** Videos, frame by frame. */
+/** Reads videos frame by frame. */
 package dev.saccade.video;

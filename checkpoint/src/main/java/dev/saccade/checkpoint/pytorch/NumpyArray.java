@@ -14,10 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A NumPy array whose bytes are in the pickle, as detectron2's {@code .pkl} files have them. */
+/** A NumPy array stored in a pickle, as in detectron2's {@code .pkl} files. */
 final class NumpyArray implements StoredArray {
 
-    /** Version, shape, dtype, whether columns come first, and the bytes. */
+    /** Version, shape, dtype, Fortran order and bytes. */
     private static final int STATE = 5;
 
     /** A dtype, such as {@code f4}. */
@@ -30,7 +30,7 @@ final class NumpyArray implements StoredArray {
             this.code = code;
         }
 
-        /** Sets the byte order: the state is the version, the order and more. */
+        /** Sets the byte order from (version, order, ...). */
         void restore(Object state) {
             isBigEndian =
                     state instanceof Tuple tuple
@@ -44,12 +44,11 @@ final class NumpyArray implements StoredArray {
     private boolean isFortran;
     private ByteBuffer data = ByteBuffer.allocate(0);
 
-    /** Returns whether it holds numbers: not strings or Python objects. */
     boolean isNumeric() {
         return type.isPresent();
     }
 
-    /** Sets the content that NumPy gives to {@code __setstate__}. */
+    /** Sets the content from the argument of {@code __setstate__}. */
     void restore(Object state) {
         if (state instanceof Tuple tuple && tuple.items().size() == STATE) {
             List<Object> items = tuple.items();
@@ -59,9 +58,8 @@ final class NumpyArray implements StoredArray {
     }
 
     /**
-     * Sets the content.
-     *
-     * @param bytes {@link Pickle.Bytes}, or a text of Python 2 that is valid UTF-8
+     * Sets the content; {@code bytes} are {@link Pickle.Bytes}, or Python 2 text that is valid
+     * UTF-8.
      */
     void set(Object shape, Object dtype, boolean columnsFirst, Object bytes) {
         Optional<ElementType> found =
@@ -71,7 +69,7 @@ final class NumpyArray implements StoredArray {
             return;
         }
         if (((Type) dtype).isBigEndian && found.get().bytes() > 1) {
-            throw new MalformedException("a big-endian NumPy array, not read");
+            throw new MalformedException("big-endian NumPy arrays are not supported");
         }
         sizes = PickleGlobals.integers(tuple);
         long length = found.get().bytes();

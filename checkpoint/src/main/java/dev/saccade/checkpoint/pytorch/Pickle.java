@@ -24,42 +24,39 @@ import java.util.function.Function;
 
 /**
  * Reads the part of Python's pickle format (protocols 2 to 5) that {@code torch.save} writes,
- * without running anything: a global is a name, a call of a name in {@link PickleGlobals} makes
- * plain data, and a call of any other is refused.
+ * without executing code: a global is only a name, calls of names in {@link PickleGlobals} create
+ * plain data, and other calls are rejected.
  *
  * <p>Values are {@link String}, {@link Boolean}, {@link Long}, {@link BigInteger}, {@link Double},
  * {@link #NONE}, {@link List}, {@link Map}, {@link Tuple}, {@link Global}, {@link Bytes}, {@link
- * Opaque}, and what the globals and the storages make.
+ * Opaque}, and the results of globals and storages.
  *
  * @see <a href="https://docs.python.org/3/library/pickletools.html">pickletools</a>
  */
 final class Pickle {
 
-    /** Python's None. */
     static final Object NONE = new Opaque();
 
-    /** Bounds the memory that a small file can ask for. */
+    /** Bounds the memory that a small file can allocate. */
     static final int MAX_OPERATIONS = 4_000_000;
 
     private static final int MAX_NAME = 1000;
 
-    /** A tuple. */
     record Tuple(List<Object> items) {}
 
-    /** The name of a class or function. */
+    /** Name of a class or function. */
     record Global(String module, String name) {
 
-        /** Returns the full name as in Python 3 and NumPy 1. */
+        /** Returns the full name of Python 3 and NumPy 1. */
         String qualified() {
             String current = module.equals("__builtin__") ? "builtins" : module;
             return current.replaceFirst("^numpy\\._core", "numpy.core") + "." + name;
         }
     }
 
-    /** Bytes of the pickle. */
     record Bytes(ByteBuffer data) {}
 
-    /** Something harmless whose content is of no interest. */
+    /** A harmless value whose content is not needed. */
     static final class Opaque {}
 
     private final ByteBuffer in;
@@ -76,10 +73,8 @@ final class Pickle {
     }
 
     /**
-     * Returns the value of the pickle at the position of a buffer, which is moved behind it.
-     *
-     * @param in the bytes
-     * @param storages gives the storage of a persistent id
+     * Reads the pickle at the buffer's position and advances it; {@code storages} maps persistent
+     * ids.
      */
     static Object read(ByteBuffer in, Function<Tuple, Object> storages) {
         Pickle pickle = new Pickle(in.order(ByteOrder.LITTLE_ENDIAN), storages);
@@ -88,7 +83,7 @@ final class Pickle {
             pickle.globals.throwIfRefused();
             return value;
         } catch (BufferUnderflowException e) {
-            throw malformed("it ends too early");
+            throw malformed("unexpected end");
         }
     }
 
@@ -103,7 +98,7 @@ final class Pickle {
         throw malformed("more than %s operations", MAX_OPERATIONS);
     }
 
-    /** Runs an operation; here those that push a value from the stream. */
+    /** Executes an operation; this method handles values in the stream. */
     private void execute(int code) {
         switch (code) {
             case 'N' -> push(NONE);
@@ -127,7 +122,7 @@ final class Pickle {
         }
     }
 
-    /** Builds lists, tuples, dicts and sets. */
+    /** Handles lists, tuples, dicts and sets. */
     private void collection(int code) {
         switch (code) {
             case '(' -> {
@@ -163,7 +158,7 @@ final class Pickle {
         }
     }
 
-    /** Names, calls, memo and framing. */
+    /** Handles names, calls, memo and framing. */
     private void object(int code) {
         switch (code) {
             case 0x80 -> checkProtocol(unsignedByte());
@@ -191,7 +186,7 @@ final class Pickle {
             case 0x94 -> memo.put(memo.size(), top());
             case 'h' -> push(remembered(unsignedByte()));
             case 'j' -> push(remembered(in.getInt()));
-            default -> throw malformed("operation 0x%02x is not read", code);
+            default -> throw malformed("operation 0x%02x is not supported", code);
         }
     }
 
@@ -199,7 +194,7 @@ final class Pickle {
         if (top() instanceof List<?>) {
             list(top()).addAll(items);
         } else if (!(top() instanceof Opaque)) {
-            throw malformed("appending to what is no list");
+            throw malformed("append to a value that is not a list");
         }
     }
 
@@ -207,14 +202,14 @@ final class Pickle {
         if (top() instanceof Map<?, ?>) {
             putAll(map(top()), items);
         } else if (!(top() instanceof Opaque)) {
-            throw malformed("setting items of what is no dict");
+            throw malformed("set items of a value that is not a dict");
         }
     }
 
-    /** Puts alternating keys and values; other keys than texts and integers become opaque. */
+    /** Adds alternating keys and values; keys other than strings and integers become opaque. */
     static void putAll(Map<Object, Object> map, List<Object> items) {
         if (items.size() % 2 != 0) {
-            throw malformed("a key without value");
+            throw malformed("a key without a value");
         }
         for (int i = 0; i < items.size(); i += 2) {
             Object key = items.get(i);
@@ -223,7 +218,7 @@ final class Pickle {
         }
     }
 
-    @SuppressWarnings("unchecked") // lists and maps are only made in this class, of objects
+    @SuppressWarnings("unchecked") // lists and maps are created only in this class, with objects
     private static List<Object> list(Object value) {
         return (List<Object>) value;
     }
@@ -243,7 +238,7 @@ final class Pickle {
 
     private Object top() {
         if (stack.isEmpty()) {
-            throw malformed("its stack is empty");
+            throw malformed("the stack is empty");
         }
         return stack.get(stack.size() - 1);
     }
@@ -256,7 +251,7 @@ final class Pickle {
 
     private List<Object> last(int count) {
         if (stack.size() < count) {
-            throw malformed("its stack is empty");
+            throw malformed("the stack is empty");
         }
         List<Object> tail = stack.subList(stack.size() - count, stack.size());
         List<Object> values = new ArrayList<>(tail);
@@ -266,7 +261,7 @@ final class Pickle {
 
     private List<Object> sinceMark() {
         if (marked.isEmpty()) {
-            throw malformed("it has no mark");
+            throw malformed("the mark is missing");
         }
         List<Object> values = stack;
         stack = marked.pop();
@@ -276,7 +271,7 @@ final class Pickle {
     private Object remembered(int index) {
         Object value = memo.get(index);
         if (value == null) {
-            throw malformed("nothing is remembered as %d", index);
+            throw malformed("memo entry %d is missing", index);
         }
         return value;
     }
@@ -285,19 +280,19 @@ final class Pickle {
         if (value instanceof String name && name.length() <= MAX_NAME) {
             return name;
         }
-        throw malformed("a name that is no text");
+        throw malformed("a name that is not a string");
     }
 
     private static Tuple arguments(Object value) {
         if (value instanceof Tuple tuple) {
             return tuple;
         }
-        throw malformed("arguments that are no tuple");
+        throw malformed("arguments that are not a tuple");
     }
 
     private static void checkProtocol(int protocol) {
         if (protocol < 2 || protocol > 5) {
-            throw malformed("protocol %s is not read", protocol);
+            throw malformed("protocol %s is not supported", protocol);
         }
     }
 
@@ -313,7 +308,7 @@ final class Pickle {
 
     private int checked(long length) {
         if (length < 0 || length > in.remaining()) {
-            throw malformed("it ends within a text");
+            throw malformed("unexpected end within a string");
         }
         return (int) length;
     }
@@ -322,7 +317,7 @@ final class Pickle {
         return new String(bytes(length), StandardCharsets.UTF_8);
     }
 
-    /** Returns a string of Python 2: a text, or bytes where it is not UTF-8. */
+    /** Returns a Python 2 string: text if it is valid UTF-8, else bytes. */
     private Object oldText(long length) {
         Bytes bytes = slice(length);
         try {
@@ -353,7 +348,7 @@ final class Pickle {
                 return new String(Arrays.copyOf(name, i), StandardCharsets.UTF_8);
             }
         }
-        throw malformed("a name without end");
+        throw malformed("a name without an end");
     }
 
     @FormatMethod

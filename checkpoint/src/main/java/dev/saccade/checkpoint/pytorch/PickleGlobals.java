@@ -13,10 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The callables that a pickle may name. A call creates data; no code runs. */
+/** Callables that a pickle may use. Calls create data; no code is executed. */
 final class PickleGlobals {
 
-    /** Makes an ordered or counting dict. */
     private static final Set<String> DICTS =
             Set.of(
                     "collections.OrderedDict",
@@ -24,7 +23,7 @@ final class PickleGlobals {
                     "collections.Counter",
                     "builtins.dict");
 
-    /** Values that training scripts store beside the weights; read as {@link Opaque}. */
+    /** Values that training scripts store next to the weights; read as {@link Opaque}. */
     private static final Set<String> HARMLESS =
             Set.of(
                     "argparse.Namespace",
@@ -50,19 +49,14 @@ final class PickleGlobals {
     private long copied;
     private long encoded;
 
-    /**
-     * Reads calls.
-     *
-     * @param length bytes of the pickle
-     */
     PickleGlobals(long length) {
         this.length = length;
     }
 
-    /** Returns the result of a call; collects refused calls, whose result is opaque. */
+    /** Returns the result of a call; rejected calls are collected and return an opaque value. */
     Object call(Object callee, Tuple arguments) {
         if (!(callee instanceof Global global)) {
-            refuse("a value that is no name");
+            refuse("a value that is not a name");
             return new Opaque();
         }
         List<Object> given = arguments.items();
@@ -122,21 +116,21 @@ final class PickleGlobals {
         return dict;
     }
 
-    /** Returns the bytes that Python 3 writes as Latin-1 text in protocol 2. */
+    /** Returns bytes that Python 3 encodes as Latin-1 text in protocol 2. */
     private Object encoded(List<Object> given) {
         if (!(argument(given, 0) instanceof String text) || !"latin1".equals(argument(given, 1))) {
             return new Opaque();
         }
         encoded += text.length();
         if (encoded > length) {
-            throw new MalformedException("damaged pickle: more bytes than the file has");
+            throw new MalformedException("damaged pickle: its values are larger than the file");
         }
         return new Pickle.Bytes(ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
     private static TorchTensor tensor(List<Object> given) {
         if (!(argument(given, 0) instanceof TorchStorage storage)) {
-            throw new MalformedException("damaged pickle: a tensor without storage");
+            throw new MalformedException("damaged pickle: a tensor without a storage");
         }
         return new TorchTensor(
                 storage,
@@ -147,7 +141,7 @@ final class PickleGlobals {
 
     private static Object argument(List<Object> given, int index) {
         if (index >= given.size()) {
-            throw new MalformedException("damaged pickle: a call lacks arguments");
+            throw new MalformedException("damaged pickle: a call with missing arguments");
         }
         return given.get(index);
     }
@@ -156,14 +150,14 @@ final class PickleGlobals {
         if (value instanceof Tuple tuple) {
             return tuple.items().stream().map(PickleGlobals::integer).toList();
         }
-        throw new MalformedException("damaged pickle: a shape that is no tuple");
+        throw new MalformedException("damaged pickle: a shape that is not a tuple");
     }
 
     private static long integer(Object value) {
         if (value instanceof Long number && number >= 0) {
             return number;
         }
-        throw new MalformedException("damaged pickle: a shape that is no list of sizes");
+        throw new MalformedException("damaged pickle: a shape that is not a list of sizes");
     }
 
     private void refuse(String name) {
@@ -172,7 +166,7 @@ final class PickleGlobals {
         }
     }
 
-    /** Restores the state of an array; refuses the state of a class, which would run its code. */
+    /** Restores the state of an array; rejects other classes, which would run code. */
     void restore(Object target, Object state) {
         if (target instanceof Global global) {
             refuse(global.qualified());
@@ -183,13 +177,13 @@ final class PickleGlobals {
         }
     }
 
-    /** Throws one error that names all that was refused. */
+    /** Throws one error that lists all rejected calls. */
     void throwIfRefused() {
         if (!refused.isEmpty()) {
             List<String> first = refused.stream().limit(MAX_LISTED).toList();
             throw new MalformedException(
-                    "refused: it wants to run %s%s; in Python, torch.save(model.state_dict(), ...)"
-                            + " writes a file of tensors alone",
+                    "rejected: loading it would execute %s%s; in Python, save only the tensors"
+                            + " with torch.save(model.state_dict(), ...)",
                     String.join(", ", first), refused.size() > MAX_LISTED ? ", ..." : "");
         }
     }

@@ -3,16 +3,12 @@ package dev.saccade.checkpoint.pytorch;
 import dev.saccade.checkpoint.CheckpointFile;
 import dev.saccade.checkpoint.Tensor;
 
-/** An array in a pickle: a PyTorch tensor or a NumPy array. */
+/** A PyTorch tensor or NumPy array in a pickle. */
 sealed interface StoredArray permits TorchTensor, NumpyArray {
 
-    /** Returns the bytes from the first element to the last. */
+    /** Returns the number of bytes from the first to the last element. */
     long span();
 
-    /**
-     * Returns the tensor.
-     *
-     * @param content gives the places of storages in the file
-     */
+    /** Returns the tensor; {@code content} locates storages in the file. */
     Tensor read(CheckpointFile file, TorchContent content);
 }

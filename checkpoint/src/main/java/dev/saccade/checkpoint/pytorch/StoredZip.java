@@ -10,33 +10,24 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The directory of a zip file whose entries are stored without compression, as PyTorch writes them,
- * zip64 included. Where {@link java.util.zip.ZipFile} gives streams, this gives places in it.
+ * Directory of a zip or zip64 file with uncompressed entries, as written by PyTorch. Unlike {@link
+ * java.util.zip.ZipFile}, it returns offsets instead of streams.
  */
 final class StoredZip {
 
-    /**
-     * A member.
-     *
-     * @param name its name
-     * @param offset its first byte in the file
-     * @param size its bytes
-     * @param isStored whether these are its content, neither compressed nor encrypted
-     */
+    /** A zip entry; {@code isStored} if its content is neither compressed nor encrypted. */
     record Entry(String name, long offset, long size, boolean isStored) {
 
-        /**
-         * Returns where its content begins in the file.
-         *
-         * @param length how much of it is wanted
-         */
+        /** Returns the offset of the first {@code length} bytes of content. */
         long begin(long length) {
             if (!isStored) {
                 throw new MalformedException(
-                        "zip entry %s is compressed or encrypted, as PyTorch never does", name);
+                        "zip entry %s is compressed or encrypted; PyTorch writes uncompressed"
+                                + " entries",
+                        name);
             }
             if (length > size) {
-                throw new MalformedException("damaged: zip entry %s is too short", name);
+                throw new MalformedException("damaged zip: entry %s is too short", name);
             }
             return offset;
         }
@@ -57,30 +48,28 @@ final class StoredZip {
     private static final int MAX_DIRECTORY = 1 << 26;
     private static final long IN_ZIP64 = 0xffffffffL;
 
-    /** Where the directory lies. */
     private record Directory(long offset, long size, long entries) {}
 
     private StoredZip() {}
 
-    /** Returns the entries by name, in the order of the directory. */
     static Map<String, Entry> read(CheckpointFile file) {
         Directory directory = directory(file);
         if (directory.entries > MAX_ENTRIES || directory.size > MAX_DIRECTORY) {
             throw new MalformedException("damaged zip: %s entries", directory.entries);
         }
-        ByteBuffer in = file.description(directory.offset, directory.size);
+        ByteBuffer in = file.header(directory.offset, directory.size);
         Map<String, Entry> entries = new LinkedHashMap<>();
         for (long i = 0; i < directory.entries; i++) {
             if (in.remaining() < DIRECTORY_SIZE
                     || in.getInt(in.position()) != DIRECTORY_SIGNATURE) {
-                throw new MalformedException("damaged zip: its directory is broken");
+                throw new MalformedException("damaged zip: its directory is invalid");
             }
             ByteBuffer fixed = fixed(in, DIRECTORY_SIZE);
             String name = new String(bytes(in, fixed.getShort(28)), StandardCharsets.UTF_8);
             byte[] extra = bytes(in, fixed.getShort(30));
             bytes(in, fixed.getShort(32));
             if (entries.put(name, entry(file, name, fixed, extra)) != null) {
-                throw new MalformedException("damaged zip: two entries %s", name);
+                throw new MalformedException("damaged zip: entry %s occurs twice", name);
             }
         }
         return entries;
@@ -89,7 +78,7 @@ final class StoredZip {
     private static Directory directory(CheckpointFile file) {
         long searched = Math.min(file.size(), END_SIZE + MAX_COMMENT);
         long start = file.size() - searched;
-        ByteBuffer tail = file.description(start, searched);
+        ByteBuffer tail = file.header(start, searched);
         for (int i = tail.limit() - END_SIZE; i >= 0; i--) {
             if (tail.getInt(i) == END_SIGNATURE) {
                 Directory directory =
@@ -100,7 +89,8 @@ final class StoredZip {
                 return directory64(file, start + i, directory);
             }
         }
-        throw new MalformedException("truncated zip: it has no directory; was it fully copied?");
+        throw new MalformedException(
+                "truncated zip: its directory is missing; copy or download" + " the complete file");
     }
 
     private static Directory directory64(CheckpointFile file, long end, Directory directory) {
@@ -108,11 +98,11 @@ final class StoredZip {
         if (locator < 0) {
             return directory;
         }
-        ByteBuffer place = file.description(locator, END64_LOCATOR_SIZE);
+        ByteBuffer place = file.header(locator, END64_LOCATOR_SIZE);
         if (place.getInt(0) != END64_LOCATOR_SIGNATURE) {
             return directory;
         }
-        ByteBuffer end64 = file.description(place.getLong(8), END64_SIZE);
+        ByteBuffer end64 = file.header(place.getLong(8), END64_SIZE);
         if (end64.getInt(0) != END64_SIGNATURE) {
             throw new MalformedException("damaged zip: its zip64 directory is missing");
         }
@@ -129,9 +119,9 @@ final class StoredZip {
         offset = offset == IN_ZIP64 ? zip64.getLong() : offset;
         boolean isEncrypted = (fixed.getShort(8) & 1) != 0;
         boolean isStored = fixed.getShort(10) == 0 && stored == size && !isEncrypted;
-        ByteBuffer local = file.description(offset, LOCAL_SIZE);
+        ByteBuffer local = file.header(offset, LOCAL_SIZE);
         if (local.getInt(0) != LOCAL_SIGNATURE) {
-            throw new MalformedException("damaged zip: entry %s is not at its place", name);
+            throw new MalformedException("damaged zip: entry %s is not at its offset", name);
         }
         long begin =
                 offset
@@ -141,7 +131,7 @@ final class StoredZip {
         return new Entry(name, begin, size, isStored);
     }
 
-    /** Returns the sizes and offsets that did not fit into 32 bits. */
+    /** Returns sizes and offsets that do not fit into 32 bits. */
     private static ByteBuffer zip64(byte[] extra) {
         ByteBuffer in = ByteBuffer.wrap(extra).order(ByteOrder.LITTLE_ENDIAN);
         while (in.remaining() >= 4) {
@@ -156,7 +146,7 @@ final class StoredZip {
 
     private static ByteBuffer fixed(ByteBuffer in, int length) {
         if (in.remaining() < length) {
-            throw new MalformedException("damaged zip: its directory is cut short");
+            throw new MalformedException("damaged zip: its directory is truncated");
         }
         ByteBuffer piece = in.slice(in.position(), length).order(in.order());
         in.position(in.position() + length);

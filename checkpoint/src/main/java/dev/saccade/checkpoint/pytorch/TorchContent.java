@@ -12,22 +12,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Content of a PyTorch file whose tensors are not read yet.
+ * Content of a PyTorch file; tensors are not read yet.
  *
- * @param root what was given to {@code torch.save}
- * @param storages where the storages are in the file, by key
+ * @param root the argument of {@code torch.save}
+ * @param storages location of each storage by key
  */
 record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
 
     private static final String PICKLE = "data.pkl";
 
-    /** More than the pickle of any checkpoint whose tensors are not in it. */
+    /** Larger than any pickle without NumPy arrays. */
     private static final int MAX_PICKLE = 1 << 26;
 
-    /** Pickles of NumPy arrays hold the weights. */
+    /** Limit for pickles with NumPy arrays. */
     private static final int MAX_ARRAYS = 1 << 30;
 
-    /** More than the pickle of {@link #LEGACY_MAGIC}, of any protocol. */
+    /** Larger than the pickle of {@link #LEGACY_MAGIC} in any protocol. */
     private static final int MAGIC_PICKLE = 64;
 
     private static final BigInteger LEGACY_MAGIC = new BigInteger("1950a86a20f9469cfc6c", 16);
@@ -41,28 +41,27 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
                         .filter(name -> name.equals(PICKLE) || name.endsWith("/" + PICKLE))
                         .toList();
         if (pickles.size() != 1) {
-            throw new MalformedException("a zip file, but no PyTorch checkpoint: no data.pkl");
+            throw new MalformedException("not a PyTorch checkpoint: the zip file has no data.pkl");
         }
         String folder = pickles.get(0).substring(0, pickles.get(0).length() - PICKLE.length());
         if (entries.keySet().stream().anyMatch(name -> name.startsWith(folder + "code/"))) {
             throw new MalformedException(
-                    "refused: a TorchScript archive, which contains code; in Python,"
-                            + " torch.save(torch.jit.load(file).state_dict(), ...) writes the tensors"
-                            + " alone");
+                    "rejected: a TorchScript archive contains code; in Python, save only the"
+                            + " tensors with torch.save(torch.jit.load(file).state_dict(), ...)");
         }
         StoredZip.Entry order = entries.get(folder + "byteorder");
-        if (order != null && file.description(order.begin(1), 1).get() != 'l') {
-            throw new MalformedException("written on a big-endian machine, not read");
+        if (order != null && file.header(order.begin(1), 1).get() != 'l') {
+            throw new MalformedException("big-endian files are not supported");
         }
         StoredZip.Entry pickle = entries.get(pickles.get(0));
         long size = pickle.size();
         if (size > MAX_ARRAYS) {
             throw new MalformedException(
-                    "its pickle has %s bytes, at most %s are read; save tensors, not NumPy arrays",
+                    "its pickle has %s bytes, expected at most %s; save tensors instead of NumPy"
+                            + " arrays",
                     size, MAX_ARRAYS);
         }
-        Object root =
-                Pickle.read(file.description(pickle.begin(size), size), TorchContent::storage);
+        Object root = Pickle.read(file.header(pickle.begin(size), size), TorchContent::storage);
         String data = folder + "data/";
         Map<String, StoredZip.Entry> storages = new HashMap<>();
         entries.forEach(
@@ -74,7 +73,7 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
         return new TorchContent(root, storages);
     }
 
-    /** Returns the first byte of a storage in the file. */
+    /** Returns the offset of a storage in the file. */
     long place(TorchStorage storage) {
         StoredZip.Entry entry = storages.get(storage.key());
         if (entry == null) {
@@ -83,29 +82,29 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
         return entry.begin(storage.bytes());
     }
 
-    /** Reads the format before PyTorch 1.6, or a pickle of a dict of NumPy arrays. */
+    /** Reads the format before PyTorch 1.6, or a pickled dict of NumPy arrays. */
     static TorchContent ofPickle(CheckpointFile file) {
         if (isLegacy(file)) {
             return ofLegacy(file);
         }
-        ByteBuffer in = file.description(0, file.size());
+        ByteBuffer in = file.header(0, file.size());
         Object root = Pickle.read(in, id -> storage(new Tuple(List.of())));
         return new TorchContent(root, Map.of());
     }
 
     private static boolean isLegacy(CheckpointFile file) {
         try {
-            ByteBuffer start = file.description(0, Math.min(file.size(), MAGIC_PICKLE));
+            ByteBuffer start = file.header(0, Math.min(file.size(), MAGIC_PICKLE));
             return LEGACY_MAGIC.equals(Pickle.read(start, TorchContent::storage));
         } catch (MalformedException e) {
             return false;
         }
     }
 
-    /** Pickles, then the storages one after the other. */
+    /** Reads pickles followed by storages. */
     private static TorchContent ofLegacy(CheckpointFile file) {
         Map<String, TorchStorage> storages = new HashMap<>();
-        ByteBuffer in = file.description(0, Math.min(file.size(), MAX_PICKLE));
+        ByteBuffer in = file.header(0, Math.min(file.size(), MAX_PICKLE));
         Object[] pickles = new Object[5];
         for (int i = 0; i < pickles.length; i++) {
             pickles[i] = Pickle.read(in, id -> noted(storage(id), storages));
@@ -114,18 +113,19 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
                 pickles[2] instanceof Map<?, ?> system
                         && Boolean.FALSE.equals(system.get("little_endian"));
         if (!pickles[1].equals(LEGACY_PROTOCOL) || isBigEndian) {
-            throw new MalformedException("a PyTorch checkpoint of a protocol that is not read");
+            throw new MalformedException(
+                    "unsupported protocol or byte order of a legacy PyTorch" + " checkpoint");
         }
         if (!(pickles[4] instanceof List<?> keys)) {
-            throw new MalformedException("damaged: it has no list of storages");
+            throw new MalformedException("damaged: the list of storages is missing");
         }
         Map<String, StoredZip.Entry> places = new HashMap<>();
         long position = in.position();
         for (Object key : keys) {
             TorchStorage storage = key instanceof String name ? storages.get(name) : null;
             if (storage == null
-                    || file.description(position, Long.BYTES).getLong() != storage.elements()) {
-                throw new MalformedException("damaged: a storage is not as announced");
+                    || file.header(position, Long.BYTES).getLong() != storage.elements()) {
+                throw new MalformedException("damaged: a storage differs from its description");
             }
             position += Long.BYTES;
             String name = storage.key();
@@ -138,12 +138,12 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
     private static TorchStorage noted(TorchStorage storage, Map<String, TorchStorage> storages) {
         TorchStorage other = storages.putIfAbsent(storage.key(), storage);
         if (other != null && !other.equals(storage)) {
-            throw new MalformedException("damaged: storage %s is announced twice", storage.key());
+            throw new MalformedException("damaged: storage %s has two descriptions", storage.key());
         }
         return storage;
     }
 
-    /** Returns the storage of {@code ("storage", torch.FloatStorage, key, location, elements)}. */
+    /** Parses {@code ("storage", torch.FloatStorage, key, location, elements)}. */
     private static TorchStorage storage(Tuple id) {
         List<Object> items = id.items();
         if (items.size() >= 5
@@ -156,7 +156,8 @@ record TorchContent(Object root, Map<String, StoredZip.Entry> storages) {
             return new TorchStorage(ElementType.ofTorchStorage(kind.name()), key, elements);
         }
         throw new MalformedException(
-                "refused: it refers to something that is no tensor, such as a whole module; in"
-                        + " Python, torch.save(model.state_dict(), ...) writes the tensors alone");
+                "rejected: it contains objects other than tensors, such as a whole module; in"
+                        + " Python, save only the tensors with torch.save(model.state_dict(),"
+                        + " ...)");
     }
 }

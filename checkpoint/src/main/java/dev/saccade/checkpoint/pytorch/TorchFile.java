@@ -15,13 +15,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * PyTorch's {@code .pth} files: those of {@code torch.save} since 1.6 (zip) and before it, read
- * without executing anything they contain.
+ * Files of {@code torch.save} (zip since 1.6, and the older format), read without executing code.
  *
- * <p>The weights may be under any key, see {@link TorchWeights}; a leading {@code module.} or
- * {@code _orig_mod.} of all names is dropped. Optimizer states are skipped. Simple values under
- * {@code meta} and class names become metadata, see {@link TorchMetadata}. Pickles of NumPy arrays
- * are read as well.
+ * <p>The weights may be under any key; see {@link TorchWeights}. A leading {@code module.} or
+ * {@code _orig_mod.} of all names is removed. Optimizer states are skipped. Simple values under
+ * {@code meta} and class names become metadata; see {@link TorchMetadata}. Pickled NumPy arrays are
+ * also supported.
  */
 public final class TorchFile {
 
@@ -30,32 +29,31 @@ public final class TorchFile {
     /** Prefixes of data-parallel and compiled modules. */
     private static final List<String> WRAPPERS = List.of("module.", "_orig_mod.");
 
-    /** How often the bytes of a file may be used by tensors that share storages. */
+    /** Limit on reuse of the file's bytes by tensors that share storages. */
     private static final int MAX_SHARING = 4;
 
     private TorchFile() {}
 
     /**
-     * Returns the weights in a file; they are read when they are used.
+     * Opens a PyTorch file; weights are read on use.
      *
-     * @throws SaccadeException of kind user, if the file is no PyTorch checkpoint, is truncated or
-     *     damaged, or wants code to be run, which lists the names it wants to run; of kind I/O, if
-     *     it cannot be read or changes meanwhile
+     * @throws SaccadeException of kind user, if the file has another format, is damaged, or would
+     *     execute code (lists the names); of kind I/O, if it cannot be read or changes meanwhile
      */
     public static Checkpoint read(Path file) {
         return CheckpointFile.read(file, content -> read(content, false));
     }
 
-    /** Returns the averaged weights of a file, such as those under {@code state_dict_ema}. */
+    /** Opens the averaged weights of a file, such as {@code state_dict_ema}. */
     public static Checkpoint readAveraged(Path file) {
         return CheckpointFile.read(file, content -> read(content, true));
     }
 
     public static Checkpoint read(CheckpointFile file, boolean averaged) {
-        boolean isZip = file.description(0, 2).getShort() == ZIP_MAGIC;
+        boolean isZip = file.header(0, 2).getShort() == ZIP_MAGIC;
         TorchContent content = isZip ? TorchContent.ofZip(file) : TorchContent.ofPickle(file);
         if (!(content.root() instanceof Map<?, ?> root)) {
-            throw new MalformedException("it holds no dict of tensors");
+            throw new MalformedException("it contains no dict of tensors");
         }
         TorchWeights weights = TorchWeights.of(root, averaged);
         Map<String, StoredArray> found = weights.arrays();
@@ -68,7 +66,7 @@ public final class TorchFile {
         return new Checkpoint(tensors, TorchMetadata.of(root), weights.notes());
     }
 
-    /** Returns the prefixes that PyTorch's wrappers of modules give to all names. */
+    /** Returns the common wrapper prefix of all names. */
     private static String wrapper(Set<String> names) {
         for (String wrapper : WRAPPERS) {
             if (names.stream().allMatch(name -> name.startsWith(wrapper))) {
@@ -89,28 +87,25 @@ public final class TorchFile {
         }
         if (bytes / MAX_SHARING > size) {
             throw new MalformedException(
-                    "refused: %s bytes of tensors in a file of %s", bytes, size);
+                    "rejected: %s bytes of tensors in a file of %s bytes", bytes, size);
         }
     }
 
     /**
-     * Writes a checkpoint that {@code torch.load(file, weights_only=True)} reads: the tensors under
-     * {@code state_dict}, the metadata under {@code meta}.
+     * Writes a file for {@code torch.load(file, weights_only=True)}: tensors under {@code
+     * state_dict}, metadata under {@code meta}.
      *
-     * @throws SaccadeException of kind I/O, after which an old file of that name is as it was
+     * @throws SaccadeException of kind I/O, with the old file unchanged
      */
     public static void write(Path file, Checkpoint checkpoint) {
         AtomicFile.write(file, channel -> TorchWriter.write(channel, checkpoint));
     }
 
     /**
-     * Writes a module of TorchScript, which {@code torch.jit.load} and DJL read.
+     * Writes a TorchScript module for {@code torch.jit.load} and DJL, atomically.
      *
-     * @param file whole or not at all
-     * @param functions lines of TorchScript that define functions of {@code self: __torch__.M},
-     *     such as {@code forward}
-     * @param attributes tensors by the names that the functions know them by
-     * @throws SaccadeException of kind I/O, if it cannot be written
+     * @param functions TorchScript functions of {@code self: __torch__.M}, such as {@code forward}
+     * @param attributes tensors by attribute name
      */
     public static void writeScript(Path file, String functions, Map<String, Tensor> attributes) {
         StringBuilder code = new StringBuilder("class M(Module):\n  __parameters__ = []\n");

@@ -15,19 +15,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Metadata of a PyTorch file: simple values under {@code meta}, and class names wherever they are,
- * such as {@code meta.dataset_meta.classes} or {@code names}. Lists of texts become JSON.
+ * Metadata of a PyTorch file: simple values under {@code meta}, and class names at any key, such as
+ * {@code meta.dataset_meta.classes} or {@code names}. Lists of strings become JSON.
  */
 final class TorchMetadata {
 
-    /** Longer texts are left out. */
+    /** Longer texts are omitted. */
     private static final int MAX_TEXT = 1 << 16;
 
     private static final int MAX_TEXTS = 1000;
 
     private static final int MAX_DEPTH = 3;
 
-    /** Entries searched for class names: dicts of a hostile file may refer to each other. */
+    /** Limit on searched entries, as dicts of a malicious file may be cyclic. */
     private static final int MAX_ENTRIES = 100_000;
 
     private static final String META = "meta.";
@@ -86,7 +86,6 @@ final class TorchMetadata {
         return list(value) instanceof List<?> list ? texts(list) : Optional.empty();
     }
 
-    /** Returns the items of a tuple; any other value as it is. */
     private static Object list(Object value) {
         return value instanceof Tuple tuple ? tuple.items() : value;
     }
@@ -104,7 +103,7 @@ final class TorchMetadata {
             String[] texts = items.toArray(new String[0]);
             json.writeArray(texts, 0, texts.length);
         } catch (IOException e) {
-            throw SaccadeException.internal(e, "a list could not be written as JSON");
+            throw SaccadeException.internal(e, "a list cannot be written as JSON");
         }
         return Optional.of(text.toString());
     }

@@ -10,23 +10,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/**
- * A tensor of a PyTorch file: a view of a storage.
- *
- * @param storage the storage
- * @param offset its first element there
- * @param sizes its shape
- * @param strides elements between neighbors along each dimension
- */
+/** A strided tensor in a storage of a PyTorch file; offset and strides count elements. */
 record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Long> strides)
         implements StoredArray {
 
     private static final int MAX_DIMENSIONS = 64;
 
-    /** Checks that all elements lie within the storage. */
+    /** Checks that all elements are inside the storage. */
     TorchTensor {
         if (sizes.size() != strides.size() || sizes.size() > MAX_DIMENSIONS) {
-            throw new MalformedException("damaged: a tensor's sizes and strides do not agree");
+            throw new MalformedException(
+                    "damaged: a tensor has different numbers of sizes and" + " strides");
         }
         long last = offset;
         for (int i = 0; i < sizes.size(); i++) {
@@ -36,12 +30,13 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         long elements = elements(sizes);
         if (elements > 0 && last >= storage.elements()) {
             throw new MalformedException(
-                    "damaged: a tensor reaches element %s of a storage of %s",
+                    "damaged: a tensor uses element %s of a storage of %s elements",
                     last, storage.elements());
         }
         if (elements > storage.elements()) {
             throw new MalformedException(
-                    "a tensor of %s elements repeats a storage of %s; save it after .contiguous()",
+                    "a tensor of %s elements uses a storage of %s elements; call .contiguous()"
+                            + " before saving it",
                     elements, storage.elements());
         }
     }
@@ -54,7 +49,6 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         return elements;
     }
 
-    /** Returns the size of the tensor in bytes. */
     private long bytes() {
         return Math.multiplyExact(elements(sizes), storage.type().bytes());
     }
@@ -71,7 +65,6 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         return elements * storage.type().bytes();
     }
 
-    /** Returns whether its elements lie in the order of a row-major tensor, without gaps. */
     boolean isContiguous() {
         long expected = 1;
         for (int i = sizes.size() - 1; i >= 0; i--) {
@@ -83,7 +76,7 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         return true;
     }
 
-    /** {@inheritDoc} Elements out of order are copied to memory. */
+    /** {@inheritDoc} Non-contiguous elements are copied to memory. */
     @Override
     public Tensor read(CheckpointFile file, TorchContent content) {
         long place = content.place(storage);
@@ -91,19 +84,16 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         Shape shape = new Shape(sizes);
         long begin = bytes() == 0 ? place : place + offset * size;
         if (isContiguous()) {
-            return new Tensor(storage.type(), shape, file.stretch(begin, bytes()));
+            return new Tensor(storage.type(), shape, file.range(begin, bytes()));
         }
-        ByteBuffer bytes = file.description(begin, span());
+        ByteBuffer bytes = file.header(begin, span());
         return new Tensor(
                 storage.type(), shape, ordered(bytes, sizes, strides, size, (int) bytes()));
     }
 
     /**
-     * Returns elements in row-major order.
-     *
-     * @param strides elements between neighbors along each dimension
-     * @param size bytes of an element
-     * @param length bytes of all elements
+     * Copies strided elements of {@code size} bytes into row-major order, {@code length} bytes in
+     * all.
      */
     static ByteBuffer ordered(
             ByteBuffer bytes, List<Long> sizes, List<Long> strides, int size, int length) {

@@ -10,29 +10,29 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The dict of weights in a PyTorch file, under any key.
+ * The state dict in a PyTorch file, under any key.
  *
- * <p>Of several large dicts, trained weights are preferred to their averages and a teacher to its
- * student, see {@link ModelRank}; then {@code state_dict}, {@code model} and the first in the file.
+ * <p>Of several large dicts, trained weights are preferred to averaged weights and a teacher to its
+ * student (see {@link ModelRank}), then {@code state_dict}, {@code model} and the first in the
+ * file.
  *
- * @param arrays the arrays by name
- * @param notes lines on which dict is used and what else there is
+ * @param notes remarks on the chosen dict and the others
  */
 record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
 
     private static final List<String> USUAL = List.of("state_dict", "model");
 
-    /** Dicts of at least this part of the largest are alternatives. */
+    /** Dicts with at least this fraction of the largest are alternatives. */
     private static final double ALTERNATIVE = 0.5;
 
     private static final int MAX_DEPTH = 4;
 
-    /** Entries searched: dicts of a hostile file may refer to each other. */
+    /** Limit on searched entries, as dicts of a malicious file may be cyclic. */
     private static final int MAX_ENTRIES = 1_000_000;
 
     private static final int MAX_KEYS = 20;
 
-    /** A dict that holds arrays. */
+    /** A dict with arrays. */
     private record Candidate(String path, Map<String, StoredArray> arrays) {
 
         boolean isAveraged() {
@@ -41,11 +41,10 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
 
         @Override
         public String toString() {
-            return path.isEmpty() ? "the entries of the file" : path;
+            return path.isEmpty() ? "the top-level entries" : path;
         }
     }
 
-    /** Collects the candidates. */
     private static final class Search {
 
         private final List<Candidate> found = new ArrayList<>();
@@ -109,22 +108,22 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
                         .toList()
                         .toString();
         return new MalformedException(
-                "it holds no %s; its keys are %s",
+                "it contains no %s; its keys are %s",
                 averaged ? "averaged weights, such as state_dict_ema" : "tensors", keys);
     }
 
     private static List<String> notes(Candidate chosen, List<Candidate> large) {
         List<String> notes = new ArrayList<>();
         if (!chosen.path.isEmpty() && !USUAL.contains(chosen.path)) {
-            notes.add("weights in the file: " + chosen);
+            notes.add("used weights: " + chosen);
         }
         List<Candidate> unused =
                 large.stream().filter(each -> !each.path.equals(chosen.path)).toList();
         List<Candidate> others = unused.stream().filter(each -> !each.isAveraged()).toList();
         if (!others.isEmpty()) {
-            notes.add("weights in the file that are not used: " + others);
+            notes.add("other weights in the file: " + others);
         }
-        String hint = "; not used, but convert can write them";
+        String hint = "; unused, but convert can extract them";
         unused.stream()
                 .filter(Candidate::isAveraged)
                 .findFirst()

@@ -19,20 +19,19 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Writes PyTorch's zip formats: a pickle that refers to one stored entry for each tensor, and for
- * TorchScript code beside it.
+ * Writes PyTorch's zip formats: a pickle, one uncompressed entry per tensor, and code for
+ * TorchScript.
  */
 final class TorchWriter {
 
     private static final String FOLDER = "archive/";
 
-    /** Java marks the earliest time of the format, a month before, by an extra field. */
+    /** Java marks the earliest zip time, one month before, by an extra field. */
     private static final LocalDateTime NO_TIME = LocalDateTime.of(1980, 2, 1, 0, 0);
 
-    /** Tensors begin at multiples of this, as PyTorch's own do, so that they can be mapped. */
+    /** Alignment of tensors, as in PyTorch, so that they can be memory-mapped. */
     private static final int ALIGNMENT = 64;
 
-    /** An empty pickled tuple. */
     private static final byte[] NO_CONSTANTS = {(byte) 0x80, 2, ')', '.'};
 
     private static final int LOCAL_HEADER = 30;
@@ -57,7 +56,7 @@ final class TorchWriter {
         writer.end("3\n");
     }
 
-    /** Writes a module of TorchScript, of class {@code M}, that has tensors as attributes. */
+    /** Writes a TorchScript module of class {@code M} with tensor attributes. */
     static void write(FileChannel channel, String code, Map<String, Tensor> attributes)
             throws IOException {
         TorchWriter writer = new TorchWriter(channel);
@@ -106,7 +105,7 @@ final class TorchWriter {
         zip.closeEntry();
     }
 
-    /** Returns an extra field that moves what follows it to the next multiple. */
+    /** Returns an extra field that aligns the following data. */
     private static byte[] padding(long position) {
         int length = Math.floorMod(-(position + 4), ALIGNMENT);
         return ByteBuffer.allocate(4 + length)
@@ -143,7 +142,7 @@ final class TorchWriter {
         return out.code('u').code('b').code('.').bytes();
     }
 
-    /** The few operations that the pickle of a checkpoint takes. */
+    /** Writes the few pickle operations that checkpoints need. */
     private static final class PickleWriter {
 
         private final ByteArrayOutputStream out = new ByteArrayOutputStream();

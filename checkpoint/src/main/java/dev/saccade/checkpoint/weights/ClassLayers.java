@@ -14,61 +14,51 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The layers of a model that have rows for every class.
+ * Layers of a model that have rows for every class.
  *
  * @param classes class names of the model
  * @param theirs class names of the checkpoint; empty if unknown
- * @param rows rows per class of each parameter that has any, such as 4 for class-specific box
- *     regression
+ * @param rows rows per class by parameter, such as 4 for class-specific box regression
  */
 public record ClassLayers(List<String> classes, List<String> theirs, Map<String, Integer> rows) {
 
     static final ClassLayers NONE = new ClassLayers(List.of(), List.of(), Map.of());
 
-    /** Keeps copies. */
     public ClassLayers {
         classes = List.copyOf(classes);
         theirs = List.copyOf(theirs);
         rows = ImmutableMap.copyOf(rows);
     }
 
-    /** How the rows of a tensor are used. */
+    /** Use of the rows of a tensor. */
     sealed interface Plan {
 
-        /** Uses all rows in their order; the tensor may have no class rows. */
+        /** All rows in order; the tensor may have no class rows. */
         record AsIs() implements Plan {}
 
-        /** Uses all rows in their order, without knowing the classes of the checkpoint. */
+        /** All rows in order; the classes of the checkpoint are unknown. */
         record Unnamed() implements Plan {}
 
         /**
-         * Uses rows in another order.
-         *
-         * @param sources row of the checkpoint for each row of the parameter; -1 keeps the row
+         * Rows in another order: the source row of each parameter row; -1 keeps the initialized
+         * row.
          */
         record Moved(ImmutableIntArray sources) implements Plan {}
 
-        /** Leaves the parameter as initialized. */
+        /** The parameter stays as initialized. */
         record Fresh(String reason) implements Plan {}
     }
 
-    /** Returns the layers with class names of the checkpoint, where they were unknown. */
+    /** Returns the layers with these checkpoint classes, if they were unknown. */
     ClassLayers orElse(List<String> names) {
         return theirs.isEmpty() ? new ClassLayers(classes, names, rows) : this;
     }
 
-    /** Matches the classes of the model and the checkpoint by name. */
     ClassMatch match() {
         return ClassMatch.of(classes, theirs);
     }
 
-    /**
-     * Returns how a tensor is used for a parameter.
-     *
-     * @param found shape of the tensor
-     * @param expected shape of the parameter
-     * @param order row order, where known
-     */
+    /** Returns how to use a tensor for a parameter; {@code order} is empty if unknown. */
     Plan plan(String name, Shape found, Shape expected, Optional<Order> order) {
         if (!rows.containsKey(name) || !tail(found).equals(tail(expected))) {
             return new Plan.AsIs();
@@ -90,7 +80,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         boolean isKnown = perClass == 1 || order.isPresent();
         return isKnown && here.background <= 1
                 ? new Plan.Moved(here.sources(there, match))
-                : new Plan.Fresh("classes differ and the row order is unknown");
+                : new Plan.Fresh("its classes differ and its row order is unknown");
     }
 
     private Plan unnamed(long more, int perClass) {
@@ -111,11 +101,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         return shape.dimension() == 0 ? shape : shape.slice(1);
     }
 
-    /**
-     * Meaning of the rows of a class layer.
-     *
-     * @param background rows of background, of each anchor where rows are by anchor; they are last
-     */
+    /** Meaning of the rows of a class layer; background rows are last, or last of each anchor. */
     private record Layout(int perClass, int classes, int background, boolean isByAnchor) {
 
         static Layout of(long rows, int perClass, int classes, boolean isByAnchor) {
@@ -133,7 +119,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
                     : (long) perClass * classes + background;
         }
 
-        /** Returns the row of a class, or of background where that follows the last class. */
+        /** Returns the row of a class or, after the last class, of background. */
         int row(int label, int part) {
             return isByAnchor ? part * (classes + background) + label : label * perClass + part;
         }

@@ -18,10 +18,10 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Classes of a model matched by name with the classes of a checkpoint. Names that differ only in
- * case, spaces, hyphens or underscores match where this is unambiguous.
+ * Classes of a model matched by name with those of a checkpoint; case, spaces, hyphens and
+ * underscores are ignored where unambiguous.
  *
- * @param places index of each class in the checkpoint; -1 if it has none
+ * @param places checkpoint index by class; -1 if missing
  */
 record ClassMatch(List<String> classes, List<String> theirs, List<Integer> places) {
 
@@ -61,23 +61,21 @@ record ClassMatch(List<String> classes, List<String> theirs, List<Integer> place
         return composed.toLowerCase(Locale.ROOT).replaceAll("[\\s_-]+", " ").strip();
     }
 
-    /** Returns the place of a class in the checkpoint; -1 if it has no such class. */
+    /** Returns the checkpoint index of a class; -1 if missing. */
     int place(int label) {
         return places.get(label);
     }
 
-    /** Returns whether both have the same classes in the same order. */
     boolean isIdentity() {
         return classes.size() == theirs.size()
                 && IntStream.range(0, places.size()).allMatch(i -> places.get(i) == i);
     }
 
-    /** Returns whether no class matches. */
     boolean isNone() {
         return places.stream().allMatch(place -> place < 0);
     }
 
-    /** Returns lines for the load report; none if all names are equal and in order. */
+    /** Returns lines for the load report; empty if all names are equal and in order. */
     List<String> describe() {
         List<String> lines = new ArrayList<>();
         List<String> spelled = new ArrayList<>();

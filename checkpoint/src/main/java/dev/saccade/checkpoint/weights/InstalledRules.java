@@ -8,15 +8,14 @@ import dev.saccade.core.parts.ModelPartConfig;
 import java.util.Arrays;
 import java.util.List;
 
-/** Rules of the components on the class path for third-party checkpoints. */
+/** Rules for third-party checkpoints, from the components on the class path. */
 final class InstalledRules {
 
     private InstalledRules() {}
 
     /**
-     * Returns the rules of all components; the first that applies wins.
-     *
-     * @throws SaccadeException of kind user that names it, if a part cannot be loaded
+     * Returns the rules of all components, the first that applies wins; throws if one cannot be
+     * loaded.
      */
     static CheckpointRules all() {
         List<ModelPartConfig> parts = Configs.defaults(ModelPartConfig.class);
@@ -24,8 +23,8 @@ final class InstalledRules {
                 Configs.registered(ModelPartConfig.class).values()) {
             if (bringsRules(part) && parts.stream().noneMatch(part::isInstance)) {
                 throw SaccadeException.user(
-                        "%s: brings checkpointRules, which are read before anything is set, and has"
-                                + " a setting that is required; give each setting a @Default",
+                        "%s: implements checkpointRules but has a required setting; give every"
+                                + " setting a @Default",
                         part.getName());
             }
         }

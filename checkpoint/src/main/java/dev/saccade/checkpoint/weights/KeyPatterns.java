@@ -7,10 +7,10 @@ import dev.saccade.core.conversion.NamePattern;
 import java.util.List;
 import java.util.Optional;
 
-/** Names that a checkpoint and a module need not have in common. */
+/** Names that may be only in the checkpoint or only in the module. */
 record KeyPatterns(CheckpointRules rules) {
 
-    /** PyTorch's batch normalization counts its batches. */
+    /** Batch counter of PyTorch's batch normalization. */
     private static final NamePattern COUNTER = new NamePattern("{*}.num_batches_tracked");
 
     private static final List<NamePattern> STATES =
@@ -19,27 +19,24 @@ record KeyPatterns(CheckpointRules rules) {
                     new NamePattern("hooks.{*}"),
                     new NamePattern("ema.{*}"));
 
-    /** Returns whether a tensor is a counter or an index table, which are computed. */
+    /** Returns whether a tensor is a counter or index table, which Saccade computes. */
     boolean isComputed(String name) {
         return COUNTER.matches(name)
                 || rules.indexes().stream().anyMatch(table -> table.name().matches(name))
                 || isAny(rules.computed(), name);
     }
 
-    /**
-     * Returns whether a tensor needs no parameter: of a pre-training classifier, an optimizer or
-     * hook, or averaged weights.
-     */
+    /** Returns whether a tensor is not needed: classifier, optimizer, hook or averaged weights. */
     boolean isIgnored(String name) {
         return isAny(STATES, name) || isAny(rules.unexpected(), name);
     }
 
-    /** Returns whether a parameter needs no tensor. */
+    /** Returns whether a parameter may be missing from the checkpoint. */
     boolean isFresh(String name) {
         return isAny(rules.missing(), name);
     }
 
-    /** Returns the row order of a layer with several rows per class, if a component states it. */
+    /** Returns the row order of a layer with several rows per class, if a component defines it. */
     Optional<ClassRows.Order> classRows(String name) {
         return rules.classRows().stream()
                 .filter(rows -> rows.name().matches(name))

@@ -19,108 +19,107 @@ import java.util.stream.Stream;
 /**
  * Result of loading a checkpoint into a module.
  *
- * @param names the names by result
- * @param details explanations of single names, such as their shapes
+ * @param names names by status
+ * @param details remarks by name, such as shapes
  * @param notes further lines, such as how classes were matched
  */
 public record LoadReport(
-        ImmutableListMultimap<Fate, String> names, Map<String, String> details, List<String> notes)
+        ImmutableListMultimap<Status, String> names,
+        Map<String, String> details,
+        List<String> notes)
         implements Printable.Lines {
 
-    /** Result for a name. */
-    public enum Fate {
-        /** A parameter that got its value. */
+    /** Status of a parameter or tensor. */
+    public enum Status {
+        /** Loaded parameter. */
         LOADED,
-        /** A loaded table of positions that was interpolated from another grid. */
+        /** Loaded position table that was interpolated. */
         RESIZED,
-        /** A parameter with rows for other classes, which stays as initialized. */
-        REMADE,
+        /** Parameter with rows for other classes; stays as initialized. */
+        REINITIALIZED,
         /**
-         * A parameter that such checkpoints never have, such as the norms of the outputs, or the
-         * neck and the head if the checkpoint is of a backbone.
+         * Parameter that such checkpoints never have, such as the head for a backbone checkpoint.
          */
-        FRESH,
-        /** A parameter that the checkpoint should have. */
+        NEW,
+        /** Parameter that the checkpoint lacks. */
         MISSING,
-        /** A tensor without a parameter in the module. */
+        /** Tensor without a parameter. */
         UNEXPECTED,
-        /** A parameter of another shape than its tensor. */
-        MISSHAPED,
-        /** A tensor that needs no parameter, such as the classifier of a pre-training. */
+        /** Parameter whose tensor has another shape. */
+        SHAPE_MISMATCH,
+        /** Tensor that is not needed, such as the classifier of a pre-training. */
         IGNORED,
-        /** A tensor that is computed when needed, such as an index table. */
+        /** Tensor that Saccade computes, such as an index table. */
         COMPUTED
     }
 
     private static final int MAX_LINES = 12;
 
-    /** Keeps copies. */
     public LoadReport {
         details = ImmutableMap.copyOf(details);
         notes = List.copyOf(notes);
     }
 
-    /** Returns the names of the module that got their values. */
+    /** Returns the loaded parameters. */
     public List<String> loaded() {
-        return names.get(Fate.LOADED);
+        return names.get(Status.LOADED);
     }
 
-    /** Returns the names of the module that no such checkpoint has values for. */
-    public List<String> fresh() {
-        return names.get(Fate.FRESH);
+    /** Returns the parameters that such checkpoints never have. */
+    public List<String> newParameters() {
+        return names.get(Status.NEW);
     }
 
-    /** Returns other names of the module that the checkpoint has no values for. */
+    /** Returns the parameters that the checkpoint lacks. */
     public List<String> missing() {
-        return names.get(Fate.MISSING);
+        return names.get(Status.MISSING);
     }
 
-    /** Returns the names of the checkpoint that the module has no place for. */
+    /** Returns the tensors without a parameter. */
     public List<String> unexpected() {
-        return names.get(Fate.UNEXPECTED);
+        return names.get(Status.UNEXPECTED);
     }
 
-    /** Returns whether every parameter and buffer of the module got its value. */
+    /** Returns whether every parameter and buffer was loaded. */
     public boolean isComplete() {
         return lacking() == 0;
     }
 
-    /** Returns the number of parameters without a value of the checkpoint. */
     private int lacking() {
-        return Stream.of(Fate.REMADE, Fate.FRESH, Fate.MISSING, Fate.MISSHAPED)
-                .mapToInt(fate -> names.get(fate).size())
+        return Stream.of(Status.REINITIALIZED, Status.NEW, Status.MISSING, Status.SHAPE_MISMATCH)
+                .mapToInt(status -> names.get(status).size())
                 .sum();
     }
 
-    /** Returns the fraction of the checkpoint's tensors that are loaded, of those that could be. */
+    /** Returns the loaded fraction of the tensors that could be loaded. */
     public double ratio() {
-        int all = loaded().size() + unexpected().size() + names.get(Fate.MISSHAPED).size();
+        int all = loaded().size() + unexpected().size() + names.get(Status.SHAPE_MISMATCH).size();
         return all == 0 ? 0 : (double) loaded().size() / all;
     }
 
-    /** Returns the report for people, in a few lines: names are grouped by where they belong. */
+    /** Returns a few lines for users; names are grouped by prefix. */
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
         int all = loaded().size() + lacking();
         lines.add(Text.format("loaded %d of %d parameters", loaded().size(), all));
         lines.addAll(notes);
-        section(lines, "positions fitted to another grid", Fate.RESIZED);
+        section(lines, "position tables interpolated", Status.RESIZED);
         remade(lines);
-        groups(lines, "not part of such a checkpoint, start as the config says", Fate.FRESH);
-        groups(lines, "missing in the checkpoint, left as they were", Fate.MISSING);
-        groups(lines, "unexpected in the checkpoint, not used", Fate.UNEXPECTED);
-        section(lines, "of another shape, left as they were", Fate.MISSHAPED);
-        groups(lines, "needless here, ignored", Fate.IGNORED, Fate.COMPUTED);
+        groups(lines, "not stored in such checkpoints, initialized from the config", Status.NEW);
+        groups(lines, "missing in the checkpoint, unchanged", Status.MISSING);
+        groups(lines, "unexpected in the checkpoint, ignored", Status.UNEXPECTED);
+        section(lines, "shape mismatch, unchanged", Status.SHAPE_MISMATCH);
+        groups(lines, "not needed, ignored", Status.IGNORED, Status.COMPUTED);
         return lines.stream()
                 .map(Printable::line)
                 .collect(Collectors.joining(System.lineSeparator()));
     }
 
-    /** Adds the layers of other classes by their full names: these the user must know. */
+    /** Adds layers of other classes with full names, which users must know. */
     private void remade(List<String> lines) {
         SetMultimap<String, String> layers = LinkedHashMultimap.create();
-        for (String name : names.get(Fate.REMADE)) {
+        for (String name : names.get(Status.REINITIALIZED)) {
             layers.put(details.get(name), name.substring(0, name.lastIndexOf('.')));
         }
         layers.asMap()
@@ -132,26 +131,26 @@ public record LoadReport(
                                                 + String.join(", ", all)));
     }
 
-    private void section(List<String> lines, String title, Fate fate) {
-        List<String> items = names.get(fate);
+    private void section(List<String> lines, String title, Status status) {
+        List<String> items = names.get(status);
         if (!items.isEmpty()) {
             lines.add(title + ": " + items.size());
             addFirst(lines, items.stream().map(name -> name + ": " + details.get(name)).toList());
         }
     }
 
-    /** Adds names, in one line those that begin alike. */
-    private void groups(List<String> lines, String title, Fate... fates) {
+    /** Adds names, one line per common prefix. */
+    private void groups(List<String> lines, String title, Status... fates) {
         ListMultimap<String, String> groups =
                 MultimapBuilder.linkedHashKeys().arrayListValues().build();
-        for (Fate fate : fates) {
-            for (String name : names.get(fate)) {
-                groups.put(fate == Fate.COMPUTED ? "*" + end(name) : beginning(name), name);
+        for (Status status : fates) {
+            for (String name : names.get(status)) {
+                groups.put(status == Status.COMPUTED ? "*" + end(name) : beginning(name), name);
             }
         }
         if (!groups.isEmpty()) {
             lines.add(title + ": " + groups.size());
-            boolean isExpected = fates[0] == Fate.FRESH;
+            boolean isExpected = fates[0] == Status.NEW;
             List<String> rendered = new ArrayList<>();
             for (String key : groups.keySet()) {
                 String example = isExpected ? "" : example(key, groups.get(key));
@@ -172,7 +171,7 @@ public record LoadReport(
         return beginning + (isCommon ? end : "") + " (" + names.size() + ")";
     }
 
-    /** Returns one of several names of a group, unless the group states its only beginning. */
+    /** Returns an example of a group, unless the line already shows it. */
     private static String example(String beginning, List<String> names) {
         return names.size() == 1 || beginning.startsWith("*") ? "" : ", such as " + names.get(0);
     }
@@ -180,16 +179,16 @@ public record LoadReport(
     private static void addFirst(List<String> lines, List<String> items) {
         items.stream().limit(MAX_LINES).forEach(item -> lines.add("  " + item));
         if (items.size() > MAX_LINES) {
-            lines.add("  ... and " + (items.size() - MAX_LINES) + " more such lines");
+            lines.add("  ... and " + (items.size() - MAX_LINES) + " more lines");
         }
     }
 
-    /** Returns the last part of a name; computed tensors are grouped by it. */
+    /** Returns the last part of a name. */
     private static String end(String name) {
         return name.substring(name.lastIndexOf('.'));
     }
 
-    /** Returns the first two parts of a dotted name, or all but its last where there are fewer. */
+    /** Returns the prefix of a name: its first two parts, but never the last. */
     private static String beginning(String name) {
         int first = name.indexOf('.');
         int second = name.indexOf('.', first + 1);

@@ -20,39 +20,31 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches for the names of a module in a checkpoint: a prefix of theirs, such as {@code
- * module.encoder_q.}, is removed, names of other libraries are translated, and a prefix of ours,
- * such as {@code backbone.}, is added.
+ * Finds the names of a module in a checkpoint: removes a prefix such as {@code module.encoder_q.},
+ * translates names of other libraries, and adds a prefix such as {@code backbone.}.
  *
- * <p>The combination that finds the most names and shapes is used. Where several parts of a file
- * fit about equally, trained weights are preferred to their running averages, and a teacher to its
- * student, as self-distillation evaluates the teacher.
+ * <p>The combination that matches most names and shapes wins. Of models that match about equally,
+ * trained weights are preferred to averaged weights, and a teacher to its student.
  */
 final class NameSearch {
 
-    /** A prefix of fewer names is not tried. */
+    /** Minimum fraction of the names for a prefix. */
     private static final double LEAST_SHARE = 0.1;
 
-    /** A part of a checkpoint must have at least this ratio of the names of the module. */
+    /** Minimum fraction of the module's names for a part of a checkpoint. */
     private static final double LEAST_FOUND = 0.5;
 
-    /** Parts that fit at least this well, compared with the best, are alternatives. */
+    /** Models with at least this fraction of the best score are alternatives. */
     private static final double ALTERNATIVE = 0.9;
 
     private static final int MAX_PREFIXES = 64;
 
-    /**
-     * Mapping of names.
-     *
-     * @param removed prefix of theirs that is removed
-     * @param table translation of names, if they are of another library
-     * @param added prefix of ours that is added
-     */
+    /** Removes a prefix, translates the names of another library, and adds a prefix. */
     record Mapping(String removed, Optional<NameTable> table, String added) {
 
         static final Mapping IDENTITY = new Mapping("", Optional.empty(), "");
 
-        /** Returns the checkpoint without the prefix; names without it stay as they are. */
+        /** Removes the prefix; other names stay unchanged. */
         Checkpoint strip(Checkpoint checkpoint) {
             if (removed.isEmpty()) {
                 return checkpoint;
@@ -64,7 +56,6 @@ final class NameSearch {
         }
     }
 
-    /** A mapping and how well it fits. */
     private record Candidate(Mapping mapping, long score) {
 
         int rank(boolean hasStudent) {
@@ -78,30 +69,25 @@ final class NameSearch {
     private final List<String> notes = new ArrayList<>();
     private final Mapping best;
 
-    /**
-     * Searches.
-     *
-     * @param known names and shapes of the module
-     */
+    /** Searches for names and shapes of a module. */
     NameSearch(Map<String, Tensor> tensors, Map<String, Shape> known, CheckpointRules rules) {
         this.tensors = tensors;
         this.known = known;
         this.rules = rules;
-        // Names that are all here need no translation, whatever they look like.
+        // Complete names need no translation.
         this.best = tensors.keySet().containsAll(known.keySet()) ? Mapping.IDENTITY : search();
     }
 
-    /** Returns the mapping that fits best. */
     Mapping best() {
         return best;
     }
 
-    /** Returns lines on which part of the checkpoint is used. */
+    /** Returns remarks on the chosen part of the checkpoint. */
     List<String> notes() {
         return notes;
     }
 
-    /** Returns the prefix and the table of names of another library; empty if there are none. */
+    /** Returns prefix and name table of another library; empty if none matches. */
     static Optional<Mapping> table(Set<String> names, CheckpointRules rules) {
         return prefixes(names).stream()
                 .map(prefix -> new Mapping(prefix, table(stripped(names, prefix), rules), ""))
@@ -179,12 +165,12 @@ final class NameSearch {
                         .toList();
         if (!others.isEmpty()) {
             notes.add(
-                    "the checkpoint holds several models: used "
+                    "the checkpoint contains several models: used "
                             + quoted(chosen.removed)
                             + ", not "
                             + String.join(", ", others.stream().map(NameSearch::quoted).toList()));
         } else if (!chosen.removed.isEmpty()) {
-            notes.add("names in the checkpoint begin with " + quoted(chosen.removed));
+            notes.add("names in the checkpoint have the prefix " + quoted(chosen.removed));
         }
         chosen.table
                 .map(NameTable::note)
@@ -197,7 +183,7 @@ final class NameSearch {
         return "\"" + prefix + "\"" + (isAveraged ? " (averaged weights)" : "");
     }
 
-    /** Returns the beginnings that a considerable part of the names has, with the empty one. */
+    /** Returns frequent prefixes, including the empty one. */
     private static List<String> prefixes(Set<String> names) {
         Map<String, Integer> counts = new LinkedHashMap<>();
         counts.put("", names.size());

@@ -32,17 +32,18 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Naming scheme of the tensors of a checkpoint.
+ * Naming scheme of checkpoint tensors.
  *
- * <p>Saccade uses the names of the official code of each backbone and mmdetection's names for the
- * other components. The components define the names of other libraries.
+ * <p>Saccade uses the official names of each backbone and mmdetection's names for other components.
+ * Components define the names of other libraries.
  */
 public final class Naming {
 
     private static final String OFFICIAL = "official";
 
     private static final String OFFICIAL_ONES =
-            "official: the names of the backbone's own code, and mmdetection's for all around it";
+            "official (names of the backbone's official code, and of mmdetection for other"
+                    + " components)";
 
     private final String library;
     private final CheckpointRules rules;
@@ -53,31 +54,26 @@ public final class Naming {
     }
 
     /**
-     * Returns the names of a library, one of {@link #libraries()} in any case.
+     * Returns the naming of a library, one of {@link #libraries()}, case-insensitively.
      *
-     * @throws SaccadeException of kind user, if no part has names of it
+     * @throws SaccadeException of kind user, if the library is unknown
      */
     public static Naming of(String library) {
         String name = library.toLowerCase(Locale.ROOT);
         if (!libraries().contains(name)) {
             throw SaccadeException.user(
-                    "names \"%s\": no part has such; expected one of %s; %s",
-                    library, libraries(), OFFICIAL_ONES);
+                    "names: got %s, expected one of %s; %s", library, libraries(), OFFICIAL_ONES);
         }
         return new Naming(name, InstalledRules.all());
     }
 
-    /** Returns the libraries that parts have names of, such as {@code timm}, and official names. */
+    /** Returns the supported libraries, such as {@code timm}, and {@code official}. */
     public static List<String> libraries() {
         Stream<String> others = InstalledRules.all().names().stream().map(NameTable::library);
         return Stream.concat(Stream.of(OFFICIAL), others.sorted()).distinct().toList();
     }
 
-    /**
-     * Returns a checkpoint with Saccade's names.
-     *
-     * @throws SaccadeException of kind user, if two tensors would have one name
-     */
+    /** Converts a checkpoint to Saccade's names; throws if two tensors get the same name. */
     public static Checkpoint toSaccade(Checkpoint checkpoint) {
         return toSaccade(checkpoint, InstalledRules.all());
     }
@@ -108,7 +104,7 @@ public final class Naming {
         return checkpoint.with(tensors);
     }
 
-    /** A tensor that is a part of another one along the first axis, such as a query alone. */
+    /** A slice of a tensor along the first axis, such as the query of a QKV weight. */
     private record Piece(String name, Tensor tensor, NameTable.Slice part) {}
 
     private static Tensor joined(String name, List<Piece> pieces) {
@@ -140,10 +136,10 @@ public final class Naming {
     }
 
     /**
-     * Converts a checkpoint from Saccade's names to these, with the index tables that Python
-     * classes store beside their weights.
+     * Converts a checkpoint from Saccade's names; adds the index tables that the Python classes
+     * store.
      *
-     * @throws SaccadeException of kind user, if this naming knows no such model
+     * @throws SaccadeException of kind user, if the library has no names for the model
      */
     public Checkpoint fromSaccade(Checkpoint checkpoint) {
         Checkpoint whole = withIndexTables(checkpoint);
@@ -165,7 +161,7 @@ public final class Naming {
         return checkpoint.with(tensors);
     }
 
-    /** Returns a checkpoint of official names with its index tables. */
+    /** Adds the index tables. */
     private Checkpoint withIndexTables(Checkpoint checkpoint) {
         Map<String, Shape> shapes = Maps.transformValues(checkpoint.tensors(), Tensor::shape);
         Map<String, Tensor> tensors = new LinkedHashMap<>();
@@ -208,18 +204,17 @@ public final class Naming {
             NDArray places =
                     manager.arange(Math.toIntExact(tensor.elements())).reshape(tensor.shape());
             NDArray sources = renamed.reorder().get().apply(places);
-            return tensor.gathered(sources.getShape(), sources.toIntArray());
+            return tensor.gather(sources.getShape(), sources.toIntArray());
         } catch (EngineException | IllegalArgumentException e) {
             throw SaccadeException.user(
                     e,
-                    "%s: of shape %s, which its elements cannot have to be put in order as %s",
+                    "%s: shape %s cannot be reordered to %s",
                     name,
                     tensor.shape(),
                     renamed.name());
         }
     }
 
-    /** Returns the name as users write it, such as {@code openmmlab}. */
     @Override
     public String toString() {
         return library;

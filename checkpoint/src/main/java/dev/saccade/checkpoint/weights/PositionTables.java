@@ -14,25 +14,17 @@ import dev.saccade.core.ops.vision.Interpolation;
 import java.util.Locale;
 import java.util.Optional;
 
-/**
- * Learned tables of positions: made for a grid of one size, they are interpolated for another, as
- * the loaders of the official detection code do.
- */
+/** Interpolates learned position tables to another grid, like the official detection code. */
 final class PositionTables {
 
     private PositionTables() {}
 
-    /**
-     * A table for a place.
-     *
-     * @param tensor the table
-     * @param how what was done to it, such as {@code bicubic}
-     */
+    /** A fitted table and how it was fitted, such as {@code bicubic}. */
     record Fitted(Tensor tensor, String how) {}
 
     /**
-     * Returns a table for a place of another shape; nothing, if the shapes differ in more than the
-     * grid, such as in the number of heads.
+     * Fits a table to another shape; empty if more than the grid differs, such as the number of
+     * heads.
      */
     static Optional<Fitted> fit(PositionTable kind, Tensor table, Shape place) {
         if (!Layout.isPossible(table.shape()) || !Layout.isPossible(place)) {
@@ -47,7 +39,7 @@ final class PositionTables {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDArray rows = from.rows(manager.create(table.floats(), table.shape()));
             if (isSameGrid) {
-                return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "laid out anew"));
+                return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "transposed"));
             }
             NDArray grid =
                     rows.get(from.apart + ":")
@@ -74,10 +66,9 @@ final class PositionTables {
     }
 
     /**
-     * Where the positions of a table are: {@code [positions, C]}, {@code [C, positions]}, {@code
-     * [1, positions, C]} or {@code [1, C, H, W]}.
-     *
-     * @param apart positions before those of the grid, such as that of PVT's class token
+     * Layout of a table: {@code [positions, C]}, {@code [C, positions]}, {@code [1, positions, C]}
+     * or {@code [1, C, H, W]}; {@code apart} counts positions before the grid, such as PVT's class
+     * token.
      */
     private record Layout(
             Shape shape,

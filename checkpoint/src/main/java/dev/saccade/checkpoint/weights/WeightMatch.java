@@ -16,7 +16,7 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.weights.LoadReport.Fate;
+import dev.saccade.checkpoint.weights.LoadReport.Status;
 import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Problems;
@@ -40,7 +40,7 @@ import java.util.SplittableRandom;
 /** Assigns the tensors of a checkpoint to the parameters of a module. */
 final class WeightMatch {
 
-    /** From this ratio of equal shapes on, only the names are assumed to differ. */
+    /** Minimum fraction of equal shapes to suggest that only names differ. */
     private static final double SAME_SHAPES = 0.9;
 
     private static final int MAX_NAMES = 5;
@@ -49,7 +49,7 @@ final class WeightMatch {
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
     private final List<String> ofOtherParts = new ArrayList<>();
 
-    /** Interpolated tables of positions, with their shapes and the method. */
+    /** Interpolated position tables, with shapes and method. */
     private final Map<String, String> resized = new LinkedHashMap<>();
 
     private final List<String> integers;
@@ -98,12 +98,12 @@ final class WeightMatch {
                         .toList();
     }
 
-    /** Returns a match of all parameters; throws if any has no value. */
+    /** Returns a match of all parameters; throws if a parameter is not loaded. */
     static WeightMatch complete(Checkpoint checkpoint, Module module) {
         WeightMatch match = new WeightMatch(checkpoint, module, ClassLayers.NONE);
         LoadReport report = match.report();
         if (!report.isComplete()) {
-            throw SaccadeException.user("the checkpoint is not of this model: %s", report);
+            throw SaccadeException.user("the checkpoint does not match this model: %s", report);
         }
         return match;
     }
@@ -128,7 +128,7 @@ final class WeightMatch {
         resized.put(name, Text.format("from %s to %s, %s", found, shape(name), fitted.how()));
     }
 
-    /** Reorders the rows of class layers by class name. */
+    /** Reorders rows of class layers by class name. */
     void matchClasses() {
         Set<String> moved = new LinkedHashSet<>();
         Set<String> unnamed = new LinkedHashSet<>();
@@ -155,13 +155,13 @@ final class WeightMatch {
         }
         if (!unnamed.isEmpty()) {
             notes.add(
-                    "warning: class names of the checkpoint are unknown; check that it has the same"
-                            + " classes in the same order, layers that depend on it: "
+                    "warning: the checkpoint has no class names; check that it has the same"
+                            + " classes in the same order for the layers "
                             + String.join(", ", unnamed));
         }
     }
 
-    /** Returns a hint if the missing parameters have the shapes of unexpected tensors. */
+    /** Returns a hint if missing parameters and unexpected tensors have the same shapes. */
     String differsOnlyInNames() {
         Multiset<Shape> spare = HashMultiset.create();
         Sets.difference(tensors.keySet(), parameters.keySet())
@@ -173,8 +173,8 @@ final class WeightMatch {
         int same = Multisets.intersection(spare, needed).size();
         return needed.isEmpty() || same < SAME_SHAPES * needed.size()
                 ? ""
-                : "; the shapes match and only the names differ: rename the tensors to those that"
-                        + " are missing";
+                : "; all shapes match but the names differ: rename the tensors to the missing"
+                        + " names";
     }
 
     private static String layer(String name) {
@@ -212,38 +212,36 @@ final class WeightMatch {
     }
 
     LoadReport report() {
-        ImmutableListMultimap.Builder<Fate, String> names = ImmutableListMultimap.builder();
+        ImmutableListMultimap.Builder<Status, String> names = ImmutableListMultimap.builder();
         Map<String, String> details = new LinkedHashMap<>(resized);
         details.putAll(freshClasses);
-        names.putAll(Fate.RESIZED, resized.keySet());
+        names.putAll(Status.RESIZED, resized.keySet());
         for (String name : parameters.keySet()) {
             if (fits(name)) {
-                names.put(Fate.LOADED, name);
+                names.put(Status.LOADED, name);
             } else if (freshClasses.containsKey(name)) {
-                names.put(Fate.REMADE, name);
+                names.put(Status.REINITIALIZED, name);
             } else if (tensors.containsKey(name)) {
-                names.put(Fate.MISSHAPED, name);
+                names.put(Status.SHAPE_MISMATCH, name);
                 Shape found = tensors.get(name).shape();
                 details.put(name, Text.format("got %s, expected %s", found, shape(name)));
             } else {
                 boolean isFresh = !name.startsWith(mapping.added()) || patterns.isFresh(name);
-                names.put(isFresh ? Fate.FRESH : Fate.MISSING, name);
+                names.put(isFresh ? Status.NEW : Status.MISSING, name);
             }
         }
-        names.putAll(Fate.IGNORED, ofOtherParts);
+        names.putAll(Status.IGNORED, ofOtherParts);
         for (String name : Sets.difference(tensors.keySet(), parameters.keySet())) {
-            Fate fate = patterns.isIgnored(name) ? Fate.IGNORED : Fate.UNEXPECTED;
-            names.put(patterns.isComputed(name) ? Fate.COMPUTED : fate, name);
+            Status status = patterns.isIgnored(name) ? Status.IGNORED : Status.UNEXPECTED;
+            names.put(patterns.isComputed(name) ? Status.COMPUTED : status, name);
         }
         return new LoadReport(names.build(), details, notes);
     }
 
-    /** Returns the tensors as initial values of the parameters. */
     Map<String, WeightInit> values() {
         return Maps.asMap(Set.copyOf(fitting()), Stored::new);
     }
 
-    /** Copies all tensors into the parameters. */
     void copy() {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             Map<String, NDArray> values = new LinkedHashMap<>();
@@ -257,7 +255,8 @@ final class WeightMatch {
     private NDArray read(String name, NDManager manager) {
         NDArray values = tensors.get(name).array(manager);
         try (NDArray sum = values.sum()) {
-            // Any non-finite value makes the sum non-finite; finite weights are too small for that.
+            // The sum is non-finite exactly if a value is; finite weights are too small to
+            // overflow.
             if (!Float.isFinite(sum.getFloat())) {
                 notFinite.add(name);
             }
@@ -269,20 +268,20 @@ final class WeightMatch {
         Problems problems = new Problems();
         if (!integers.isEmpty()) {
             problems.add(
-                    "weights are floating-point numbers, but integers are stored for %s; take the"
-                            + " file that the training wrote",
+                    "got integers for %s, expected floating-point weights; use the checkpoint"
+                            + " that training wrote, not a quantized one",
                     Count.first(integers, MAX_NAMES));
         }
         if (!notFinite.isEmpty()) {
             problems.add(
-                    "weights that are not finite are stored for %s; the training that wrote them"
-                            + " diverged, or they are damaged: take an earlier checkpoint",
+                    "weights of %s are NaN or infinite because training diverged or the file is"
+                            + " damaged; use an earlier checkpoint",
                     Count.first(notFinite, MAX_NAMES));
         }
-        problems.throwIfAny("the checkpoint is of no use");
+        problems.throwIfAny("the checkpoint cannot be used");
     }
 
-    /** The values of a tensor as the initial values of a parameter. */
+    /** Initializes a parameter with a tensor. */
     private final class Stored implements WeightInit {
 
         private final String name;

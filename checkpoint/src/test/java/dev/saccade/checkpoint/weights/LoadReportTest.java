@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.collect.ImmutableListMultimap;
 
-import dev.saccade.checkpoint.weights.LoadReport.Fate;
+import dev.saccade.checkpoint.weights.LoadReport.Status;
 
 import org.junit.jupiter.api.Test;
 
@@ -20,25 +20,25 @@ class LoadReportTest {
         String others = "3 classes here, 80 in the checkpoint";
         LoadReport report =
                 new LoadReport(
-                        ImmutableListMultimap.<Fate, String>builder()
-                                .putAll(Fate.LOADED, "patch_embed.proj.weight", biases)
-                                .put(Fate.RESIZED, biases)
+                        ImmutableListMultimap.<Status, String>builder()
+                                .putAll(Status.LOADED, "patch_embed.proj.weight", biases)
+                                .put(Status.RESIZED, biases)
                                 .putAll(
-                                        Fate.REMADE,
+                                        Status.REINITIALIZED,
                                         "cls_convs.0.weight",
                                         "cls_convs.0.bias",
                                         "fc.weight")
                                 .putAll(
-                                        Fate.FRESH,
+                                        Status.NEW,
                                         "layers.3.blocks.0" + neighbors,
                                         "layers.3.blocks.1" + neighbors,
                                         "norm3.weight",
                                         "norm3.bias")
-                                .put(Fate.MISSING, "cls_token")
-                                .put(Fate.UNEXPECTED, "rpn_head.rpn_cls.weight")
-                                .putAll(Fate.IGNORED, "head.weight", "head.bias")
+                                .put(Status.MISSING, "cls_token")
+                                .put(Status.UNEXPECTED, "rpn_head.rpn_cls.weight")
+                                .putAll(Status.IGNORED, "head.weight", "head.bias")
                                 .putAll(
-                                        Fate.COMPUTED,
+                                        Status.COMPUTED,
                                         "layers.0.blocks.0.attn.relative_position_index",
                                         "layers.1.blocks.0.attn.relative_position_index")
                                 .build(),

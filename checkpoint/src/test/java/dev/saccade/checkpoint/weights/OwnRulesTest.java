@@ -71,11 +71,11 @@ class OwnRulesTest {
                 report.loaded());
         assertEquals(
                 Map.of("blocks.0.positions", "from (4, 2) to (9, 2), bilinear"), report.details());
-        assertEquals(List.of("norm0.weight", "norm0.bias"), report.fresh());
-        assertEquals(List.of("fc.weight"), report.names().get(LoadReport.Fate.IGNORED));
+        assertEquals(List.of("norm0.weight", "norm0.bias"), report.newParameters());
+        assertEquals(List.of("fc.weight"), report.names().get(LoadReport.Status.IGNORED));
         assertEquals(
                 List.of("blocks.0.order", "blocks.0.mask"),
-                report.names().get(LoadReport.Fate.COMPUTED));
+                report.names().get(LoadReport.Status.COMPUTED));
         assertArrayEquals(
                 new float[] {1, 3, 5, 2, 4, 6},
                 TestFiles.values(

@@ -99,7 +99,7 @@ class WeightsTest {
 
         assertEquals(1.0, report.ratio());
         assertEquals("backbone.conv1.weight", report.loaded().get(0));
-        assertTrue(report.fresh().contains("neck.fpn_convs.3.conv.bias"));
+        assertTrue(report.newParameters().contains("neck.fpn_convs.3.conv.bias"));
         Module other = Modules.backbone();
         other.initialize(manager, 6);
         Weights.restore(Checkpoint.of(detector, Map.of()), other);
@@ -118,8 +118,8 @@ class WeightsTest {
 
         assertEquals(
                 List.of("layer1.0.bn1.num_batches_tracked"),
-                report.names().get(LoadReport.Fate.COMPUTED));
-        assertEquals(List.of("fc.weight"), report.names().get(LoadReport.Fate.IGNORED));
+                report.names().get(LoadReport.Status.COMPUTED));
+        assertEquals(List.of("fc.weight"), report.names().get(LoadReport.Status.IGNORED));
         assertEquals(List.of("layer9.weight"), report.unexpected());
         assertEquals(0.5, report.ratio());
     }
@@ -135,7 +135,7 @@ class WeightsTest {
 
         assertEquals(
                 List.of("bbox_head.retina_cls.weight"),
-                report.names().get(LoadReport.Fate.MISSHAPED));
+                report.names().get(LoadReport.Status.SHAPE_MISMATCH));
         String message =
                 assertThrows(SaccadeException.class, () -> Weights.restore(checkpoint, detector))
                         .getMessage();
@@ -153,8 +153,8 @@ class WeightsTest {
         LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
 
         assertEquals(List.of("backbone.conv1.weight"), report.missing());
-        assertEquals(8, report.fresh().size());
-        assertTrue(report.fresh().contains("bbox_head.retina_cls.bias"));
+        assertEquals(8, report.newParameters().size());
+        assertTrue(report.newParameters().contains("bbox_head.retina_cls.bias"));
     }
 
     @Test
@@ -168,7 +168,7 @@ class WeightsTest {
         assertEquals(List.of(), report.unexpected());
         assertTrue(
                 report.names()
-                        .get(LoadReport.Fate.IGNORED)
+                        .get(LoadReport.Status.IGNORED)
                         .contains("neck.fpn_convs.3.conv.weight"));
     }
 

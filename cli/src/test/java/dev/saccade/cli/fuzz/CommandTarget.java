@@ -72,7 +72,7 @@ final class CommandTarget implements FuzzTarget {
     public List<byte[]> words() {
         return Texts.split(
                 "\n--set\n|\n--data\n|\n--out\n|\n--json|\n--help|\n--force|"
-                        + "\n--flip|\n--views\nflipped|\n--resume|\n--score\n|\n--scales\n|"
+                        + "\n--flip|\n--tta\nflipped|\n--resume|\n--score\n|\n--scales\n|"
                         + "\n--count\n|config|check|convert|predict|eval|export|train|browse|"
                         + "info|env|good.yaml|bad.yaml|a.pth|a.safetensors|photo.jpg|data|"
                         + "@good.yaml|\n--\n|-h|-V|\n--set\nmodel.head.|\n--set\ndata.|"

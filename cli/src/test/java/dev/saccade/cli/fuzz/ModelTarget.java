@@ -46,7 +46,7 @@ final class ModelTarget implements FuzzTarget {
         Map<String, ConfigNode> parts = new LinkedHashMap<>();
         parts.put("model", recipe.get("model").orElseThrow());
         parts.put("transforms", data.get("val_transforms").orElseThrow());
-        data.get("views").ifPresent(views -> parts.put("views", views));
+        data.get("tta").ifPresent(tta -> parts.put("tta", tta));
         parts.put("classes", ConfigFile.parse("names: [cat, dog]", "").get("names").orElseThrow());
         return Texts.bytes(ConfigWriter.yaml(new ConfigNode.Mapping(parts, recipe.origin())));
     }
@@ -55,7 +55,7 @@ final class ModelTarget implements FuzzTarget {
     public List<byte[]> words() {
         return Texts.split(
                 "type: |variant: |depth: |stacked_convs: |out_channels: |"
-                        + "num_outs: |views: {a: {flip: true}}|val_views: |ratios: [|divisor: |scales: [[|"
+                        + "num_outs: |tta: {a: {flip: true}}|val_tta: |ratios: [|divisor: |scales: [[|"
                         + "sliding_window: {|resnet|pvt|elsa_swin|linglo|dwnet|fpn|mask_rcnn|"
                         + "fcn|resize|normalize|pad");
     }

@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  * batch a thread and one more are held ready. A photograph that cannot be used ends the iteration
  * with a {@link SaccadeException} that names its id and file.
  *
- * @param <B> what a batch is: {@link Batch} in training, {@link ImageViews} at test time
+ * @param <B> what a batch is: {@link Batch} in training, {@link InferenceInput} at test time
  */
 public final class DataLoader<B> implements AutoCloseable {
 
@@ -124,21 +124,21 @@ public final class DataLoader<B> implements AutoCloseable {
                 threads);
     }
 
-    /** Returns a loader of all photographs in their order, one by one and each in all its views. */
-    public static DataLoader<ImageViews> testing(
-            Dataset dataset, List<List<Transform>> views, int threads) {
+    /** Returns a loader of all photographs in their order, one by one. */
+    public static DataLoader<InferenceInput> testing(
+            Dataset dataset, List<List<Transform>> pipelines, int threads) {
         IntStream all = IntStream.range(0, dataset.size());
-        return testing(dataset, all, new ViewReader(views), threads);
+        return testing(dataset, all, new InferenceReader(pipelines), threads);
     }
 
     /**
-     * Returns a loader of some photographs, one by one and each in all its views.
+     * Returns a loader of some photographs, one by one.
      *
      * @param positions in the data set
-     * @param reader makes the views
+     * @param reader prepares the images
      */
-    public static DataLoader<ImageViews> testing(
-            Dataset dataset, IntStream positions, ViewReader reader, int threads) {
+    public static DataLoader<InferenceInput> testing(
+            Dataset dataset, IntStream positions, InferenceReader reader, int threads) {
         List<ImmutableIntArray> order = positions.mapToObj(ImmutableIntArray::of).toList();
         return new DataLoader<>(
                 epoch -> order,

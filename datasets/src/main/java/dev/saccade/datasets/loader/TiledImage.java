@@ -17,10 +17,10 @@ import java.util.function.Function;
  *
  * @param image the image, freed with this
  * @param info provides id and name
- * @param views creates the views of a tile, which it does not free
+ * @param transform prepares a tile; does not close it
  */
 public record TiledImage(
-        Mat image, ImageInfo info, List<Tile> tiles, Function<Sample, ImageViews> views)
+        Mat image, ImageInfo info, List<Tile> tiles, Function<Sample, InferenceInput> transform)
         implements AutoCloseable {
 
     /** Returns height and width of the photograph. */
@@ -28,13 +28,13 @@ public record TiledImage(
         return new Size(image.rows(), image.cols());
     }
 
-    /** Returns the views of a tile, which the caller closes. */
-    public ImageViews read(Tile tile) {
+    /** Returns a prepared tile, which the caller closes. */
+    public InferenceInput read(Tile tile) {
         Size size = tile.size();
         Mat part = image.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
         ImageInfo own = ImageInfo.of(info.id(), info.file(), size);
         try (Sample sample = Sample.of(part, own, Instances.empty())) {
-            return views.apply(sample);
+            return transform.apply(sample);
         }
     }
 

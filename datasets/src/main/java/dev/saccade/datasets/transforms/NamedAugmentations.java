@@ -13,72 +13,70 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Test-time augmentations by name.
+ * Named test-time augmentations of a config.
  *
- * @param views the augmentations, such as {@code multi_scale: {ratios: [0.5, 1.0], flip: true}}
- * @param valViews the name of the augmentation that {@code eval} uses by default; a single view if
- *     empty
+ * @param tta the augmentations by name, such as {@code multi_scale: {ratios: [0.5, 1.0], flip:
+ *     true}}
+ * @param valTta the augmentation that {@code eval} uses by default; none if empty
  */
 public record NamedAugmentations(
-        @Default("{}") Map<String, TestTimeAugmentation> views, Optional<String> valViews) {
+        @Default("{}") Map<String, TestTimeAugmentation> tta, Optional<String> valTta) {
 
-    /** The name that stands for a single view. */
-    public static final String SINGLE = "none";
+    /** The name that selects no augmentation. */
+    public static final String OFF = "none";
 
     /** No augmentations. */
-    public static final NamedAugmentations NONE =
-            new NamedAugmentations(Map.of(), Optional.empty());
+    public static final NamedAugmentations NONE = new NamedAugmentations(Map.of(), Optional.empty());
 
-    /** Checks the names. */
     public NamedAugmentations {
-        views = ImmutableMap.copyOf(views);
+        tta = ImmutableMap.copyOf(tta);
         Checks.require(
-                !views.containsKey(SINGLE), "views", SINGLE, "another name; none is a single view");
-        if (valViews.isPresent()) {
-            String name = valViews.get();
+                !tta.containsKey(OFF), "tta", OFF, "another name; none turns augmentation off");
+        if (valTta.isPresent()) {
+            String name = valTta.get();
             Checks.require(
-                    views.containsKey(name),
-                    "val_views",
+                    tta.containsKey(name),
+                    "val_tta",
                     name,
-                    "a name in views: %s%s",
-                    views.keySet(),
-                    Suggestions.suggestion(name, views.keySet()));
+                    "a name in tta: %s%s",
+                    tta.keySet(),
+                    Suggestions.suggestion(name, tta.keySet()));
         }
     }
 
     /**
-     * Checks that all views can be created.
+     * Checks that the augmentations fit the transforms.
      *
-     * @param transforms transforms of a single view
-     * @throws IllegalArgumentException that names the augmentation that cannot be created
+     * @param transforms transforms without augmentation
+     * @throws IllegalArgumentException that names the augmentation that does not fit
      */
     public void requireFor(List<Transform> transforms) {
-        views.forEach(
+        tta.forEach(
                 (name, augmentation) -> {
                     try {
-                        augmentation.views(transforms);
+                        augmentation.pipelines(transforms);
                     } catch (Checks.InvalidSettings e) {
-                        throw e.below("views." + name);
+                        throw e.below("tta." + name);
                     }
                 });
     }
 
     /**
-     * Returns an augmentation by name; empty for {@link #SINGLE}.
+     * Returns an augmentation by name; empty for {@link #OFF}.
      *
      * @throws SaccadeException of kind user, if there is no such name
      */
     public Optional<TestTimeAugmentation> named(String name) {
-        if (!name.equals(SINGLE) && !views.containsKey(name)) {
-            throw views.isEmpty()
+        if (!name.equals(OFF) && !tta.containsKey(name)) {
+            throw tta.isEmpty()
                     ? SaccadeException.user(
-                            "views: got %s, but the config names no views; add them to data.views,"
-                                    + " or use scales and flip instead",
+                            "tta: got %s, but the config defines no augmentations; add one to data.tta,"
+                                    + " or use scales and flip",
                             name)
                     : SaccadeException.user(
-                            "views: got %s, expected none or one of %s%s",
-                            name, views.keySet(), Suggestions.suggestion(name, views.keySet()));
+                            "tta: got %s, expected none or one of %s%s",
+                            name, tta.keySet(), Suggestions.suggestion(name, tta.keySet()));
         }
-        return Optional.ofNullable(views.get(name));
+        return Optional.ofNullable(tta.get(name));
     }
 }

@@ -49,13 +49,13 @@ public record TestTimeAugmentation(
     }
 
     /**
-     * Returns the transforms of each view, scale by scale, each upright and then flipped.
+     * Returns the transforms of each augmented image: by scale, unflipped before flipped.
      *
-     * @param transforms transforms of a single view
+     * @param transforms transforms without augmentation
      * @throws IllegalArgumentException unless exactly one of them is a {@link Resize}, or if a
      *     scale times a ratio is too large
      */
-    public List<List<Transform>> views(List<Transform> transforms) {
+    public List<List<Transform>> pipelines(List<Transform> transforms) {
         List<Transform> resizes = transforms.stream().filter(Resize.class::isInstance).toList();
         Checks.require(
                 resizes.size() == 1,
@@ -64,17 +64,17 @@ public record TestTimeAugmentation(
                 "exactly one resize, which test-time augmentation replaces");
         Resize own = (Resize) resizes.get(0);
         int place = transforms.indexOf(own);
-        ImmutableList.Builder<List<Transform>> views = ImmutableList.builder();
+        ImmutableList.Builder<List<Transform>> pipelines = ImmutableList.builder();
         for (Resize resize : resizes(own)) {
-            List<Transform> view = new ArrayList<>(transforms);
-            view.set(place, resize);
-            views.add(List.copyOf(view));
+            List<Transform> pipeline = new ArrayList<>(transforms);
+            pipeline.set(place, resize);
+            pipelines.add(List.copyOf(pipeline));
             if (flip) {
-                view.add(place + 1, MIRROR);
-                views.add(List.copyOf(view));
+                pipeline.add(place + 1, MIRROR);
+                pipelines.add(List.copyOf(pipeline));
             }
         }
-        return views.build();
+        return pipelines.build();
     }
 
     private List<Resize> resizes(Resize own) {

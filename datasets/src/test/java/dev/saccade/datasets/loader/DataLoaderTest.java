@@ -92,10 +92,10 @@ class DataLoaderTest {
     void keepsTheOrderAndGivesNoTargetsAtTestTime() {
         Dataset dataset = mixedSizes();
         List<Long> ids = new ArrayList<>();
-        try (DataLoader<ImageViews> loader = DataLoader.testing(dataset, List.of(TEST), 3);
-                DataLoader<ImageViews>.Epoch epoch = loader.epoch(0)) {
+        try (DataLoader<InferenceInput> loader = DataLoader.testing(dataset, List.of(TEST), 3);
+                DataLoader<InferenceInput>.Epoch epoch = loader.epoch(0)) {
             while (epoch.hasNext()) {
-                try (ImageViews photo = epoch.next()) {
+                try (InferenceInput photo = epoch.next()) {
                     Batch batch = photo.batches().get(0);
                     batch.images().forEach(image -> ids.add(image.id()));
                     batch.targets().forEach(targets -> assertEquals(0, targets.size()));
@@ -114,8 +114,8 @@ class DataLoaderTest {
                 List.of(
                         ImageSource.of(dataset.image(0).file()),
                         ImageSource.of(dataset.image(1).file()));
-        try (ImageViews views = new ViewReader(List.of(TEST)).read(files)) {
-            Batch batch = views.batches().get(0);
+        try (InferenceInput input = new InferenceReader(List.of(TEST)).read(files)) {
+            Batch batch = input.batches().get(0);
             assertEquals(new Size(64, 64), batch.size());
             assertEquals(new Size(33, 40), batch.images().get(0).size());
             assertEquals(new Size(32, 64), batch.images().get(1).padded());
@@ -192,10 +192,10 @@ class DataLoaderTest {
     void becomesAnArrayOfTheSameNumbers() {
         Dataset dataset = new ImageFolder(folder).add(40, 33).add(64, 20);
         try (NDManager manager = NDManager.newBaseManager();
-                DataLoader<ImageViews> loader = DataLoader.testing(dataset, List.of(TEST), 1);
-                DataLoader<ImageViews>.Epoch epoch = loader.epoch(0)) {
+                DataLoader<InferenceInput> loader = DataLoader.testing(dataset, List.of(TEST), 1);
+                DataLoader<InferenceInput>.Epoch epoch = loader.epoch(0)) {
             for (int i = 0; i < 2; i++) {
-                try (ImageViews photo = epoch.next()) {
+                try (InferenceInput photo = epoch.next()) {
                     Batch batch = photo.batches().get(0);
                     ImageBatch images = photo.to(manager).get(0);
                     float[] expected = new float[batch.pixels().remaining()];
@@ -209,10 +209,10 @@ class DataLoaderTest {
 
     @Test
     void readsALooseFileThroughTheSameTransforms() {
-        ImageFolder dataset = new ImageFolder(folder).add(40, 33);
-        ViewReader reader = new ViewReader(List.of(TEST));
-        try (ImageViews loose = reader.read(List.of(ImageSource.of(dataset.image(0).file())));
-                ImageViews labeled = reader.read(dataset, 0)) {
+        PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
+        InferenceReader reader = new InferenceReader(List.of(TEST));
+        try (InferenceInput loose = reader.read(List.of(ImageSource.of(dataset.image(0).file())));
+                InferenceInput labeled = reader.read(dataset, 0)) {
             Batch batch = loose.batches().get(0);
             ImageInfo image = batch.images().get(0);
             assertEquals(new Size(33, 40), image.original());

@@ -17,16 +17,16 @@ class NamedAugmentationsTest {
 
     private static final TestTimeAugmentation FLIP = new TestTimeAugmentation(List.of(), true);
 
-    private static NamedAugmentations views(String valViews) {
-        return new NamedAugmentations(Map.of("flipped", FLIP), Optional.ofNullable(valViews));
+    private static NamedAugmentations tta(String valTta) {
+        return new NamedAugmentations(Map.of("flipped", FLIP), Optional.ofNullable(valTta));
     }
 
     @Test
     void areFoundByName() {
-        assertEquals(Optional.of(FLIP), views(null).named("flipped"));
-        assertEquals(Optional.empty(), views("flipped").named("none"));
+        assertEquals(Optional.of(FLIP), tta(null).named("flipped"));
+        assertEquals(Optional.empty(), tta("flipped").named("none"));
         SaccadeException thrown =
-                assertThrows(SaccadeException.class, () -> views(null).named("fliped"));
+                assertThrows(SaccadeException.class, () -> tta(null).named("fliped"));
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertTrue(thrown.getMessage().contains("none or one of [flipped]"), thrown.getMessage());
     }
@@ -34,10 +34,9 @@ class NamedAugmentationsTest {
     @Test
     void mustNameTheDefaultOfEval() {
         IllegalArgumentException thrown =
-                assertThrows(IllegalArgumentException.class, () -> views("multi_scale"));
+                assertThrows(IllegalArgumentException.class, () -> tta("multi_scale"));
         assertTrue(
-                thrown.getMessage()
-                        .contains("val_views: got multi_scale, expected a name in views"),
+                thrown.getMessage().contains("val_tta: got multi_scale, expected a name in tta"),
                 thrown.getMessage());
         assertThrows(
                 IllegalArgumentException.class,
@@ -54,6 +53,6 @@ class NamedAugmentationsTest {
                 assertThrows(
                         IllegalArgumentException.class,
                         () -> large.requireFor(List.of(Configs.of(Resize.class))));
-        assertTrue(thrown.getMessage().contains("views.large.scales"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("tta.large.scales"), thrown.getMessage());
     }
 }

@@ -27,7 +27,7 @@ class TestTimeAugmentationTest {
 
     @Test
     void goScaleByScaleEachUprightAndThenMirrored() {
-        TestTimeAugmentation views =
+        TestTimeAugmentation tta =
                 new TestTimeAugmentation(List.of(List.of(1333, 480), List.of(1333, 960)), true);
         Resize first = resize(1333, 480, false);
         Resize second = resize(1333, 960, false);
@@ -37,16 +37,17 @@ class TestTimeAugmentationTest {
                         List.of(first, MIRROR, NORMALIZE, PAD),
                         List.of(second, NORMALIZE, PAD),
                         List.of(second, MIRROR, NORMALIZE, PAD)),
-                views.views(List.of(resize(1333, 800, false), NORMALIZE, PAD)));
+                tta.pipelines(List.of(resize(1333, 800, false), NORMALIZE, PAD)));
     }
 
     @Test
     void areOfTheScaleOfTheTransformsIfNoneIsGiven() {
         List<Transform> transforms = List.of(NORMALIZE, resize(1333, 800, true));
-        assertEquals(List.of(transforms), Configs.of(TestTimeAugmentation.class).views(transforms));
+        assertEquals(
+                List.of(transforms), Configs.of(TestTimeAugmentation.class).pipelines(transforms));
         assertEquals(
                 List.of(transforms, List.of(NORMALIZE, resize(1333, 800, true), MIRROR)),
-                new TestTimeAugmentation(List.of(), true).views(transforms));
+                new TestTimeAugmentation(List.of(), true).pipelines(transforms));
     }
 
     @Test
@@ -58,15 +59,15 @@ class TestTimeAugmentationTest {
                         List.of(resize(1024, 256, true), NORMALIZE),
                         List.of(resize(2048, 512, true), NORMALIZE),
                         List.of(resize(3584, 896, true), NORMALIZE)),
-                ratios.views(List.of(resize(2048, 512, true), NORMALIZE)));
+                ratios.pipelines(List.of(resize(2048, 512, true), NORMALIZE)));
         assertEquals(
                 List.of(List.of(resize(50, 30, true)), List.of(resize(101, 61, true))),
                 new TestTimeAugmentation(List.of(List.of(101, 61)), List.of(0.5, 1.0), false)
-                        .views(List.of(resize(2048, 512, true))));
+                        .pipelines(List.of(resize(2048, 512, true))));
         assertEquals(
                 List.of(List.of(resize(666, 400, true))),
                 new TestTimeAugmentation(List.of(), List.of(0.5), false)
-                        .views(List.of(Configs.of(Resize.class))));
+                        .pipelines(List.of(Configs.of(Resize.class))));
     }
 
     @Test
@@ -91,7 +92,7 @@ class TestTimeAugmentationTest {
         IllegalArgumentException thrown =
                 assertThrows(
                         IllegalArgumentException.class,
-                        () -> Configs.of(TestTimeAugmentation.class).views(transforms));
+                        () -> Configs.of(TestTimeAugmentation.class).pipelines(transforms));
         assertTrue(
                 thrown.getMessage().contains("normalize, pad], expected exactly one resize"),
                 thrown.getMessage());

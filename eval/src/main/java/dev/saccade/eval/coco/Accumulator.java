@@ -3,15 +3,13 @@ package dev.saccade.eval.coco;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 /**
- * Turns the matches of a class into precision at given recall, as COCOeval's {@code accumulate}.
- *
- * <p>Has buffers, so each thread needs its own.
+ * Computes precision by recall of one class, like COCOeval's {@code accumulate}. Not thread-safe.
  */
 final class Accumulator {
 
     private static final ImmutableDoubleArray RECALLS = CocoParameters.RECALL_THRESHOLDS;
 
-    /** Keeps the precision from being 0 / 0 where only ignored detections have been seen. */
+    /** Avoids 0 / 0 where all detections so far are ignored; as in pycocotools. */
     private static final double EPSILON = Math.ulp(1.0);
 
     private final Matches matches;
@@ -20,33 +18,30 @@ final class Accumulator {
     private final MetricArray recall;
     private final MetricArray scores;
 
-    /** The slots of the class by descending score. */
+    /** Slots of the class by descending score. */
     private int[] slots;
 
     private int count;
 
-    /** The place by score in its image of the detection in each slot of the class. */
+    /** Rank by score within its image of each detection of the class, by slot. */
     private int[] ranks;
 
     private int firstSlot;
 
-    /** Of those within the limit: their slots, and precision and recall up to each. */
+    /** Slots of the detections within the limit, and precision and recall up to each. */
     private int[] limited;
 
     private double[] precisionAt;
     private double[] recallAt;
 
-    /** Both read off at the recall thresholds, [R]. */
+    /** Values at the recall thresholds, [R]. */
     private final double[] precisionAtRecall = new double[RECALLS.length()];
 
     private final double[] scoreAtRecall = new double[RECALLS.length()];
 
     /**
-     * Makes an accumulator that writes to the given arrays.
-     *
-     * @param precision [T, R, K, A, M]
-     * @param recall [T, K, A, M]
-     * @param scores [T, R, K, A, M]
+     * Creates an accumulator that writes precision and scores [T, R, K, A, M] and recall [T, K, A,
+     * M].
      */
     Accumulator(Matches matches, MetricArray precision, MetricArray recall, MetricArray scores) {
         this.matches = matches;
@@ -56,7 +51,7 @@ final class Accumulator {
         this.scores = scores;
     }
 
-    /** Fills the part of the arrays that belongs to a class. */
+    /** Computes all metrics of a class. */
     void accumulate(int k) {
         collect(k);
         for (AreaRange area : AreaRange.values()) {
@@ -74,7 +69,7 @@ final class Accumulator {
         }
     }
 
-    /** Reads precision and score off at the first detection that reaches each recall. */
+    /** Takes precision and score of the first detection that reaches each recall. */
     private void interpolate(int within) {
         int i = 0;
         for (int r = 0; r < RECALLS.length(); r++) {
@@ -101,7 +96,7 @@ final class Accumulator {
         for (int slot = firstSlot; slot < end; slot++) {
             rank = cells.starts(slot) ? 0 : rank + 1;
             ranks[slot - firstSlot] = rank;
-            if (rank < parameters.mostDetections()) {
+            if (rank < parameters.maxDetectionLimit()) {
                 slots[count++] = slot;
             }
         }
@@ -121,14 +116,14 @@ final class Accumulator {
         return within;
     }
 
-    /** Computes recall and, made non-increasing, precision after each of the first detections. */
+    /** Computes recall and non-increasing precision after each of the first detections. */
     private void trace(AreaRange area, int t, int within, int objects) {
         double right = 0;
         double wrong = 0;
         for (int i = 0; i < within; i++) {
-            Verdict verdict = matches.verdict(area, limited[i], t);
-            right += verdict == Verdict.TRUE_POSITIVE ? 1 : 0;
-            wrong += verdict == Verdict.FALSE_POSITIVE ? 1 : 0;
+            MatchStatus status = matches.status(area, limited[i], t);
+            right += status == MatchStatus.TRUE_POSITIVE ? 1 : 0;
+            wrong += status == MatchStatus.FALSE_POSITIVE ? 1 : 0;
             recallAt[i] = right / objects;
             precisionAt[i] = right / (wrong + right + EPSILON);
         }

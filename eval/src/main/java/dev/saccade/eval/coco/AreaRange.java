@@ -1,8 +1,8 @@
 package dev.saccade.eval.coco;
 
-/** COCO's size classes of objects, by the pixels an object covers; both limits belong to it. */
+/** COCO's object sizes by area in pixels; both limits are inclusive. */
 public enum AreaRange {
-    /** Objects of all sizes. */
+    /** All sizes. */
     ALL("", 0, 1e10),
     /** Up to 32 x 32 pixels. */
     SMALL("s", 0, 32 * 32),
@@ -21,18 +21,17 @@ public enum AreaRange {
         this.largest = largest;
     }
 
-    /** Returns what the names of metrics end with, such as {@code APs}. */
+    /** Returns the suffix of metric names, such as {@code s} in {@code APs}. */
     public String suffix() {
         return suffix;
     }
 
-    /** Returns the place of this range on axis A of a {@link MetricArray}. */
+    /** Returns the index of this range on axis A of a {@link MetricArray}. */
     @SuppressWarnings("EnumOrdinal") // in the order of pycocotools' areaRng
     public int index() {
         return ordinal();
     }
 
-    /** Returns whether an area is in this range. */
     public boolean contains(double area) {
         return area >= smallest && area <= largest;
     }

@@ -4,25 +4,18 @@ import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Detections or objects, grouped by class and image. A cell holds those of one class in one image;
- * cells come in the order of their classes, then of the ids of their images.
- *
- * <p>The place of an entry in this order is its slot.
+ * Detections or objects grouped into cells by class, then image id. A slot is the position of an
+ * entry in this order.
  */
 final class ClassImageIndex {
 
-    /** Which detection or object lies in a slot. */
+    /** Detection or object by slot. */
     private final int[] entries;
 
-    /** The cell of each slot: class times number of images plus rank of the image. */
+    /** Cell by slot: class * number of images + rank of the image id. */
     private final int[] cells;
 
-    /**
-     * Groups entries; within a cell they keep their order.
-     *
-     * @param entries all entries; sorted in place
-     * @param cellOf the cell of each entry
-     */
+    /** Sorts entries by cell; entries of a cell keep their order. */
     ClassImageIndex(int[] entries, int[] cellOf) {
         StableSort.descending(entries, 0, entries.length, entry -> -cellOf[entry]);
         this.entries = entries;
@@ -32,22 +25,19 @@ final class ClassImageIndex {
         }
     }
 
-    /** Returns the detection or object in a slot. */
     int entry(int slot) {
         return entries[slot];
     }
 
-    /** Returns the cell of a slot. */
     int cell(int slot) {
         return cells[slot];
     }
 
-    /** Returns whether a cell begins in a slot. */
+    /** Returns whether a slot is the first of its cell. */
     boolean starts(int slot) {
         return slot == 0 || cells[slot] != cells[slot - 1];
     }
 
-    /** Returns the detections or objects of a cell. */
     int[] entries(int cell) {
         return Arrays.copyOfRange(entries, first(cell), first(cell + 1));
     }
@@ -67,7 +57,7 @@ final class ClassImageIndex {
         return low;
     }
 
-    /** Sorts the slots of a cell by descending score; equal ones keep their order. */
+    /** Sorts the slots of a cell by descending score; stable. */
     void sort(int from, int to, IntToDoubleFunction score) {
         StableSort.descending(entries, from, to, score);
     }

@@ -18,9 +18,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Detections in columns, in double precision.
- *
- * <p>The order counts: of detections with the same score the earlier one is matched first, as in
+ * Detections in double precision. Of equal scores, the earlier one is matched first, as in
  * pycocotools.
  */
 public final class CocoDetections {
@@ -41,7 +39,7 @@ public final class CocoDetections {
         this.maskAreas = builder.maskAreas.build();
     }
 
-    /** Collects detections; either all of them have a mask or none. Not thread-safe. */
+    /** Collects detections; all of them or none must have a mask. Not thread-safe. */
     public static final class Builder {
 
         private final ImmutableLongArray.Builder imageIds = ImmutableLongArray.builder();
@@ -53,18 +51,11 @@ public final class CocoDetections {
         private int size;
         private int masked;
 
-        /**
-         * Adds a box.
-         *
-         * @param imageId the id of the image in the data set
-         * @param label the class, from 0
-         * @param score the larger the surer
-         * @throws SaccadeException if a number is not finite
-         */
+        /** Adds a box; throws if the box or score is not finite. */
         public Builder add(long imageId, int label, Annotation.Bbox box, double score) {
             if (!box.isFinite() || !Double.isFinite(score)) {
                 throw SaccadeException.user(
-                        "detection in image %d: expected finite numbers, got box %s with score %s",
+                        "detection in image %d: got box %s with score %s, expected finite numbers",
                         imageId, box, score);
             }
             imageIds.add(imageId);
@@ -75,7 +66,7 @@ public final class CocoDetections {
             return this;
         }
 
-        /** Adds a mask, whose bounds are the box. */
+        /** Adds a mask; its bounding box becomes the box. */
         public Builder add(long imageId, int label, Rle mask, double score) {
             Rle.Bounds bounds = mask.bounds();
             Annotation.Bbox box =
@@ -83,18 +74,17 @@ public final class CocoDetections {
             return add(imageId, label, box, mask, score);
         }
 
-        /** Adds a mask with a box of its own. */
+        /** Adds a mask with a given box. */
         public Builder add(long imageId, int label, Annotation.Bbox box, Rle mask, double score) {
             add(imageId, label, box, score);
             return masked(mask);
         }
 
         /**
-         * Adds the objects predicted in an image, in their order, with their masks if they have
-         * any.
+         * Adds predictions in pixels of the original image.
          *
-         * @param predicted with boxes in pixels of the original image
-         * @throws SaccadeException if a number is not finite, which the model is to blame for
+         * @throws SaccadeException if a box or score is not finite, which means that training
+         *     diverged
          */
         public Builder add(long imageId, Instances predicted) {
             for (int i = 0; i < predicted.size(); i++) {
@@ -106,10 +96,10 @@ public final class CocoDetections {
                 double score = predicted.score(i);
                 if (!box.isFinite() || !Double.isFinite(score)) {
                     throw SaccadeException.user(
-                            "image %d: the model predicts numbers that are not finite: box %s"
-                                    + " with score %s; learning has diverged: lower"
+                            "image %d: the model predicts NaN or infinity (box %s with score %s)"
+                                    + " because training diverged; lower"
                                     + " optimizer.learning_rate, lengthen schedule.warmup or set"
-                                    + " max_gradient_norm, and train anew",
+                                    + " max_gradient_norm, and train again",
                             imageId, box, score);
                 }
                 add(imageId, predicted.label(i), box, score);
@@ -127,51 +117,48 @@ public final class CocoDetections {
             return this;
         }
 
-        /** Returns what was added. */
         public CocoDetections build() {
-            checkState(masked == 0 || masked == size, "%s of %s have masks", masked, size);
+            checkState(
+                    masked == 0 || masked == size,
+                    "got masks for %s of %s detections," + " expected all or none",
+                    masked,
+                    size);
             return new CocoDetections(this);
         }
     }
 
-    /** Returns the number of detections. */
     public int size() {
         return labels.length();
     }
 
-    /** Returns the id of the image of a detection. */
     public long imageId(int detection) {
         return imageIds.get(detection);
     }
 
-    /** Returns the class of a detection. */
     public int label(int detection) {
         return labels.get(detection);
     }
 
-    /** Returns the score of a detection. */
     public double score(int detection) {
         return scores.get(detection);
     }
 
-    /** Returns where a detection is. */
     public Annotation.Bbox box(int detection) {
         int at = 4 * detection;
         return new Annotation.Bbox(
                 boxes.get(at), boxes.get(at + 1), boxes.get(at + 2), boxes.get(at + 3));
     }
 
-    /** Returns the mask of a detection, if it has one. */
     public Optional<Rle> mask(int detection) {
         return masks.isEmpty() ? Optional.empty() : Optional.of(masks.get(detection));
     }
 
-    /** Returns whether the detections have masks; true if there are none. */
+    /** Returns whether the detections have masks; true without detections. */
     public boolean hasMasks() {
         return masks.size() == size();
     }
 
-    /** Returns some detections of an image as instances, whose boxes and scores are float32. */
+    /** Returns detections of one image as instances with float32 boxes and scores. */
     public Instances instances(int... ofImage) {
         float[] corners = new float[4 * ofImage.length];
         float[] confidences = new float[ofImage.length];
@@ -191,7 +178,7 @@ public final class CocoDetections {
                 : boxed.withMasks(Arrays.stream(ofImage).mapToObj(masks::get).toList());
     }
 
-    /** Returns the area of the box or the mask of a detection. */
+    /** Returns the area of the box or mask of a detection. */
     double area(int detection, IouType of) {
         return switch (of) {
             case BOX -> boxes.get(4 * detection + 2) * boxes.get(4 * detection + 3);
@@ -199,12 +186,12 @@ public final class CocoDetections {
         };
     }
 
-    /** Returns all boxes: x, y, width and height of each. */
+    /** Returns x, y, width and height of all boxes. */
     ImmutableDoubleArray boxes() {
         return boxes;
     }
 
-    /** Returns the masks, none if the detections are boxes. */
+    /** Returns the masks; empty if the detections are boxes. */
     List<Rle> masks() {
         return masks;
     }

@@ -14,10 +14,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * COCO's average precision and recall, equal to those of pycocotools' COCOeval.
- *
- * <p>The one deviation is meant: pycocotools takes an object with the annotation id 0 for not found
- * even if it is.
+ * COCO's average precision and recall, equal to pycocotools' COCOeval, except that objects with
+ * annotation id 0 can be found.
  */
 public final class CocoMetrics {
 
@@ -47,18 +45,17 @@ public final class CocoMetrics {
     }
 
     /**
-     * Compares detections with the ground truth.
+     * Compares detections with the ground truth; the result does not depend on {@code threads}.
      *
-     * @param threads how many threads share the work; the result does not depend on it
-     * @throws SaccadeException if there are no classes, or detections are of images or classes that
-     *     the ground truth does not have
+     * @throws SaccadeException if there are no classes, or an image or class of a detection is
+     *     unknown
      */
     public static CocoMetrics compute(
             GroundTruth groundTruth,
             CocoDetections detections,
             CocoParameters parameters,
             int threads) {
-        groundTruth.checkKnows(detections);
+        groundTruth.requireMatching(detections);
         List<String> classes =
                 parameters.useClasses() ? groundTruth.classes() : ImmutableList.of("any class");
         try (Workers workers = new Workers("saccade-eval", threads)) {
@@ -73,49 +70,40 @@ public final class CocoMetrics {
         }
     }
 
-    /** Returns what was measured. */
     public CocoParameters parameters() {
         return parameters;
     }
 
-    /** Returns the classes of axis K: those of the data set, or one that stands for all. */
+    /** Returns the classes of axis K; a single one if classes are ignored. */
     public List<String> classes() {
         return classes;
     }
 
     /**
-     * Returns the precision at given recall: the best of those that reach it, 0 if none does.
-     *
-     * @return [T, R, K, A, M]
+     * Returns the interpolated precision at each recall threshold, [T, R, K, A, M]; 0 if not
+     * reached.
      */
     public MetricArray precision() {
         return precision;
     }
 
-    /**
-     * Returns the recall that all detections together reach.
-     *
-     * @return [T, K, A, M]
-     */
+    /** Returns the maximum recall, [T, K, A, M]. */
     public MetricArray recall() {
         return recall;
     }
 
     /**
-     * Returns the score of the detection with which a recall is reached, 0 if it never is.
-     *
-     * @return [T, R, K, A, M]
+     * Returns the score at which each recall threshold is reached, [T, R, K, A, M]; 0 if not
+     * reached.
      */
     public MetricArray scores() {
         return scores;
     }
 
     /**
-     * Returns COCO's summary metrics, in COCO's order: AP, AP50, AP75, APs, APm, APl, AR at each
-     * limit on detections, ARs, ARm, ARl. All but AR at smaller limits are at the largest limit.
-     *
-     * <p>pycocotools' {@code summarize} computes AP at 100 detections whatever the limits, and
-     * prints -1 if 100 is not among them; here AP is at the largest limit.
+     * Returns COCO's summary in COCO's order: AP, AP50, AP75, APs, APm, APl, AR at each limit on
+     * detections, ARs, ARm, ARl. All but AR at smaller limits use the largest limit, while
+     * pycocotools' {@code summarize} always computes AP at 100 detections.
      */
     public List<SummaryRow> summary() {
         List<Integer> limits = parameters.maxDetections();
@@ -138,7 +126,7 @@ public final class CocoMetrics {
 
     private SummaryRow precisionRow(String name, String iou, int t, AreaRange area) {
         double value = ap(t, ALL, area);
-        return new SummaryRow(name, iou, area, parameters.mostDetections(), value);
+        return new SummaryRow(name, iou, area, parameters.maxDetectionLimit(), value);
     }
 
     private SummaryRow recallRow(String name, AreaRange area, int m) {
@@ -151,8 +139,8 @@ public final class CocoMetrics {
     }
 
     /**
-     * Returns the numbers of {@link #summary} by name, those without an object to find left out:
-     * what goes into logs and result files. Names of masks begin with {@code mask_}.
+     * Returns the defined metrics of {@link #summary} by name; mask metrics begin with {@code
+     * mask_}.
      */
     public Map<String, Double> values() {
         return summary().stream()
@@ -163,18 +151,12 @@ public final class CocoMetrics {
                                 SummaryRow::value));
     }
 
-    /**
-     * Returns average precision over the classes.
-     *
-     * @param t which of {@link CocoParameters#IOU_THRESHOLDS}
-     * @param area size range of the objects
-     * @return at the largest limit on detections, -1 if there is no object to find
-     */
+    /** Returns AP at an index of {@link CocoParameters#IOU_THRESHOLDS}; -1 without objects. */
     public double ap(int t, AreaRange area) {
         return ap(t, ALL, area);
     }
 
-    /** Returns the average precision of each class, at the largest limit on detections. */
+    /** Returns the average precision of each class at the largest limit on detections. */
     public List<ClassMetrics> perClass() {
         return IntStream.range(0, classes.size()).mapToObj(this::ofClass).toList();
     }
@@ -192,9 +174,8 @@ public final class CocoMetrics {
     }
 
     /**
-     * Returns precision over recall for every class that has an object to find.
-     *
-     * @param t which of {@link CocoParameters#IOU_THRESHOLDS}; 0 is IoU .50, 5 is IoU .75
+     * Returns the curves of all classes with objects, at an IoU threshold index (0 is 0.50, 5 is
+     * 0.75).
      */
     public List<PrecisionRecallCurve> curves(int t) {
         return IntStream.range(0, classes.size())
@@ -215,15 +196,12 @@ public final class CocoMetrics {
                 IntStream.range(0, R).mapToDouble(r -> values.get(t, r, k, all, largest)));
     }
 
-    /**
-     * Returns what has become of each detection at IoU .50, in the order of the detections. Those
-     * beyond the largest limit of their image and class are ignored.
-     */
-    public List<Verdict> verdicts() {
-        return matches.verdicts();
+    /** Returns the result of each detection at IoU 0.50; ignored beyond the largest limit. */
+    public List<MatchStatus> matchStatuses() {
+        return matches.matchStatuses();
     }
 
-    /** Returns which detections are right at IoU .50, over the score from which one counts. */
+    /** Returns true and false positives at IoU 0.50 by minimum score. */
     public ScoreCurves scoreCurves() {
         CocoDetections detections = matches.detections;
         return ScoreCurves.count(
@@ -231,7 +209,7 @@ public final class CocoMetrics {
                         .map(d -> parameters.useClasses() ? detections.label(d) : 0)
                         .toArray(),
                 IntStream.range(0, detections.size()).mapToDouble(detections::score).toArray(),
-                verdicts(),
+                matchStatuses(),
                 classes,
                 IntStream.range(0, classes.size())
                         .map(k -> matches.countObjects(k, AreaRange.ALL))

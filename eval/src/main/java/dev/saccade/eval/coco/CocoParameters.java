@@ -13,32 +13,28 @@ import java.util.stream.IntStream;
 /**
  * Evaluation parameters; COCO's thresholds and area ranges are fixed.
  *
- * @param iouType what overlap is measured on
- * @param areaOf what the size of a detection is taken from; COCO's evaluation of masks takes it
- *     from the mask, that of mmdetection before 2.12 from the box
- * @param maxDetections ascending limits on the detections per image and class, pycocotools' {@code
- *     maxDets}: recall is computed at each limit, AP at the largest
- * @param useClasses whether a detection must be of the class of its object; if not, all are of one
- *     class, as in the scoring of proposals
+ * @param areaOf whether the area of a detection is its box or mask area; for masks, COCO uses the
+ *     mask area, mmdetection before 2.12 the box area
+ * @param maxDetections ascending limits per image and class, pycocotools' {@code maxDets}
+ * @param useClasses whether a detection must have the class of its object; false evaluates
+ *     proposals
  */
 public record CocoParameters(
         IouType iouType, IouType areaOf, List<Integer> maxDetections, boolean useClasses) {
 
-    /** COCO's limits on the detections per image and class. */
     public static final ImmutableList<Integer> OFFICIAL_LIMITS = ImmutableList.of(1, 10, 100);
 
-    /** IoU thresholds .50, .55, ... .95, with the rounding of {@code numpy.linspace}. */
+    /** IoU thresholds 0.50, 0.55, ... 0.95, with the rounding of {@code numpy.linspace}. */
     public static final ImmutableDoubleArray IOU_THRESHOLDS =
             ImmutableDoubleArray.copyOf(
                     IntStream.range(0, 10)
                             .mapToDouble(i -> i == 9 ? .95 : .5 + i * ((.95 - .5) / 9)));
 
-    /** Recall thresholds 0, .01, ... 1, with the rounding of {@code numpy.linspace}. */
+    /** Recall thresholds 0, 0.01, ... 1, with the rounding of {@code numpy.linspace}. */
     public static final ImmutableDoubleArray RECALL_THRESHOLDS =
             ImmutableDoubleArray.copyOf(
                     IntStream.range(0, 101).mapToDouble(i -> i == 100 ? 1 : i * .01));
 
-    /** Checks the limits. */
     public CocoParameters {
         maxDetections = List.copyOf(maxDetections);
         checkArgument(
@@ -55,8 +51,8 @@ public record CocoParameters(
         return new CocoParameters(iouType, iouType, OFFICIAL_LIMITS, true);
     }
 
-    /** Returns the largest limit on the detections of an image and class. */
-    public int mostDetections() {
+    /** Returns the largest limit on the detections per image and class. */
+    public int maxDetectionLimit() {
         return maxDetections.get(maxDetections.size() - 1);
     }
 }

@@ -16,52 +16,35 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Detections in COCO's result format: an array of {@code {"image_id", "category_id", "bbox",
- * "score"}}, where {@code bbox} is {@code [x, y, width, height]}; of masks, {@code "segmentation"}
- * with the compressed run lengths stands for {@code bbox}.
- *
- * <p>Both ways stream, and no number is rounded: what is written is read back exactly.
+ * COCO result files: arrays of {@code {"image_id", "category_id", "score"}} with a {@code bbox} of
+ * {@code [x, y, width, height]} or a {@code segmentation} in compressed RLE. Streamed, and numbers
+ * are not rounded.
  */
 public final class CocoResults {
 
     private CocoResults() {}
 
     /**
-     * Reads a result file.
+     * Reads boxes or masks in the order of the file.
      *
-     * @param dataset says which images there are and which category id stands for which class
-     * @param iouType whether boxes or masks are wanted; what else a detection has is passed over,
-     *     so that masks have the area of the mask
-     * @return the detections in the order of the file, none for an empty array
-     * @throws SaccadeException of kind {@code USER} if there is no such file or it is faulty, with
-     *     the lines of the first faults
+     * @throws SaccadeException of kind {@code USER} with the lines of the first errors
      */
     public static CocoDetections read(Path file, Dataset dataset, IouType iouType) {
         return new CocoResultsReader(file, dataset, iouType).read();
     }
 
     /**
-     * Reads a result file of any tool: boxes, masks, or both of each detection, as in the first.
-     * Masks are run lengths, compressed or not, or polygons. Detections without {@code bbox} get
-     * the bounds of their masks. An image may also be named by its file name, with or without its
-     * extension, as Ultralytics does.
+     * Reads a result file of any tool: boxes, masks, or both, as in the first detection. Masks are
+     * compressed or uncompressed RLE, or polygons. Detections without {@code bbox} get the bounds
+     * of their masks. {@code image_id} may be a file name, as in Ultralytics.
      *
-     * @param dataset the images, categories and their ids
-     * @return the detections in the order of the file, none for an empty array
-     * @throws SaccadeException of kind {@code USER} if there is no such file or it is faulty, with
-     *     the index and line of the first faults
+     * @throws SaccadeException of kind {@code USER} with the lines of the first errors
      */
     public static CocoDetections read(Path file, Dataset dataset) {
         return new CocoResultsReader(file, dataset).read();
     }
 
-    /**
-     * Writes a result file.
-     *
-     * @param dataset gives the category ids
-     * @param iouType whether boxes or masks are written
-     * @throws SaccadeException of kind {@code IO} if the file cannot be written
-     */
+    /** Writes boxes or masks to a result file. */
     public static void write(
             Path file, Dataset dataset, CocoDetections detections, IouType iouType) {
         try (OutputStream stream = new BufferedOutputStream(Files.newOutputStream(file));

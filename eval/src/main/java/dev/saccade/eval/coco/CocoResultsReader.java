@@ -44,7 +44,7 @@ import java.util.function.Function;
 /** Reads one result file; see {@link CocoResults}. */
 final class CocoResultsReader {
 
-    /** After so many faults the file is given up. */
+    /** Reading stops after this number of invalid detections. */
     private static final int MOST_PROBLEMS = 20;
 
     private static final Rle NO_MASK = Rle.fromCounts(new Size(0, 0));
@@ -61,12 +61,12 @@ final class CocoResultsReader {
     private final CocoDetections.Builder detections = new CocoDetections.Builder();
     private final Problems problems = new Problems();
 
-    /** The fields that are read; empty until the first detection decides whether it has masks. */
+    /** Fields to read; empty until the first detection shows whether there are masks. */
     private Set<String> wanted = ImmutableSet.of();
 
     private Set<String> required = ImmutableSet.of();
 
-    /** The first fault of the current record, empty if there is none. */
+    /** First error of the current detection; empty if it is valid. */
     private String fault = "";
 
     CocoResultsReader(Path file, Dataset dataset, IouType iouType) {
@@ -76,7 +76,7 @@ final class CocoResultsReader {
         this.wanted = required;
     }
 
-    /** Reads boxes, masks or both, as the first detection has. */
+    /** Reads boxes, masks or both, depending on the first detection. */
     CocoResultsReader(Path file, Dataset dataset) {
         this.file = file;
         for (int i = 0; i < dataset.size(); i++) {
@@ -98,11 +98,11 @@ final class CocoResultsReader {
                 readArray(parser);
             } catch (JsonProcessingException e) {
                 throw SaccadeException.user(
-                        "%s: no valid JSON at %s: %s",
+                        "%s: invalid JSON at %s: %s",
                         file, place(Json.location(e, parser)), e.getOriginalMessage());
             }
         } catch (NoSuchFileException e) {
-            throw SaccadeException.user("%s: no such result file", file);
+            throw SaccadeException.user("%s: no such file", file);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
@@ -127,7 +127,7 @@ final class CocoResultsReader {
                 problems.add("detection %d (%s): %s", record, place(start), fault);
             }
             if (problems.messages().size() == MOST_PROBLEMS) {
-                problems.add("given up after %d faults", MOST_PROBLEMS);
+                problems.add("stopped after %d errors", MOST_PROBLEMS);
                 return;
             }
         }
@@ -170,14 +170,14 @@ final class CocoResultsReader {
             fail(Text.format("image_id %d is not in the data set", imageId));
         } else if (!labels.containsKey(categoryId)) {
             Set<Long> known = Sets.newTreeSet(labels.keySet());
-            fail(Text.format("category_id %d is not one of the data set's: %s", categoryId, known));
+            fail(Text.format("got category_id %d, expected one of %s", categoryId, known));
         }
         if (fault.isEmpty()) {
             add(imageId, labels.get(categoryId), score, box, outline);
         }
     }
 
-    /** Expects of all detections what the first has: a mask, or else a box. */
+    /** Requires masks if the first detection has one, else boxes. */
     private void decideBy(Set<String> unread) {
         if (required.isEmpty()) {
             String outline = unread.contains("segmentation") ? "bbox" : "segmentation";
@@ -234,12 +234,12 @@ final class CocoResultsReader {
         OptionalLong value = Json.integer(parser);
         if (value.isEmpty()) {
             boolean large = parser.currentToken() == JsonToken.VALUE_NUMBER_INT;
-            expected(name + " to be a whole number" + (large ? " of at most 64 bits" : ""), parser);
+            expected(name + " to be an integer" + (large ? " of at most 64 bits" : ""), parser);
         }
         return value.orElse(0);
     }
 
-    /** Returns an id, that of an image of the name, or a number written as text. */
+    /** Returns the image id given as a number, a number in quotes, or the name of the image. */
     private long imageId(JsonParser parser) throws IOException {
         if (parser.currentToken() != JsonToken.VALUE_STRING) {
             return integer("image_id", parser);
@@ -251,7 +251,7 @@ final class CocoResultsReader {
         }
         fail(
                 Text.format(
-                        "expected image_id to be a whole number or the name of one image, got %s,"
+                        "expected image_id to be an integer or the name of one image, got %s,"
                                 + " the name of %d",
                         Ascii.truncate(parser.getText(), LONGEST_SHOWN, "..."), named.size()));
         return 0;
@@ -288,7 +288,7 @@ final class CocoResultsReader {
         ImmutableIntArray.Builder integers = ImmutableIntArray.builder();
         if (isArray(name, parser)) {
             while (parser.nextToken() != JsonToken.END_ARRAY) {
-                // Clamped numbers are still too large for any mask.
+                // Clamped values are still larger than any mask.
                 integers.add(Ints.saturatedCast(integer(name, parser)));
             }
         }
@@ -303,7 +303,7 @@ final class CocoResultsReader {
         return isArray;
     }
 
-    /** Returns the mask for an image size, which polygons need; empty if there is no outline. */
+    /** Returns the mask as a function of the image size; empty without mask. */
     private Optional<Function<Size, Rle>> outline(JsonParser parser) throws IOException {
         if (parser.currentToken() == JsonToken.VALUE_NULL) {
             return Optional.empty();
@@ -323,7 +323,7 @@ final class CocoResultsReader {
 
     private Rle mask(JsonParser parser) throws IOException {
         if (parser.currentToken() != JsonToken.START_OBJECT) {
-            expected("segmentation to be run lengths with size and counts, or polygons", parser);
+            expected("segmentation to be RLE with size and counts, or polygons", parser);
             return NO_MASK;
         }
         ImmutableIntArray sides = ImmutableIntArray.of();

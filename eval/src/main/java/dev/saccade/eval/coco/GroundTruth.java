@@ -23,15 +23,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The objects of a data set that detections are compared with.
- *
- * <p>Objects are numbered in the order of the data set; annotations of other classes are left out.
- * Only the mark {@code crowd} counts: COCO's own evaluation overwrites {@code ignore}. Objects are
- * identified by their number, so an annotation with the id 0 can be found, unlike in pycocotools.
+ * Objects of a data set, without annotations of other classes. Only the {@code crowd} flag is used,
+ * as COCOeval overwrites {@code ignore}. Unlike in pycocotools, an annotation with id 0 can be
+ * found.
  */
 public final class GroundTruth {
 
-    /** So many faulty images, labels or annotations are named in a message. */
+    /** Maximum number of ids listed in a message. */
     private static final int MOST_NAMED = 10;
 
     private final Dataset dataset;
@@ -48,7 +46,7 @@ public final class GroundTruth {
             for (Annotation object : objects(dataset, i)) {
                 if (object.label() >= labels) {
                     problems.add(
-                            "%s: annotation %d: label %d of %d classes",
+                            "%s: annotation %d: got class index %d, expected less than %d",
                             image.file(), object.id(), object.label(), labels);
                 }
                 crowds.set(objects.size(), object.crowd());
@@ -62,11 +60,10 @@ public final class GroundTruth {
     }
 
     /**
-     * Returns the objects of a data set.
+     * Returns the objects of a data set; masks are rasterized only for {@link IouType#MASK}.
      *
-     * @param iouType whether boxes or masks are evaluated; masks are rasterized only if they are
-     * @throws SaccadeException of kind user that names annotations of no class and, if masks are
-     *     evaluated, those without a usable mask
+     * @throws SaccadeException of kind user that lists annotations with an unknown class or invalid
+     *     mask
      */
     public static GroundTruth collect(Dataset dataset, IouType iouType) {
         Problems problems = new Problems();
@@ -75,7 +72,7 @@ public final class GroundTruth {
         return groundTruth;
     }
 
-    /** Returns the annotations of an image that are objects: those of a wanted class. */
+    /** Returns the annotations of an image that belong to a class of the data set. */
     public static List<Annotation> objects(Dataset dataset, int index) {
         return dataset.annotations(index).stream().filter(a -> a.label() >= 0).toList();
     }
@@ -84,7 +81,7 @@ public final class GroundTruth {
         String subject = image.file() + ": annotation " + object.id();
         try {
             if (object.segmentation() instanceof Segmentation.None) {
-                problems.add("%s has no mask, needed for mask AP", subject);
+                problems.add("%s has no mask; mask AP needs one for every object", subject);
             }
             return object.segmentation().mask(image.size());
         } catch (SaccadeException e) {
@@ -93,11 +90,12 @@ public final class GroundTruth {
         }
     }
 
-    /** Throws if there are no classes, or detections that do not belong to these images. */
-    public void checkKnows(CocoDetections detections) {
+    /** Throws if there are no classes, or if detections belong to other images or classes. */
+    public void requireMatching(CocoDetections detections) {
         int classes = classes().size();
         if (classes == 0) {
-            throw SaccadeException.user("the data set has no classes, nothing can be measured");
+            throw SaccadeException.user(
+                    "the data set has no classes; add categories to its" + " annotations");
         }
         Map<Long, Size> sizes = new HashMap<>();
         dataset.images().forEach(image -> sizes.put(image.id(), image.size()));
@@ -118,8 +116,8 @@ public final class GroundTruth {
         }
         Problems problems = new Problems();
         addProblem(problems, "image ids are not in the data set", strangeImages);
-        addProblem(problems, "images have masks of another size than theirs", otherSizes);
-        addProblem(problems, "labels are not those of the classes", strangeLabels);
+        addProblem(problems, "images have masks of a different size", otherSizes);
+        addProblem(problems, "class indices are out of range", strangeLabels);
         problems.throwIfAny("detections");
     }
 
@@ -129,7 +127,6 @@ public final class GroundTruth {
         }
     }
 
-    /** Returns the names of the classes in the order of their labels. */
     public List<String> classes() {
         return dataset.classes();
     }
@@ -139,12 +136,10 @@ public final class GroundTruth {
         return dataset.categoryId(label);
     }
 
-    /** Returns the number of images, with and without objects. */
     public int imageCount() {
         return dataset.size();
     }
 
-    /** Returns the id of an image. */
     long imageId(int image) {
         return dataset.image(image).id();
     }
@@ -155,7 +150,7 @@ public final class GroundTruth {
     }
 
     /** Returns the largest number of objects of one class in one image, without crowds. */
-    public int mostPerImageAndClass() {
+    public int maxPerImageAndClass() {
         Multiset<List<Integer>> counts = HashMultiset.create();
         for (int object = 0; object < size(); object++) {
             if (!crowd(object)) {
@@ -165,27 +160,26 @@ public final class GroundTruth {
         return counts.entrySet().stream().mapToInt(Multiset.Entry::getCount).max().orElse(0);
     }
 
-    /** Returns the annotation of an object. */
     public Annotation object(int object) {
         return objects.get(object);
     }
 
-    /** Returns the index of the image of an object in the data set. */
+    /** Returns the image index of an object. */
     public int image(int object) {
         return images.get(object);
     }
 
-    /** Returns the class of an object. */
+    /** Returns the class index of an object. */
     public int label(int object) {
         return objects.get(object).label();
     }
 
-    /** Returns whether an object is a group that was not separated. */
+    /** Returns whether an object is a crowd. */
     public boolean crowd(int object) {
         return crowds.get(object);
     }
 
-    /** Returns the masks; none if boxes are evaluated. */
+    /** Returns the masks; empty if boxes are evaluated. */
     List<Rle> masks() {
         return masks;
     }

@@ -5,14 +5,13 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-/** The objects and detections of each image, whatever their class. */
+/** Objects and detections of each image, across classes. */
 public final class ImageIndex {
 
     private final int images;
     private final ClassImageIndex objects;
     private final ClassImageIndex detections;
 
-    /** Groups by image. */
     public ImageIndex(GroundTruth groundTruth, CocoDetections detections) {
         this.images = groundTruth.imageCount();
         Map<Long, Integer> indices = new HashMap<>();
@@ -32,7 +31,6 @@ public final class ImageIndex {
         return new ClassImageIndex(entries, IntStream.of(entries).map(imageOf).toArray());
     }
 
-    /** Returns the number of images. */
     public int size() {
         return images;
     }
@@ -42,7 +40,7 @@ public final class ImageIndex {
         return objects.entries(image);
     }
 
-    /** Returns the detections of an image by descending score, of equal ones the earlier first. */
+    /** Returns the detections of an image by descending score; stable. */
     public int[] detections(int image) {
         return detections.entries(image);
     }

@@ -13,7 +13,7 @@ public enum IouType {
         this.prefix = prefix;
     }
 
-    /** Returns what the names of metrics begin with: nothing for boxes. */
+    /** Returns the prefix of metric names; empty for boxes. */
     public String prefix() {
         return prefix;
     }

@@ -11,27 +11,25 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Which detections match an object, at every IoU threshold and in every area range.
- *
- * <p>{@link ClassImageIndex} explains cells and slots. Cells are matched by several threads; each
- * writes only to its own cell.
+ * Matches of detections with objects by IoU threshold and area range. {@link ClassImageIndex}
+ * explains cells and slots. Threads match different cells.
  */
 final class Matches {
 
     final CocoDetections detections;
     final CocoParameters parameters;
 
-    /** Detections by class and image; once matched, a cell is in order of score. */
+    /** Detections by class and image; after matching, each cell is sorted by score. */
     final ClassImageIndex detectionCells;
 
     private final GroundTruth groundTruth;
     private final ClassImageIndex objectCells;
     private final long[] sortedImageIds;
 
-    /** [A][slot of a detection]: bit t is set if it is paired with an object at threshold t. */
+    /** [A][detection slot]: bit t is set if the detection matches an object at threshold t. */
     private final int[][] matched;
 
-    /** [A][slot of a detection]: bit t is set if it is neither right nor wrong at threshold t. */
+    /** [A][detection slot]: bit t is set if the detection is ignored at threshold t. */
     private final int[][] ignored;
 
     private Matches(GroundTruth groundTruth, CocoDetections detections, CocoParameters parameters) {
@@ -61,14 +59,13 @@ final class Matches {
             cellOf[i] = parameters.useClasses() ? firstCell(label.applyAsInt(i)) + image : image;
         }
         if (!parameters.useClasses()) {
-            // The order of pycocotools, which decides between equal scores.
+            // pycocotools' order, which decides between equal scores
             StableSort.descending(
                     entries, 0, size, i -> -groundTruth.categoryId(label.applyAsInt(i)));
         }
         return new ClassImageIndex(entries, cellOf);
     }
 
-    /** Pairs the detections of all cells. */
     static Matches match(
             GroundTruth groundTruth,
             CocoDetections detections,
@@ -89,17 +86,16 @@ final class Matches {
         return matches;
     }
 
-    /** Returns the first cell of a class. */
     int firstCell(int label) {
         return Math.multiplyExact(label, sortedImageIds.length);
     }
 
-    /** Returns whether an object is to be found by a detector. */
+    /** Returns whether a detector has to find an object. */
     boolean counts(int object, AreaRange area) {
         return !groundTruth.crowd(object) && area.contains(groundTruth.object(object).area());
     }
 
-    /** Returns the number of objects of a class that are to be found. */
+    /** Returns the number of objects of a class that count. */
     int countObjects(int label, AreaRange area) {
         int end = objectCells.first(firstCell(label + 1));
         return (int)
@@ -108,41 +104,41 @@ final class Matches {
                         .count();
     }
 
-    /** Returns what has become of the detection in a slot at threshold {@code t}. */
-    Verdict verdict(AreaRange area, int slot, int t) {
+    /** Returns the result of the detection in a slot at threshold {@code t}. */
+    MatchStatus status(AreaRange area, int slot, int t) {
         if ((ignored[area.index()][slot] >> t & 1) == 1) {
-            return Verdict.IGNORED;
+            return MatchStatus.IGNORED;
         }
         return (matched[area.index()][slot] >> t & 1) == 1
-                ? Verdict.TRUE_POSITIVE
-                : Verdict.FALSE_POSITIVE;
+                ? MatchStatus.TRUE_POSITIVE
+                : MatchStatus.FALSE_POSITIVE;
     }
 
-    /** Returns the verdicts at the lowest threshold by detection. */
-    List<Verdict> verdicts() {
-        Verdict[] verdicts = new Verdict[detections.size()];
+    /** Returns the result of each detection at the lowest threshold. */
+    List<MatchStatus> matchStatuses() {
+        MatchStatus[] matchStatuses = new MatchStatus[detections.size()];
         int rank = 0;
-        for (int slot = 0; slot < verdicts.length; slot++) {
+        for (int slot = 0; slot < matchStatuses.length; slot++) {
             rank = detectionCells.starts(slot) ? 0 : rank + 1;
-            verdicts[detectionCells.entry(slot)] =
-                    rank < parameters.mostDetections()
-                            ? verdict(AreaRange.ALL, slot, 0)
-                            : Verdict.IGNORED;
+            matchStatuses[detectionCells.entry(slot)] =
+                    rank < parameters.maxDetectionLimit()
+                            ? status(AreaRange.ALL, slot, 0)
+                            : MatchStatus.IGNORED;
         }
-        return List.of(verdicts);
+        return List.of(matchStatuses);
     }
 
     /**
-     * Matches one cell, as COCOeval's {@code evaluateImg}: in descending order of score, each
-     * detection takes the free object that it overlaps most, of equal ones the later. An object
-     * that counts goes before one that is ignored, and a crowd is never used up. Has buffers, so
-     * each thread needs its own.
+     * Matches one cell like COCOeval's {@code evaluateImg}: in descending order of score, each
+     * detection matches the free object with the highest IoU, the later one of equals. Counted
+     * objects precede ignored ones, and a crowd can match any number of detections. Not
+     * thread-safe.
      */
     private final class Matcher {
 
         private final PairwiseIou overlap;
 
-        /** Number of objects of the cell, and where they begin among the slots. */
+        /** Number of objects of the cell, and their first slot. */
         private int objects;
 
         private int firstObject;
@@ -150,24 +146,24 @@ final class Matches {
         /** IoU of detection d with object g, at d * objects + g. */
         private double[] ious = new double[256];
 
-        /** The objects, those that count first, and how many these are. */
+        /** Objects, counted before ignored ones, and the number of counted objects. */
         private int[] order = new int[16];
 
         private int counting;
 
-        /** At which thresholds an object is used up. */
+        /** Bit t is set if the object is matched at threshold t. */
         private int[] taken = new int[16];
 
         Matcher(PairwiseIou overlap) {
             this.overlap = overlap;
         }
 
-        /** Matches the cell that begins in a slot of the detections. */
+        /** Matches the cell whose first detection is in this slot. */
         void match(int start) {
             int cell = detectionCells.cell(start);
             int end = detectionCells.first(cell + 1);
             detectionCells.sort(start, end, detections::score);
-            int count = Math.min(end - start, parameters.mostDetections());
+            int count = Math.min(end - start, parameters.maxDetectionLimit());
             firstObject = objectCells.first(cell);
             objects = objectCells.first(cell + 1) - firstObject;
             measure(start, count);
@@ -236,9 +232,7 @@ final class Matches {
         }
 
         /**
-         * Returns the place in the order of the object for a detection, or -1.
-         *
-         * @param firstIou where its overlaps start
+         * Returns the index in {@code order} of the best object for a detection; -1 if none fits.
          */
         private int best(int t, int firstIou) {
             double bestIou = Math.min(IOU_THRESHOLDS.get(t), 1 - 1e-10);

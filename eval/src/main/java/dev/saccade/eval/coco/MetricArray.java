@@ -7,14 +7,12 @@ import com.google.common.primitives.ImmutableIntArray;
 import java.util.Arrays;
 
 /**
- * A dense array of results. Its axes are some of, in this order: T IoU thresholds, R recall
- * thresholds, K classes, A area ranges, M limits on the number of detections.
- *
- * <p>A cell without a single object to find is undefined and holds -1, as in pycocotools.
+ * Array of metrics with some of these axes: T IoU thresholds, R recall thresholds, K classes, A
+ * area ranges, M limits on detections. Cells without objects hold -1, as in pycocotools.
  */
 public final class MetricArray {
 
-    /** The whole of an axis, for {@link #mean}. */
+    /** Selects a whole axis in {@link #mean}. */
     static final int ALL = -1;
 
     private final int[] shape;
@@ -26,26 +24,23 @@ public final class MetricArray {
         Arrays.fill(values, -1);
     }
 
-    /** Returns the lengths of the axes. */
     public ImmutableIntArray shape() {
         return ImmutableIntArray.copyOf(shape);
     }
 
-    /** Returns one number, -1 if it is undefined. */
+    /** Returns one value; -1 if undefined. */
     public double get(int... index) {
         return values[offset(index)];
     }
 
-    /** Returns a copy of all numbers, the last axis running fastest. */
+    /** Returns a copy of all values in row-major order. */
     public double[] toArray() {
         return values.clone();
     }
 
     /**
-     * Returns the mean of the defined numbers of a block.
-     *
-     * @param block the index along each axis; {@link #ALL} for the whole axis
-     * @return -1 if none is defined
+     * Returns the mean of the defined values at an index, in which {@link #ALL} is a whole axis; -1
+     * if none.
      */
     double mean(int... block) {
         double sum = 0;
@@ -70,7 +65,7 @@ public final class MetricArray {
         values[offset(index)] = value;
     }
 
-    /** Writes all numbers of an axis at once; {@code index} says where, its entry there is 0. */
+    /** Writes the values along an axis; {@code index} is 0 on that axis. */
     void setAlong(int axis, double[] line, int... index) {
         int stride = Arrays.stream(shape, axis + 1, shape.length).reduce(1, (a, b) -> a * b);
         int first = offset(index);

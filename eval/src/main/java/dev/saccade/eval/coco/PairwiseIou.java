@@ -8,14 +8,13 @@ import dev.saccade.datasets.Annotation;
 
 import java.util.List;
 
-/** Intersection over union of a detection and an object of the same image. */
+/** IoU of a detection and an object of the same image. */
 @FunctionalInterface
 public interface PairwiseIou {
 
-    /** Returns a number from 0 to 1; if the object is a crowd, the part of the detection in it. */
+    /** Returns the IoU; for crowds, the intersection over the area of the detection. */
     double iou(int detection, int object);
 
-    /** Returns the overlap of boxes or masks. */
     static PairwiseIou of(IouType iouType, GroundTruth groundTruth, CocoDetections detections) {
         return switch (iouType) {
             case BOX -> boxes(groundTruth, detections);
@@ -43,7 +42,7 @@ public interface PairwiseIou {
 
     private static PairwiseIou masks(GroundTruth groundTruth, CocoDetections detections) {
         if (detections.masks().isEmpty() && detections.size() > 0) {
-            throw SaccadeException.user("mask AP needs detections with masks, got boxes");
+            throw SaccadeException.user("mask AP: got detections without masks, expected masks");
         }
         List<Rle> found = detections.masks();
         List<Rle> wanted = groundTruth.masks();
@@ -61,7 +60,7 @@ public interface PairwiseIou {
         };
     }
 
-    /** Returns how much two intervals, given by start and length, share; negative if apart. */
+    /** Returns the overlap of two intervals, given by start and length; negative if disjoint. */
     private static double shared(double a, double aLength, double b, double bLength) {
         return Math.min(a + aLength, b + bLength) - Math.max(a, b);
     }

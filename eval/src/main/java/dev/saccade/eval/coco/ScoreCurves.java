@@ -14,37 +14,26 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * From which score detections should count: where the F1 score is highest, of each class and of all
- * together, as in Ultralytics' curves of F1, but counted at each score and not smoothed.
- *
- * @param classes the curves of all classes, in the order of their labels
+ * F1 by minimum score of each class, to recommend score thresholds. Like Ultralytics' F1 curves,
+ * but evaluated at each score and not smoothed.
  */
 public record ScoreCurves(List<ScoreCurve> classes) {
 
-    /** Keeps a copy of the list. */
     public ScoreCurves {
         classes = ImmutableList.copyOf(classes);
     }
 
-    /**
-     * Counts detections by their score.
-     *
-     * @param labels the class of each detection
-     * @param scores likewise
-     * @param verdicts likewise, what has become of it
-     * @param names of the classes
-     * @param objects the number of objects of each class
-     */
+    /** Counts detections by score; arrays are by detection, {@code objects} is by class. */
     static ScoreCurves count(
             int[] labels,
             double[] scores,
-            List<Verdict> verdicts,
+            List<MatchStatus> matchStatuses,
             List<String> names,
             int[] objects) {
         int[][] right = new int[names.size()][ScoreCurve.STEPS + 1];
         int[][] wrong = new int[names.size()][ScoreCurve.STEPS + 1];
         for (int d = 0; d < labels.length; d++) {
-            switch (verdicts.get(d)) {
+            switch (matchStatuses.get(d)) {
                 case TRUE_POSITIVE -> right[labels[d]][lastReached(scores[d])]++;
                 case FALSE_POSITIVE -> wrong[labels[d]][lastReached(scores[d])]++;
                 case IGNORED -> {}
@@ -59,7 +48,7 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         return new ScoreCurves(curves);
     }
 
-    /** Returns the last step whose score is not above a detection's. */
+    /** Returns the highest step at which a detection still counts. */
     private static int lastReached(double score) {
         int step = ScoreCurve.STEPS;
         while (step > 0 && ScoreCurve.score(step) > score) {
@@ -75,10 +64,7 @@ public record ScoreCurves(List<ScoreCurve> classes) {
         return ImmutableIntArray.copyOf(counts);
     }
 
-    /**
-     * Returns the means over the classes that have an object to find, of precision, recall and F1
-     * at each score; all 0 if there is no such class.
-     */
+    /** Returns mean precision, recall and F1 over the classes with objects at each score. */
     public List<Point> mean() {
         return IntStream.range(0, ScoreCurve.STEPS + 1).mapToObj(this::mean).toList();
     }
@@ -98,19 +84,18 @@ public record ScoreCurves(List<ScoreCurve> classes) {
     }
 
     /**
-     * Returns the score at which the mean of F1 over the classes is highest, of equals the highest;
-     * nothing if no object is found.
+     * Returns the highest mean F1, at the highest of equal scores; empty without true positives.
      */
-    public Optional<Point> common() {
+    public Optional<Point> best() {
         return ScoreCurve.best(mean());
     }
 
-    /** Returns the {@linkplain #common common} score and the best score of each class. */
+    /** Returns the {@linkplain #best best} overall score and the best score of each class. */
     public Optional<ScoreThresholds> thresholds() {
         ImmutableMap.Builder<String, Double> perClass = ImmutableMap.builder();
         for (ScoreCurve curve : classes) {
             curve.best().ifPresent(best -> perClass.put(curve.name(), best.score()));
         }
-        return common().map(best -> new ScoreThresholds(best.score(), perClass.buildKeepingLast()));
+        return best().map(best -> new ScoreThresholds(best.score(), perClass.buildKeepingLast()));
     }
 }

@@ -3,19 +3,18 @@ package dev.saccade.eval.coco;
 import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
-/** A stable merge sort of positions, which the JDK does not have for primitives. */
+/** Stable merge sort of indices; the JDK has none for primitives. */
 public final class StableSort {
 
     private StableSort() {}
 
-    /** Sorts a range of positions by descending key; equal ones keep their order. */
+    /** Sorts a range of indices by descending key; stable. */
     public static void descending(int[] positions, int from, int to, IntToDoubleFunction key) {
         if (to - from > 1) {
             sort(Arrays.copyOfRange(positions, from, to), positions, from, key);
         }
     }
 
-    /** Sorts a copy of a range back into its place. */
     private static void sort(int[] copy, int[] target, int from, IntToDoubleFunction key) {
         int length = copy.length;
         int[] source = copy;
@@ -34,7 +33,7 @@ public final class StableSort {
 
     private static void merge(
             int[] source, int start, int middle, int end, int[] merged, IntToDoubleFunction key) {
-        // Entries of one image or class often follow each other already.
+        // Detections of one image or class are often sorted already.
         if (middle == end
                 || key.applyAsDouble(source[middle - 1]) >= key.applyAsDouble(source[middle])) {
             System.arraycopy(source, start, merged, start, end - start);

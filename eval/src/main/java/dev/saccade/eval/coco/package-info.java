@@ -1,2 +1,2 @@
-/** COCO's average precision and recall of boxes and masks, and its files of results. */
+/** COCO's average precision and recall of boxes and masks, and COCO result files. */
 package dev.saccade.eval.coco;

@@ -15,62 +15,45 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * Confusion matrix of detections.
+ * Confusion matrix of detections that reach a score. In descending order of score, each detection
+ * is matched to the free object of its class with the highest IoU of at least 0.5. The rest are
+ * then matched to objects of other classes in the same way, so the diagonal holds COCO's true
+ * positives. Unmatched detections outside crowds count in the background row, unmatched objects in
+ * the background column.
  *
- * <p>In descending order of score, each detection takes the free object of its class that it
- * overlaps most, if by an IoU of .5; those left over then take what objects of other classes are
- * left over, in the same way. So the diagonal holds what COCO calls true positives. A detection
- * that takes nothing stands in the row of the background, unless it lies in a crowd of its class,
- * and an object that is not taken in the column of the background.
- *
- * @param classes the names of the classes, in the order of their labels
- * @param score from which a detection counts
- * @param counts {@code [K + 1, K + 1]} by class of the object and class of the detection; the last
- *     row and column stand for the background
+ * @param counts {@code [K + 1, K + 1]}, object class by detected class; the last row and column are
+ *     background
  */
 public record ConfusionMatrix(List<String> classes, double score, List<List<Integer>> counts) {
 
     private static final double IOU = 0.5;
 
-    /** Keeps copies of the lists. */
     public ConfusionMatrix {
         classes = ImmutableList.copyOf(classes);
         counts =
                 counts.stream().map(ImmutableList::copyOf).collect(ImmutableList.toImmutableList());
     }
 
-    /**
-     * One confusion.
-     *
-     * @param object the name of the class of the object
-     * @param detection the name of the class that was detected
-     * @param count how often
-     */
+    /** A pair of confused classes. */
     public record Confusion(String object, String detection, int count) {}
 
-    /**
-     * Compares detections with the ground truth.
-     *
-     * @param iouType whether boxes or masks are looked at
-     * @param score from which a detection counts
-     */
+    /** Compares detections of at least a score with the ground truth. */
     public static ConfusionMatrix compute(
             GroundTruth groundTruth, CocoDetections detections, IouType iouType, double score) {
-        groundTruth.checkKnows(detections);
+        groundTruth.requireMatching(detections);
         return new Counter(groundTruth, detections, iouType).count(score);
     }
 
-    /** Returns the label that stands for the background. */
+    /** Returns the class index of the background. */
     public int background() {
         return classes.size();
     }
 
-    /** Returns how often an object of one class was taken for one of another. */
     public int count(int object, int detection) {
         return counts.get(object).get(detection);
     }
 
-    /** Returns the classes that are taken for each other, the most frequent confusions first. */
+    /** Returns all pairs of confused classes, most frequent first. */
     public List<Confusion> confusions() {
         List<Confusion> confusions = new ArrayList<>();
         for (int object = 0; object < classes.size(); object++) {

@@ -23,12 +23,10 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Detections compared with the objects of a data set, per data set and per image.
+ * Detection results of a data set and of each image.
  *
- * @param predictions the detections by index of the image, in descending order of score
- * @param groundTruth the objects of the data set
- * @param detections all detections, ready for {@link CocoResults#write}
- * @param metrics average precision and recall of boxes and, if evaluated, of masks
+ * @param predictions detections by image index, in descending order of score
+ * @param metrics metrics of boxes and, if evaluated, of masks
  */
 public record DetectionEvaluation(
         List<Instances> predictions,
@@ -37,21 +35,16 @@ public record DetectionEvaluation(
         List<CocoMetrics> metrics)
         implements Evaluation {
 
-    /** Keeps copies of the lists. */
     public DetectionEvaluation {
         predictions = ImmutableList.copyOf(predictions);
         metrics = ImmutableList.copyOf(metrics);
     }
 
     /**
-     * Compares detections of any origin, such as {@link CocoResults#read}, with the objects of a
-     * data set.
+     * Evaluates boxes and, if {@code masks}, masks, such as from {@link CocoResults#read}.
      *
-     * @param config the evaluation settings
-     * @param masks whether masks are evaluated beside boxes
-     * @param threads how many threads share the work; the result does not depend on it
-     * @throws SaccadeException of kind user, if the data set has no classes, if an image id or
-     *     label is not in the data set, or if masks are evaluated and one is missing
+     * @throws SaccadeException of kind user, if the data set has no classes, if it lacks an image
+     *     id or label, or if a mask is missing
      */
     public static DetectionEvaluation compute(
             Dataset dataset,
@@ -81,7 +74,6 @@ public record DetectionEvaluation(
         return new DetectionEvaluation(predictions, groundTruth, detections, metrics);
     }
 
-    /** Returns average precision and recall of the boxes. */
     public CocoMetrics boxes() {
         return metrics.get(0);
     }
@@ -94,27 +86,25 @@ public record DetectionEvaluation(
         return values.buildOrThrow();
     }
 
-    /** Returns the scores with the highest F1 of boxes at IoU 0.50; none if no object is found. */
+    /**
+     * Returns the scores with the highest F1 of boxes at IoU 0.50; empty without true positives.
+     */
     @Override
     public Optional<ScoreThresholds> scoreThresholds() {
         return boxes().scoreCurves().thresholds();
     }
 
-    /** Returns the errors of boxes and, if evaluated, of masks. */
+    /** Returns the TIDE errors of boxes and, if evaluated, of masks. */
     public List<ErrorBreakdown> errors() {
         return metrics.stream().map(CocoMetrics::parameters).map(this::errors).toList();
     }
 
     private ErrorBreakdown errors(CocoParameters parameters) {
         return ErrorBreakdown.compute(
-                groundTruth, detections, parameters.iouType(), parameters.mostDetections());
+                groundTruth, detections, parameters.iouType(), parameters.maxDetectionLimit());
     }
 
-    /**
-     * Returns which class is taken for which, by the overlap of boxes.
-     *
-     * @param score from which a detection counts
-     */
+    /** Returns the confusion matrix of boxes with at least a score. */
     public ConfusionMatrix confusion(double score) {
         return ConfusionMatrix.compute(groundTruth, detections, IouType.BOX, score);
     }

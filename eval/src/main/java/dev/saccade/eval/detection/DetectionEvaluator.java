@@ -26,9 +26,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/**
- * Measures objects by COCO's average precision and recall: boxes, and masks if those are learned.
- */
+/** Computes COCO's average precision and recall of boxes and, if predicted, of masks. */
 public final class DetectionEvaluator implements Evaluator<Instances> {
 
     private static final int WORKERS = 2;
@@ -36,9 +34,9 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     /**
      * Evaluation settings.
      *
-     * @param areaOf what the size of a mask is taken from, see {@link CocoParameters}
-     * @param maxDets ascending limits on the detections per image and class, as in pycocotools; AP
-     *     is computed at the largest
+     * @param areaOf whether the area of a detected mask is its box or mask area; see {@link
+     *     CocoParameters}
+     * @param maxDets ascending limits per image and class, as in pycocotools; AP uses the largest
      */
     @Part("coco")
     public record Config(
@@ -47,7 +45,6 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
 
         private static final int MOST_LIMITS = 10;
 
-        /** Checks the values. */
         public Config {
             maxDets = List.copyOf(maxDets);
             new Checks()
@@ -68,7 +65,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
         }
 
         @Override
-        public boolean isStandard() {
+        public boolean isDefault() {
             return true;
         }
 
@@ -86,7 +83,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
         }
 
         @Override
-        public OptionalInt mostDetections() {
+        public OptionalInt maxDetections() {
             return OptionalInt.of(maxDets.get(maxDets.size() - 1));
         }
     }
@@ -97,7 +94,6 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     private final int threads;
     private final Instances[] predictions;
 
-    /** Prepares to measure a data set; its ground truth is read at once. */
     private DetectionEvaluator(Dataset dataset, List<CocoParameters> measured, int threads) {
         this.dataset = dataset;
         this.groundTruth =
@@ -108,11 +104,9 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     }
 
     /**
-     * Measures a detector on a data set; masks too if it finds masks. The data set is held to the
-     * check that training begins with.
+     * Evaluates boxes and, if predicted, masks; checks the data set like training does.
      *
-     * @throws SaccadeException of kind user, if the detector was trained for other classes, or if
-     *     the data set has an error, such as boxes that are no pixels
+     * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */
     public static DetectionEvaluation evaluate(Detector detector, Dataset dataset) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
@@ -124,7 +118,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
         return evaluator.evaluate();
     }
 
-    /** Returns the names of the metrics; those without an object to find are left out. */
+    /** Returns the names of the metrics that are defined for the data set. */
     @Override
     public Set<String> metrics() {
         CocoDetections none = new CocoDetections.Builder().build();
@@ -145,26 +139,26 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     }
 
     @Override
-    public byte[] collected() {
+    public byte[] state() {
         return PredictedInstances.write(predictions);
     }
 
     @Override
-    public void merge(byte[] collected) {
-        PredictedInstances.read(collected, predictions);
+    public void mergeState(byte[] state) {
+        PredictedInstances.read(state, predictions);
     }
 
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException if a prediction is not finite, of a class that the data set does not
-     *     have, or without a mask that is to be measured
+     * @throws SaccadeException if a prediction is not finite, has a class outside the data set, or
+     *     lacks a mask
      */
     @Override
     public DetectionEvaluation evaluate() {
         CocoDetections.Builder builder = new CocoDetections.Builder();
         for (int i = 0; i < predictions.length; i++) {
-            checkState(predictions[i] != null, "no predictions for photograph %s", i);
+            checkState(predictions[i] != null, "no predictions for image %s", i);
             builder.add(dataset.image(i).id(), predictions[i]);
         }
         return DetectionEvaluation.compute(groundTruth, builder.build(), measured, threads);

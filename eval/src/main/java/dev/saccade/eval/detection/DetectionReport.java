@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reports the metrics of detections. */
+/** Creates the metric report of a detection evaluation. */
 public final class DetectionReport {
 
     private static final int CONFUSIONS = 10;
@@ -24,12 +24,11 @@ public final class DetectionReport {
     private DetectionReport() {}
 
     /**
-     * Returns the report of an evaluation.
+     * Creates the report.
      *
      * @param others metrics of other evaluators
      * @param score minimum score of detections in the confusion matrix
-     * @param maxPerImage the model's limit on detections per image, if it has one
-     * @param notes notes on the origin of the detections
+     * @param maxPerImage limit of the model on detections per image; empty if it has none
      */
     public static MetricReport of(
             DetectionEvaluation evaluation,
@@ -65,13 +64,13 @@ public final class DetectionReport {
                 .with(evaluation.values(), others);
     }
 
-    /** Returns the recommended scores: one for all classes, and one for each detected class. */
+    /** Returns the recommended score for all classes and for each detected class. */
     private static Map<String, Object> scores(ScoreCurves curves) {
         Map<String, ScoreCurve.Point> classes = new LinkedHashMap<>();
         curves.classes()
                 .forEach(curve -> curve.best().ifPresent(best -> classes.put(curve.name(), best)));
         ImmutableMap.Builder<String, Object> scores = ImmutableMap.builder();
-        curves.common().ifPresent(best -> scores.put("all", best));
+        curves.best().ifPresent(best -> scores.put("all", best));
         return scores.put("classes", classes).buildOrThrow();
     }
 
@@ -89,8 +88,8 @@ public final class DetectionReport {
     }
 
     private static void noteCrowded(List<String> notes, DetectionEvaluation evaluation) {
-        int evaluated = evaluation.boxes().parameters().mostDetections();
-        int objects = evaluation.groundTruth().mostPerImageAndClass();
+        int evaluated = evaluation.boxes().parameters().maxDetectionLimit();
+        int objects = evaluation.groundTruth().maxPerImageAndClass();
         if (objects > evaluated) {
             notes.add(
                     Text.format(

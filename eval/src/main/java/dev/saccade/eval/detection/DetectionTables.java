@@ -28,11 +28,7 @@ public final class DetectionTables {
 
     private DetectionTables() {}
 
-    /**
-     * Returns the 12 numbers of {@link CocoMetrics#summary}, one a line.
-     *
-     * @param metrics of boxes, and of masks if there are any; a column each
-     */
+    /** Returns COCO's 12 summary metrics, with a column for boxes and, if evaluated, for masks. */
     public static MetricTable summary(List<CocoMetrics> metrics) {
         List<List<String>> rows = new ArrayList<>();
         for (SummaryRow row : metrics.get(0).summary()) {
@@ -51,11 +47,7 @@ public final class DetectionTables {
         return table;
     }
 
-    /**
-     * Returns the average precision of each class, one a line.
-     *
-     * @param metrics of boxes, and of masks if there are any
-     */
+    /** Returns the average precision of each class, of boxes and, if evaluated, of masks. */
     public static MetricTable perClass(List<CocoMetrics> metrics) {
         List<List<String>> rows = new ArrayList<>();
         for (ClassMetrics row : metrics.get(0).perClass()) {
@@ -76,15 +68,12 @@ public final class DetectionTables {
         return table;
     }
 
-    /**
-     * Returns the recommended score of each class and that of all, with the precision, the recall
-     * and F1 of the boxes that reach it, at IoU .50.
-     */
+    /** Returns the recommended score of each class, with precision, recall and F1 at IoU 0.50. */
     public static MetricTable scores(ScoreCurves curves) {
         List<List<String>> rows = new ArrayList<>();
         List<Optional<ScoreCurve.Point>> best = new ArrayList<>();
         rows.add(List.of("all classes"));
-        best.add(curves.common());
+        best.add(curves.best());
         for (ScoreCurve curve : curves.classes()) {
             rows.add(List.of(curve.name()));
             best.add(curve.best());
@@ -105,12 +94,7 @@ public final class DetectionTables {
         return best.stream().map(point -> point.map(value).orElse(-1.0));
     }
 
-    /**
-     * Returns the average precision at each IoU threshold, one a line, for objects of all sizes and
-     * of each size.
-     *
-     * @param metrics of boxes, and of masks if there are any
-     */
+    /** Returns the average precision at each IoU threshold and object size. */
     public static MetricTable perThreshold(List<CocoMetrics> metrics) {
         List<List<String>> rows =
                 CocoParameters.IOU_THRESHOLDS.stream()
@@ -127,11 +111,7 @@ public final class DetectionTables {
         return table;
     }
 
-    /**
-     * Returns the errors of each kind and what mending them would gain, one kind a line.
-     *
-     * @param breakdowns of boxes, and of masks if there are any
-     */
+    /** Returns the count of each error type and the AP50 gained by fixing it. */
     public static MetricTable errors(List<ErrorBreakdown> breakdowns) {
         List<List<String>> rows =
                 Arrays.stream(DetectionError.values())
@@ -148,13 +128,13 @@ public final class DetectionTables {
         return table;
     }
 
-    /** Returns the classes that are most often taken for each other, one confusion a line. */
+    /** Returns the most frequent confusions. */
     public static MetricTable confusions(ConfusionMatrix matrix, int most) {
         List<Confusion> confusions = matrix.confusions().stream().limit(most).toList();
         return new MetricTable(
-                        List.of("object"),
+                        List.of("class"),
                         confusions.stream().map(confusion -> List.of(confusion.object())).toList())
-                .withText("taken for", confusions.stream().map(Confusion::detection))
+                .withText("predicted as", confusions.stream().map(Confusion::detection))
                 .withText("count", confusions.stream().map(confusion -> "" + confusion.count()));
     }
 }

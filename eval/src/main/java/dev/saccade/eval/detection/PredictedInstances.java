@@ -13,19 +13,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Serializes the predictions of a rank for another rank, exactly. */
+/** Serializes predictions without loss, to send them to rank 0. */
 final class PredictedInstances {
 
-    /** Ends the list of photographs, which have positions from 0. */
     private static final int END = -1;
 
     private PredictedInstances() {}
 
-    /**
-     * Returns the bytes of predictions.
-     *
-     * @param byPhotograph null for photographs of which there are none
-     */
+    /** Serializes predictions by image index; images without a prediction are null. */
     static byte[] write(Instances... byPhotograph) {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
         for (int i = 0; i < byPhotograph.length; i++) {
@@ -62,11 +57,7 @@ final class PredictedInstances {
         out.write(counts);
     }
 
-    /**
-     * Reads what {@link #write} has written.
-     *
-     * @param byPhotograph gets them at the positions of their photographs
-     */
+    /** Reads predictions into their image indices. */
     static void read(byte[] bytes, Instances... byPhotograph) {
         ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
         for (int i = in.readInt(); i != END; i = in.readInt()) {

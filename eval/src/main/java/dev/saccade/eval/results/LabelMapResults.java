@@ -34,11 +34,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Two folders of label maps with equal names, as a data set of the annotated ones.
- *
- * <p>255 means no class. The names of the classes are those of a file {@code classes.txt}, {@code
- * class_names.txt} or {@code labels.txt} in the folder of the annotations or up to two folders
- * above.
+ * Predicted and ground-truth label maps in two folders, paired by name. 255 means no class. Class
+ * names come from {@code classes.txt}, {@code class_names.txt} or {@code labels.txt} in the
+ * annotation folder or up to two folders above.
  */
 final class LabelMapResults implements Dataset {
 
@@ -73,10 +71,9 @@ final class LabelMapResults implements Dataset {
     }
 
     /**
-     * Pairs the label maps of two folders by their paths within them.
+     * Pairs label maps by relative path; throws if a result has no annotation or there are none.
      *
-     * @param reduceZeroLabel whether 0 means no class; by default if no result has it
-     * @throws SaccadeException of kind user, if a result has no annotation, or there is no pair
+     * @param reduceZeroLabel whether 0 means no class; by default true if no result contains 0
      */
     static LabelMapResults find(Path results, Path annotations, Optional<Boolean> reduceZeroLabel) {
         SortedMap<String, Path> found = maps(results);
@@ -108,8 +105,10 @@ final class LabelMapResults implements Dataset {
         if (reduceZeroLabel.isEmpty() && all.get(0)) {
             notes.add(
                     reduced
-                            ? "0 means no class, as no result has it (reduce_zero_label: true)"
-                            : "0 is a class, as results have it (reduce_zero_label: false)");
+                            ? "0 means no class, because no result contains it"
+                                    + " (reduce_zero_label: true)"
+                            : "0 is a class, because results contain it (reduce_zero_label:"
+                                    + " false)");
         }
         List<String> classes =
                 names(annotations).orElseGet(() -> numbered(all.length() - 1, reduced));
@@ -135,7 +134,7 @@ final class LabelMapResults implements Dataset {
             throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
         }
         if (maps.isEmpty()) {
-            throw SaccadeException.user("%s: has no PNG; expected label maps", folder);
+            throw SaccadeException.user("%s: contains no PNG files; expected label maps", folder);
         }
         return maps;
     }
@@ -179,12 +178,11 @@ final class LabelMapResults implements Dataset {
         return code.decode(annotations.get(index).file());
     }
 
-    /** Returns the result for an annotated label map. */
     LabelMap result(int index) {
         return code.decode(results.get(index));
     }
 
-    /** Returns what was left out or inferred. */
+    /** Returns remarks on missing results and inferred settings. */
     List<String> notes() {
         return notes;
     }

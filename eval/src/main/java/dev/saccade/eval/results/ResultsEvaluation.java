@@ -30,13 +30,10 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * Evaluates results of any tool: a file of detections, or a folder of label maps.
+ * Evaluates results of any tool: a COCO result file or a folder of label maps.
  *
- * @param results the file or folder to evaluate
- * @param annotations the COCO annotation file, or the folder of label maps
- * @param config the evaluation settings of detections
  * @param score minimum score of detections in the confusion matrix
- * @param reduceZeroLabel whether 0 in label maps means no class, if that is known
+ * @param reduceZeroLabel whether 0 in label maps means no class; empty infers it
  */
 public record ResultsEvaluation(
         Path results,
@@ -47,11 +44,7 @@ public record ResultsEvaluation(
 
     private static final int MOST_SHOWN = 5;
 
-    /**
-     * Evaluates the results.
-     *
-     * @throws SaccadeException of kind user, if results and annotations do not match
-     */
+    /** Evaluates the results; throws if they do not match the annotations. */
     public MetricReport evaluate() {
         for (Path path : List.of(results, annotations)) {
             if (!Files.exists(path)) {
@@ -68,7 +61,7 @@ public record ResultsEvaluation(
     }
 
     private MetricReport detections() {
-        // Images are not read, so their files may be anywhere.
+        // Images are not read, so their paths need not exist.
         Path anywhere = annotations.toAbsolutePath().getRoot();
         Dataset dataset = CocoDataset.open(annotations, anywhere, List.of());
         CocoDetections found = CocoResults.read(results, dataset);
@@ -102,7 +95,7 @@ public record ResultsEvaluation(
         }
     }
 
-    /** Notes boxes by their corners, which mostly leave their images, fractions and percentages. */
+    /** Warns if boxes look like corners, fractions or percentages. */
     private static void noteUnits(List<String> notes, Dataset dataset, CocoDetections found) {
         Map<Long, Integer> widths = new HashMap<>();
         dataset.images().forEach(image -> widths.put(image.id(), image.size().width()));
@@ -119,12 +112,14 @@ public record ResultsEvaluation(
         if (outside > found.size() / 4) {
             notes.add(
                     Text.format(
-                            "%d of %d boxes leave their image; expected bbox to be [x, y, width,"
-                                    + " height]",
+                            "%d of %d boxes extend beyond their image; expected bbox to be [x,"
+                                    + " y, width, height]",
                             outside, found.size()));
         }
         if (found.size() > 0 && fractions == found.size()) {
-            notes.add("all boxes are below 1 pixel, like fractions; expected bbox in pixels");
+            notes.add(
+                    "all boxes are smaller than 1 pixel, like fractions; expected bbox in"
+                            + " pixels");
         }
         if (highest > 1) {
             notes.add(Text.format("scores are up to %.4g; expected 0 to 1, not percent", highest));

@@ -12,36 +12,30 @@ import java.util.Map;
 /**
  * Segmentation metrics of a data set.
  *
- * @param metrics how its label maps agree with the ground truth
- * @param confusion which class was taken for which
- * @param ious the mean IoU of each photograph alone, in their order; NaN where nothing is labeled
+ * @param ious mean IoU of each image by index; NaN if nothing is labeled
  */
 public record SegmentationEvaluation(
-        SegmentationMetrics metrics, PixelConfusion confusion, ImmutableDoubleArray ious)
+        SegmentationMetrics metrics, PixelConfusionMatrix confusion, ImmutableDoubleArray ious)
         implements Evaluation {
 
     /**
-     * One confusion.
+     * A pair of confused classes.
      *
-     * @param truth the name of the class of the pixels
-     * @param predicted the name of the class they were taken for
-     * @param pixels how many
-     * @param share of the pixels of their class, above 0 to 1
+     * @param fraction confused pixels as a fraction of the ground-truth pixels, above 0 to 1
      */
-    public record Confusion(String truth, String predicted, long pixels, double share) {}
+    public record Confusion(String truth, String predicted, long pixels, double fraction) {}
 
-    /** Returns the means by name, see {@link SegmentationMetrics#values}. */
+    /** Returns the mean metrics by name; see {@link SegmentationMetrics#values}. */
     @Override
     public Map<String, Double> values() {
         return metrics.values();
     }
 
-    /** Returns the names of the classes, in the order of their labels. */
     public List<String> classes() {
-        return metrics.perClass().stream().map(ClassOverlap::name).toList();
+        return metrics.perClass().stream().map(SegmentationClassMetrics::name).toList();
     }
 
-    /** Returns the classes that are taken for each other, those of most pixels first. */
+    /** Returns all pairs of confused classes, most pixels first. */
     public List<Confusion> confusions() {
         List<String> names = classes();
         List<Confusion> confusions = new ArrayList<>();
@@ -50,9 +44,9 @@ public record SegmentationEvaluation(
             for (int label = 0; label < names.size(); label++) {
                 long pixels = confusion.count(truth, label);
                 if (label != truth && pixels > 0) {
-                    double share = (double) pixels / all;
+                    double fraction = (double) pixels / all;
                     confusions.add(
-                            new Confusion(names.get(truth), names.get(label), pixels, share));
+                            new Confusion(names.get(truth), names.get(label), pixels, fraction));
                 }
             }
         }

@@ -23,12 +23,12 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Measures label maps as mmsegmentation does, and by Boundary IoU. */
+/** Computes mmsegmentation's metrics and Boundary IoU of label maps. */
 public final class SegmentationEvaluator implements Evaluator<LabelMap> {
 
     private static final int WORKERS = 2;
 
-    /** Nothing can be set. */
+    /** Has no settings. */
     @Part("mean_iou")
     public record Config() implements Evaluator.Config {
 
@@ -43,7 +43,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         }
 
         @Override
-        public boolean isStandard() {
+        public boolean isDefault() {
             return true;
         }
 
@@ -55,11 +55,11 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
 
     private final Dataset dataset;
     private final AtomicInteger processed = new AtomicInteger();
-    private PixelConfusion pixels;
-    private BoundaryOverlap boundaries;
+    private PixelConfusionMatrix pixels;
+    private BoundaryIou boundaries;
     private final double[] ious;
 
-    /** Measures on a data set whose pixels are labeled. */
+    /** Creates an evaluator for a data set with label maps. */
     public SegmentationEvaluator(Dataset dataset) {
         this.dataset = dataset;
         this.ious = new double[dataset.size()];
@@ -67,10 +67,9 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     }
 
     /**
-     * Measures a segmenter on a data set, which is held to the check that training begins with.
+     * Evaluates a segmenter; checks the data set like training does.
      *
-     * @throws SaccadeException of kind user, if the segmenter was trained for other classes, or if
-     *     the data set has an error, such as labels that are no class
+     * @throws SaccadeException of kind user, if the classes differ or the data set has errors
      */
     public static SegmentationEvaluation evaluate(Segmenter segmenter, Dataset dataset) {
         DatasetInference inference = new DatasetInference(dataset, WORKERS);
@@ -89,20 +88,19 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     public void reset() {
         processed.set(0);
         Arrays.fill(ious, Double.NaN);
-        pixels = new PixelConfusion(dataset.classes().size());
-        boundaries = new BoundaryOverlap(dataset.classes().size());
+        pixels = new PixelConfusionMatrix(dataset.classes().size());
+        boundaries = new BoundaryIou(dataset.classes().size());
     }
 
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user that names the photograph, if its labels are of another
-     *     size than the prediction, or no classes
+     * @throws SaccadeException of kind user that names an image with an invalid label map
      */
     @Override
     public void process(int index, LabelMap predicted) {
         LabelMap truth = truth(index, predicted.size());
-        PixelConfusion own = new PixelConfusion(dataset.classes().size());
+        PixelConfusionMatrix own = new PixelConfusionMatrix(dataset.classes().size());
         own.add(truth, predicted);
         ious[index] = own.meanIou();
         pixels.add(own);
@@ -114,7 +112,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         LabelMap labels = dataset.labels(index);
         if (!labels.size().equals(photo)) {
             throw SaccadeException.user(
-                    "%s: is %s (height x width), but its labels are %s",
+                    "%s: the image is %s (height x width), but its label map is %s",
                     dataset.image(index).file(), photo, labels.size());
         }
         try {
@@ -126,7 +124,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     }
 
     @Override
-    public byte[] collected() {
+    public byte[] state() {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
         out.writeInt(processed.get());
         pixels.write(out);
@@ -138,8 +136,8 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     }
 
     @Override
-    public void merge(byte[] collected) {
-        ByteArrayDataInput in = ByteStreams.newDataInput(collected);
+    public void mergeState(byte[] state) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(state);
         processed.addAndGet(in.readInt());
         pixels.add(in);
         boundaries.add(in);
@@ -153,7 +151,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     public SegmentationEvaluation evaluate() {
         checkState(
                 processed.get() == dataset.size(),
-                "predictions for %s of %s",
+                "got predictions for %s of %s",
                 processed,
                 Count.of(dataset.size(), "photograph"));
         return new SegmentationEvaluation(

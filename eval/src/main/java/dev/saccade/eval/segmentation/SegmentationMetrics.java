@@ -11,72 +11,66 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * How label maps agree with the ground truth, as mmsegmentation measures it: pixels are added up
- * over all maps first, and classes without a pixel are left out of means.
+ * Segmentation metrics as in mmsegmentation: pixels are summed over all maps first; classes without
+ * pixels do not count in means.
  *
- * @param perClass each class, in the order of the labels
- * @param pixelAccuracy pixels rightly labeled over all that count ({@code aAcc}); -1 without any
+ * @param pixelAccuracy correct pixels over labeled pixels ({@code aAcc}); -1 without labeled pixels
  */
-public record SegmentationMetrics(List<ClassOverlap> perClass, double pixelAccuracy) {
+public record SegmentationMetrics(List<SegmentationClassMetrics> perClass, double pixelAccuracy) {
 
-    /** Keeps a copy of the list. */
     public SegmentationMetrics {
         perClass = ImmutableList.copyOf(perClass);
     }
 
-    /**
-     * Returns the metrics of counted pixels.
-     *
-     * @param classes the names of the classes
-     */
+    /** Computes the metrics from pixel counts. */
     public static SegmentationMetrics compute(
-            List<String> classes, PixelConfusion pixels, BoundaryOverlap boundaries) {
+            List<String> classes, PixelConfusionMatrix pixels, BoundaryIou boundaries) {
         checkArgument(
                 classes.size() == pixels.classes(),
-                "%s names for %s classes",
+                "got %s names for %s classes",
                 classes.size(),
                 pixels.classes());
         long right = 0;
         long all = 0;
-        ImmutableList.Builder<ClassOverlap> perClass = ImmutableList.builder();
+        ImmutableList.Builder<SegmentationClassMetrics> perClass = ImmutableList.builder();
         for (int label = 0; label < classes.size(); label++) {
             long both = pixels.count(label, label);
             long truth = pixels.truth(label);
             long predicted = pixels.predicted(label);
             perClass.add(
-                    new ClassOverlap(
+                    new SegmentationClassMetrics(
                             classes.get(label),
                             truth,
-                            share(both, truth + predicted - both),
-                            share(both, truth),
-                            share(2 * both, truth + predicted),
+                            ratio(both, truth + predicted - both),
+                            ratio(both, truth),
+                            ratio(2 * both, truth + predicted),
                             boundaries.iou(label)));
             right += both;
             all += truth;
         }
-        return new SegmentationMetrics(perClass.build(), share(right, all));
+        return new SegmentationMetrics(perClass.build(), ratio(right, all));
     }
 
-    private static double share(long part, long whole) {
+    private static double ratio(long part, long whole) {
         return whole == 0 ? -1 : (double) part / whole;
     }
 
     /**
-     * Returns the means by name: {@code mIoU}, {@code mAcc}, {@code aAcc}, {@code mDice} and {@code
-     * boundary_mIoU}; those without a class to average are left out.
+     * Returns the defined means: {@code mIoU}, {@code mAcc}, {@code aAcc}, {@code mDice}, {@code
+     * boundary_mIoU}.
      */
     public Map<String, Double> values() {
         Map<String, Double> values = new LinkedHashMap<>();
-        values.put("mIoU", mean(ClassOverlap::iou));
-        values.put("mAcc", mean(ClassOverlap::accuracy));
+        values.put("mIoU", mean(SegmentationClassMetrics::iou));
+        values.put("mAcc", mean(SegmentationClassMetrics::accuracy));
         values.put("aAcc", pixelAccuracy);
-        values.put("mDice", mean(ClassOverlap::dice));
-        values.put("boundary_mIoU", mean(ClassOverlap::boundaryIou));
+        values.put("mDice", mean(SegmentationClassMetrics::dice));
+        values.put("boundary_mIoU", mean(SegmentationClassMetrics::boundaryIou));
         values.values().removeIf(value -> value < 0);
         return ImmutableMap.copyOf(values);
     }
 
-    private double mean(ToDoubleFunction<ClassOverlap> measure) {
+    private double mean(ToDoubleFunction<SegmentationClassMetrics> measure) {
         return perClass.stream()
                 .mapToDouble(measure)
                 .filter(value -> value >= 0)

@@ -9,19 +9,14 @@ import dev.saccade.eval.segmentation.SegmentationEvaluation.Confusion;
 import java.util.List;
 import java.util.Map;
 
-/** Reports the metrics of label maps. */
+/** Creates the metric report of a segmentation evaluation. */
 public final class SegmentationReport {
 
     private static final int CONFUSIONS = 10;
 
     private SegmentationReport() {}
 
-    /**
-     * Returns the report of an evaluation.
-     *
-     * @param others metrics of other evaluators
-     * @param notes limits of the metrics, one line each
-     */
+    /** Creates the report; {@code others} are metrics of other evaluators. */
     public static MetricReport of(
             SegmentationEvaluation evaluation, Map<String, Double> others, List<String> notes) {
         List<MetricTable> tables =
@@ -38,26 +33,25 @@ public final class SegmentationReport {
         return new MetricReport(tables, details, json, notes).with(evaluation.values(), others);
     }
 
-    /** Returns how well the pixels of each class are found, one a line. */
     static MetricTable perClass(SegmentationMetrics metrics) {
-        List<ClassOverlap> classes = metrics.perClass();
+        List<SegmentationClassMetrics> classes = metrics.perClass();
         return new MetricTable(
                         List.of("class", "pixels"),
                         classes.stream().map(c -> List.of(c.name(), "" + c.pixels())).toList())
-                .with("IoU", classes.stream().map(ClassOverlap::iou))
-                .with("Acc", classes.stream().map(ClassOverlap::accuracy))
-                .with("Dice", classes.stream().map(ClassOverlap::dice))
-                .with("boundary_IoU", classes.stream().map(ClassOverlap::boundaryIou));
+                .with("IoU", classes.stream().map(SegmentationClassMetrics::iou))
+                .with("Acc", classes.stream().map(SegmentationClassMetrics::accuracy))
+                .with("Dice", classes.stream().map(SegmentationClassMetrics::dice))
+                .with("boundary_IoU", classes.stream().map(SegmentationClassMetrics::boundaryIou));
     }
 
-    /** Returns the classes whose pixels are most often mistaken, one confusion a line. */
+    /** Returns the most frequent confusions. */
     static MetricTable confusions(SegmentationEvaluation evaluation, int most) {
         List<Confusion> confusions = evaluation.confusions().stream().limit(most).toList();
         return new MetricTable(
-                        List.of("pixels of"),
+                        List.of("class"),
                         confusions.stream().map(confusion -> List.of(confusion.truth())).toList())
-                .withText("taken for", confusions.stream().map(Confusion::predicted))
+                .withText("predicted as", confusions.stream().map(Confusion::predicted))
                 .withText("pixels", confusions.stream().map(confusion -> "" + confusion.pixels()))
-                .with("share", confusions.stream().map(Confusion::share));
+                .with("fraction", confusions.stream().map(Confusion::fraction));
     }
 }

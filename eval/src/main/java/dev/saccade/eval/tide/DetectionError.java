@@ -1,20 +1,20 @@
 package dev.saccade.eval.tide;
 
 /**
- * What can be wrong with a detector, as TIDE tells it apart (Bolya et al. 2020). The first that
- * applies counts, in the order: localization, classification, duplicate, background, both.
+ * TIDE's error types of a detector (Bolya et al., 2020). The first that applies counts, in this
+ * order: localization, classification, duplicate, background, both.
  */
 public enum DetectionError {
-    /** The box or mask is right, but it is of another class. */
+    /** Correct location, wrong class. */
     CLASSIFICATION,
-    /** The class is right, but it overlaps the object by .1 to .5 only. */
+    /** Correct class, IoU of 0.1 to 0.5 with the object. */
     LOCALIZATION,
-    /** It overlaps an object of another class, and that by .1 to .5 only. */
+    /** Wrong class and IoU of 0.1 to 0.5 with the object. */
     BOTH,
-    /** It is right, but a surer detection has found the object already. */
+    /** Correct, but a detection with a higher score matches the object. */
     DUPLICATE,
-    /** It overlaps no object by more than .1. */
+    /** IoU of at most 0.1 with every object. */
     BACKGROUND,
-    /** An object that no detection finds, not even by mending its class or its place. */
+    /** Object that no detection finds, even after fixing its class or location. */
     MISSED
 }

@@ -14,16 +14,13 @@ import java.util.Optional;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
-/**
- * Finds the {@link DetectionError} of each false positive, as TIDE's own code, and the average
- * precision without the errors of a type.
- */
+/** Finds the {@link DetectionError} of each false positive, and AP without errors of a type. */
 final class ErrorFinder {
 
-    /** From this overlap on a detection covers an object. */
+    /** Minimum IoU of a match. */
     private static final double FOREGROUND = 0.5;
 
-    /** Up to this overlap it has nothing to do with it. */
+    /** Maximum IoU of a background detection. */
     private static final double BACKGROUND = 0.1;
 
     private static final int NONE = -1;
@@ -32,43 +29,43 @@ final class ErrorFinder {
     private final CocoDetections detections;
     private final PairwiseIou overlap;
 
-    private final int[] bySureness;
+    private final int[] byScore;
     private final BitSet right = new BitSet();
     private final BitSet inCrowd = new BitSet();
     private final BitSet found = new BitSet();
     private final DetectionError[] errors;
 
-    /** The object that a detection would find if it were mended, by detection. */
+    /** Object that a detection would match after the fix, by detection. */
     private final int[] targets;
 
-    /** The surest detection that would find an object if it were mended, by object. */
-    private final int[] menders;
+    /** Highest-scoring detection that would match an object after the fix, by object. */
+    private final int[] fixers;
 
     ErrorFinder(
             GroundTruth groundTruth,
             CocoDetections detections,
             IouType iouType,
-            int mostDetections) {
-        groundTruth.checkKnows(detections);
+            int maxDetections) {
+        groundTruth.requireMatching(detections);
         this.groundTruth = groundTruth;
         this.detections = detections;
         this.overlap = PairwiseIou.of(iouType, groundTruth, detections);
         this.errors = new DetectionError[detections.size()];
         this.targets = new int[detections.size()];
-        this.menders = new int[groundTruth.size()];
+        this.fixers = new int[groundTruth.size()];
         Arrays.fill(targets, NONE);
-        Arrays.fill(menders, NONE);
+        Arrays.fill(fixers, NONE);
         BitSet counted = new BitSet();
         ImageIndex byImage = new ImageIndex(groundTruth, detections);
         for (int image = 0; image < byImage.size(); image++) {
             int[] ofImage = byImage.detections(image);
-            int[] surest = Arrays.copyOf(ofImage, Math.min(ofImage.length, mostDetections));
-            match(surest, byImage.objects(image));
-            explain(surest, byImage.objects(image));
-            Arrays.stream(surest).forEach(counted::set);
+            int[] top = Arrays.copyOf(ofImage, Math.min(ofImage.length, maxDetections));
+            match(top, byImage.objects(image));
+            explain(top, byImage.objects(image));
+            Arrays.stream(top).forEach(counted::set);
         }
-        this.bySureness = counted.stream().toArray();
-        StableSort.descending(bySureness, 0, bySureness.length, detections::score);
+        this.byScore = counted.stream().toArray();
+        StableSort.descending(byScore, 0, byScore.length, detections::score);
     }
 
     /** Returns the number of errors of a type; detections in a crowd do not count. */
@@ -76,17 +73,17 @@ final class ErrorFinder {
         return (int)
                 (error == DetectionError.MISSED
                         ? IntStream.range(0, groundTruth.size()).filter(this::missed).count()
-                        : Arrays.stream(bySureness)
+                        : Arrays.stream(byScore)
                                 .filter(d -> errors[d] == error && !inCrowd.get(d))
                                 .count());
     }
 
-    /** Returns average precision as if the errors of a type had not been made. */
-    double averagePrecision(Optional<DetectionError> mended) {
+    /** Returns AP as if all errors of a type were fixed. */
+    double averagePrecision(Optional<DetectionError> fixed) {
         int classes = groundTruth.classes().size();
         int[] objects = new int[classes];
         BitSet wanted = new BitSet();
-        boolean withoutMissed = mended.equals(Optional.of(DetectionError.MISSED));
+        boolean withoutMissed = fixed.equals(Optional.of(DetectionError.MISSED));
         for (int g = 0; g < groundTruth.size(); g++) {
             if (!groundTruth.crowd(g)) {
                 wanted.set(groundTruth.label(g));
@@ -95,8 +92,8 @@ final class ErrorFinder {
         }
         Ranking[] rankings = new Ranking[classes];
         Arrays.setAll(rankings, label -> new Ranking());
-        for (int detection : bySureness) {
-            rank(detection, mended, rankings);
+        for (int detection : byScore) {
+            rank(detection, fixed, rankings);
         }
         return wanted.stream()
                 .filter(label -> objects[label] > 0 || rankings[label].length > 0)
@@ -105,13 +102,13 @@ final class ErrorFinder {
                 .orElse(0);
     }
 
-    private void rank(int detection, Optional<DetectionError> mended, Ranking[] rankings) {
+    private void rank(int detection, Optional<DetectionError> fixed, Ranking[] rankings) {
         int label = detections.label(detection);
         if (right.get(detection)) {
             rankings[label].add(true);
-        } else if (mended.equals(Optional.of(errors[detection]))) {
+        } else if (fixed.equals(Optional.of(errors[detection]))) {
             int object = targets[detection];
-            if (object != NONE && menders[object] == detection) {
+            if (object != NONE && fixers[object] == detection) {
                 rankings[groundTruth.label(object)].add(true);
             }
         } else if (!inCrowd.get(detection)) {
@@ -119,9 +116,9 @@ final class ErrorFinder {
         }
     }
 
-    /** Returns whether nothing finds an object, however it is mended; crowds need not be found. */
+    /** Returns whether no detection matches an object, even after a fix. */
     private boolean missed(int object) {
-        return !groundTruth.crowd(object) && !found.get(object) && menders[object] == NONE;
+        return !groundTruth.crowd(object) && !found.get(object) && fixers[object] == NONE;
     }
 
     private void match(int[] ofImage, int[] objects) {
@@ -146,7 +143,7 @@ final class ErrorFinder {
         return detections.label(detection) == groundTruth.label(object);
     }
 
-    /** Returns the object of a kind that a detection overlaps most, the first of equal ones. */
+    /** Returns the accepted object with the highest IoU; the first of equals. */
     private int best(int detection, int[] objects, IntPredicate kind) {
         int best = NONE;
         double bestIou = 0;
@@ -176,10 +173,10 @@ final class ErrorFinder {
         double otherIou = other == NONE ? 0 : overlap.iou(detection, other);
         if (ownIou >= BACKGROUND && ownIou <= FOREGROUND) {
             errors[detection] = DetectionError.LOCALIZATION;
-            mend(detection, own);
+            fix(detection, own);
         } else if (otherIou >= FOREGROUND) {
             errors[detection] = DetectionError.CLASSIFICATION;
-            mend(detection, other);
+            fix(detection, other);
         } else if (ownIou >= FOREGROUND) {
             errors[detection] = DetectionError.DUPLICATE;
         } else if (otherIou <= BACKGROUND) {
@@ -189,16 +186,16 @@ final class ErrorFinder {
         }
     }
 
-    private void mend(int detection, int object) {
+    private void fix(int detection, int object) {
         if (!found.get(object)) {
             targets[detection] = object;
-            if (menders[object] == NONE) {
-                menders[object] = detection;
+            if (fixers[object] == NONE) {
+                fixers[object] = detection;
             }
         }
     }
 
-    /** Detections of a class from the surest on: which of them are right. */
+    /** Detections of a class by descending score, with their correctness. */
     private static final class Ranking {
 
         private final BitSet right = new BitSet();
@@ -208,7 +205,7 @@ final class ErrorFinder {
             right.set(length++, isRight);
         }
 
-        /** Returns the mean over COCO's recall thresholds of the best precision that reaches it. */
+        /** Returns the mean interpolated precision over COCO's recall thresholds. */
         double averagePrecision(int objects) {
             int[] places = right.stream().toArray();
             double sum = 0;

@@ -197,7 +197,7 @@ class CocoMetricsTest {
         assertArrayEquals(one.precision().toArray(), many.precision().toArray());
         assertArrayEquals(one.recall().toArray(), many.recall().toArray());
         assertArrayEquals(one.scores().toArray(), many.scores().toArray());
-        assertEquals(one.verdicts(), many.verdicts());
+        assertEquals(one.matchStatuses(), many.matchStatuses());
     }
 
     /** An IoU of exactly .8 passes the threshold .8. */
@@ -245,7 +245,7 @@ class CocoMetricsTest {
         for (String name : List.of("AP", "AP50", "AP75", "AR@100")) {
             assertEquals(1, metrics.values().get(name), 1e-12, name);
         }
-        assertFalse(metrics.verdicts().contains(Verdict.FALSE_POSITIVE));
+        assertFalse(metrics.matchStatuses().contains(MatchStatus.FALSE_POSITIVE));
     }
 
     @Test
@@ -264,11 +264,11 @@ class CocoMetricsTest {
         CocoMetrics metrics = metrics(dataset, detections);
         assertEquals(
                 List.of(
-                        Verdict.IGNORED,
-                        Verdict.IGNORED,
-                        Verdict.TRUE_POSITIVE,
-                        Verdict.FALSE_POSITIVE),
-                metrics.verdicts());
+                        MatchStatus.IGNORED,
+                        MatchStatus.IGNORED,
+                        MatchStatus.TRUE_POSITIVE,
+                        MatchStatus.FALSE_POSITIVE),
+                metrics.matchStatuses());
         assertEquals(1, metrics.values().get("AP"), 1e-12);
         assertEquals(1, metrics.perClass().get(0).objects());
     }
@@ -284,8 +284,11 @@ class CocoMetricsTest {
                         .add(1, 0, new Annotation.Bbox(0, 0, 50, 50), .5);
         CocoMetrics metrics = metrics(dataset, detections);
         assertEquals(
-                List.of(Verdict.FALSE_POSITIVE, Verdict.TRUE_POSITIVE, Verdict.FALSE_POSITIVE),
-                metrics.verdicts());
+                List.of(
+                        MatchStatus.FALSE_POSITIVE,
+                        MatchStatus.TRUE_POSITIVE,
+                        MatchStatus.FALSE_POSITIVE),
+                metrics.matchStatuses());
         // Image 1 goes before image 2, so that the match comes first although it was added later.
         assertEquals(1, metrics.values().get("AP50"), 1e-12);
     }

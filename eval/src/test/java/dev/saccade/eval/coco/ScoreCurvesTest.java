@@ -42,13 +42,14 @@ class ScoreCurvesTest {
             for (int k = 0; k < curves.classes().size(); k++) {
                 int label = k;
                 ScoreCurve curve = curves.classes().get(k);
-                assertEquals(matrix.count(k, k), curve.right().get(step), curve.name());
+                assertEquals(matrix.count(k, k), curve.truePositives().get(step), curve.name());
                 assertEquals(
                         matrix.counts().get(label).stream().mapToInt(n -> n).sum(),
                         curve.objects());
                 double precision = curve.at(step).precision();
-                double counted = curve.right().get(step) + (double) curve.wrong().get(step);
-                assertEquals(curve.right().get(step), precision * counted, EXACT);
+                double counted =
+                        curve.truePositives().get(step) + (double) curve.falsePositives().get(step);
+                assertEquals(curve.truePositives().get(step), precision * counted, EXACT);
             }
         }
     }
@@ -68,7 +69,7 @@ class ScoreCurvesTest {
         }
         assertTrue(curves.classes().stream().filter(c -> c.best().isPresent()).count() > 1);
         double highest = curves.mean().stream().mapToDouble(Point::f1).max().orElseThrow();
-        assertEquals(highest, curves.common().orElseThrow().f1());
+        assertEquals(highest, curves.best().orElseThrow().f1());
     }
 
     /** A detection that is less sure never takes an object from one that is surer. */
@@ -76,8 +77,9 @@ class ScoreCurvesTest {
     void fewerDetectionsFindFewerObjects() {
         for (ScoreCurve curve : curves.classes()) {
             for (int step = 1; step <= ScoreCurve.STEPS; step++) {
-                assertTrue(curve.right().get(step) <= curve.right().get(step - 1));
-                assertTrue(curve.wrong().get(step) <= curve.wrong().get(step - 1));
+                assertTrue(curve.truePositives().get(step) <= curve.truePositives().get(step - 1));
+                assertTrue(
+                        curve.falsePositives().get(step) <= curve.falsePositives().get(step - 1));
                 assertTrue(curve.at(step).recall() <= 1);
             }
         }
@@ -106,7 +108,7 @@ class ScoreCurvesTest {
         assertEquals(Optional.empty(), measured.classes().get(1).best());
         assertEquals(Optional.empty(), measured.classes().get(2).best());
         // The mean is of the two classes that have objects.
-        assertEquals(new Point(.30, 1 / 3.0, .5, .4), measured.common().orElseThrow());
+        assertEquals(new Point(.30, 1 / 3.0, .5, .4), measured.best().orElseThrow());
         assertEquals(
                 Optional.of(new ScoreThresholds(.30, Map.of("cat", .30))), measured.thresholds());
         assertEquals(.90, best(90).orElseThrow().score());
@@ -129,7 +131,7 @@ class ScoreCurvesTest {
     @Test
     void nothingIsRecommendedWhereNothingIsFound() {
         ScoreCurves none = curves(groundTruth, new CocoDetections.Builder().build());
-        assertTrue(none.common().isEmpty());
+        assertTrue(none.best().isEmpty());
         assertTrue(none.thresholds().isEmpty());
         assertTrue(none.classes().stream().allMatch(curve -> curve.best().isEmpty()));
     }

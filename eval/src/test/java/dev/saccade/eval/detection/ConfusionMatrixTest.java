@@ -11,7 +11,7 @@ import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
-import dev.saccade.eval.coco.Verdict;
+import dev.saccade.eval.coco.MatchStatus;
 import dev.saccade.eval.detection.ConfusionMatrix.Confusion;
 
 import org.junit.jupiter.api.Test;
@@ -78,7 +78,9 @@ class ConfusionMatrixTest {
                 objects += matrix.counts().get(label).stream().mapToInt(n -> n).sum();
             }
             assertEquals(
-                    metrics.verdicts().stream().filter(v -> v == Verdict.TRUE_POSITIVE).count(),
+                    metrics.matchStatuses().stream()
+                            .filter(v -> v == MatchStatus.TRUE_POSITIVE)
+                            .count(),
                     diagonal);
             assertEquals(
                     metrics.perClass().stream().mapToInt(ClassMetrics::objects).sum(), objects);

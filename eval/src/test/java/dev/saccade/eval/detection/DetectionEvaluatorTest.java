@@ -16,7 +16,7 @@ import dev.saccade.eval.DenseScene;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
-import dev.saccade.eval.coco.Verdict;
+import dev.saccade.eval.coco.MatchStatus;
 import dev.saccade.eval.tide.DetectionError;
 
 import org.junit.jupiter.api.Test;
@@ -47,8 +47,11 @@ class DetectionEvaluatorTest {
     void measuresAndTellsWhatBecameOfEachPhotograph() {
         DetectionEvaluation evaluation = evaluation(boxes(), PREDICTIONS);
         assertEquals(
-                List.of(Verdict.TRUE_POSITIVE, Verdict.FALSE_POSITIVE, Verdict.TRUE_POSITIVE),
-                evaluation.boxes().verdicts());
+                List.of(
+                        MatchStatus.TRUE_POSITIVE,
+                        MatchStatus.FALSE_POSITIVE,
+                        MatchStatus.TRUE_POSITIVE),
+                evaluation.boxes().matchStatuses());
         assertEquals(
                 List.of(2, 1), evaluation.predictions().stream().map(Instances::size).toList());
         double expected = (1 + 51 / 101.0) / 2;
@@ -107,7 +110,7 @@ class DetectionEvaluatorTest {
             assertTrue(evaluation.values().containsKey("AR@" + limit));
             int hits =
                     evaluation.boxes().scoreCurves().classes().stream()
-                            .mapToInt(curve -> curve.right().get(0))
+                            .mapToInt(curve -> curve.truePositives().get(0))
                             .sum();
             assertEquals(limit == 100, hits < 400, "recommended scores see " + hits);
             int missed = evaluation.errors().get(0).row(DetectionError.MISSED).count();
@@ -147,10 +150,10 @@ class DetectionEvaluatorTest {
             first.reset();
             first.process(0, predicted.get(0));
             second.process(1, predicted.get(1));
-            first.merge(second.collected());
+            first.mergeState(second.state());
             DetectionEvaluation parted = first.evaluate();
             assertEquals(whole.values(), parted.values());
-            assertEquals(whole.boxes().verdicts(), parted.boxes().verdicts());
+            assertEquals(whole.boxes().matchStatuses(), parted.boxes().matchStatuses());
             assertEquals(whole.predictions().toString(), parted.predictions().toString());
         }
     }

@@ -33,7 +33,7 @@ final class SegmentationMetricsBench {
                 IntStream.range(0, DISTINCT).mapToObj(m -> map(size, classes, m, 5)).toList();
         for (int run = 0; run < 3; run++) {
             long start = System.nanoTime();
-            PixelConfusion pixels = new PixelConfusion(classes);
+            PixelConfusionMatrix pixels = new PixelConfusionMatrix(classes);
             try (Workers workers = new Workers("bench", Integer.parseInt(args[4]))) {
                 workers.run(
                         maps,
@@ -47,7 +47,7 @@ final class SegmentationMetricsBench {
                     SegmentationMetrics.compute(
                             Collections.nCopies(classes, "class"),
                             pixels,
-                            new BoundaryOverlap(classes));
+                            new BoundaryIou(classes));
             double seconds = (System.nanoTime() - start) / 1e9;
             log.info("{} s {}", seconds, metrics.values());
         }

@@ -32,8 +32,8 @@ class SegmentationMetricsTest {
     }
 
     private static SegmentationMetrics metrics(LabelMap truth, LabelMap predicted) {
-        PixelConfusion pixels = new PixelConfusion(CLASSES.size());
-        BoundaryOverlap boundaries = new BoundaryOverlap(CLASSES.size());
+        PixelConfusionMatrix pixels = new PixelConfusionMatrix(CLASSES.size());
+        BoundaryIou boundaries = new BoundaryIou(CLASSES.size());
         pixels.add(truth, predicted);
         boundaries.add(truth, predicted);
         return SegmentationMetrics.compute(CLASSES, pixels, boundaries);
@@ -42,7 +42,7 @@ class SegmentationMetricsTest {
     @Test
     void countsByHand() {
         SegmentationMetrics metrics = metrics(map(0, 0, 0, 1, 1, -1, -1), map(0, 0, 1, 1, 2, 2, 0));
-        List<ClassOverlap> classes = metrics.perClass();
+        List<SegmentationClassMetrics> classes = metrics.perClass();
         assertEquals(2 / 3.0, classes.get(0).iou(), EXACT);
         assertEquals(1 / 3.0, classes.get(1).iou(), EXACT);
         assertEquals(0, classes.get(2).iou(), "predicted only");
@@ -70,14 +70,14 @@ class SegmentationMetricsTest {
 
     @Test
     void aSizeThatDiffersIsRefused() {
-        PixelConfusion pixels = new PixelConfusion(2);
+        PixelConfusionMatrix pixels = new PixelConfusionMatrix(2);
         assertThrows(IllegalArgumentException.class, () -> pixels.add(map(0), map(0, 1)));
     }
 
     @Test
     void confusionsComeByTheirPixels() {
-        PixelConfusion pixels = new PixelConfusion(CLASSES.size());
-        BoundaryOverlap boundaries = new BoundaryOverlap(CLASSES.size());
+        PixelConfusionMatrix pixels = new PixelConfusionMatrix(CLASSES.size());
+        BoundaryIou boundaries = new BoundaryIou(CLASSES.size());
         LabelMap truth = map(0, 0, 0, 0, 1, 1, 1, 2, -1);
         pixels.add(truth, map(0, 0, 2, 1, 0, 0, -1, 2, 0));
         SegmentationEvaluation evaluation =
@@ -87,7 +87,7 @@ class SegmentationMetricsTest {
                         ImmutableDoubleArray.of(pixels.meanIou()));
         // Sky shares 2 of 6, grass none of 4, road 1 of 2; nothing is of the last class.
         assertEquals((2 / 6.0 + 0 + 1 / 2.0) / 3, evaluation.ious().get(0), 1e-12);
-        assertEquals(Double.NaN, new PixelConfusion(2).meanIou());
+        assertEquals(Double.NaN, new PixelConfusionMatrix(2).meanIou());
         assertEquals(
                 List.of(
                         new Confusion("sky", "road", 2, 2 / 3.0),
@@ -112,9 +112,9 @@ class SegmentationMetricsTest {
     void threadsChangeNothing() {
         List<LabelMap> truth = IntStream.range(0, 9).mapToObj(i -> random(i, 0.1)).toList();
         List<LabelMap> predicted = IntStream.range(9, 18).mapToObj(i -> random(i, 0)).toList();
-        PixelConfusion one = new PixelConfusion(4);
+        PixelConfusionMatrix one = new PixelConfusionMatrix(4);
         IntStream.range(0, 9).forEach(i -> one.add(truth.get(i), predicted.get(i)));
-        PixelConfusion many = new PixelConfusion(4);
+        PixelConfusionMatrix many = new PixelConfusionMatrix(4);
         try (Workers workers = new Workers("test", 3)) {
             workers.run(9, () -> i -> many.add(truth.get(i), predicted.get(i)));
         }
@@ -133,7 +133,7 @@ class SegmentationMetricsTest {
         Size size = new Size(60, 80);
         LabelMap truth = box(size, 10, 50);
         LabelMap shifted = box(size, 12, 52);
-        ClassOverlap car = metrics(truth, shifted).perClass().get(3);
+        SegmentationClassMetrics car = metrics(truth, shifted).perClass().get(3);
         assertEquals(38 / 42.0, car.iou(), EXACT);
         assertTrue(car.boundaryIou() > 0 && car.boundaryIou() < car.iou(), car.toString());
         assertEquals(1, metrics(truth, truth).values().get("boundary_mIoU"), EXACT);

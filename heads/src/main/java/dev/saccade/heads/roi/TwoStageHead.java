@@ -320,7 +320,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
     /** {@inheritDoc} As in mmdetection, boxes, scores and masks of all views are averaged. */
     @Override
     public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
-        return TwoStageInference.ofViews(this, views, images).predict().get(0);
+        return TwoStageInference.ofAugmented(this, views, images).predict().get(0);
     }
 
     @Override

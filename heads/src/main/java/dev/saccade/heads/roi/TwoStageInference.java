@@ -104,7 +104,7 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
         return new TwoStageInference(head, List.of(view(head, features, images, metas)), false);
     }
 
-    static TwoStageInference ofViews(
+    static TwoStageInference ofAugmented(
             TwoStageHead head, List<FeaturePyramid> views, List<ImageInfo> images) {
         List<View> all = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
@@ -286,8 +286,8 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
      * coordinates, averaged over the views.
      */
     NDArray masks(List<Instances> objects) {
-        List<NDArray> ofViews = views.stream().map(view -> masks(view, objects)).toList();
-        NDArray sum = ofViews.stream().reduce(NDArray::add).orElseThrow();
+        List<NDArray> ofAugmented = views.stream().map(view -> masks(view, objects)).toList();
+        NDArray sum = ofAugmented.stream().reduce(NDArray::add).orElseThrow();
         return views.size() == 1 ? sum : sum.div(Tensors.of(sum.getManager(), views.size()));
     }
 

@@ -387,9 +387,9 @@ class HtcHeadTest {
         head.train(false);
         Inference.predict(() -> head.predict(pyramid, IMAGES));
         List<FeaturePyramid> views = List.of(first(pyramid), first(pyramid));
-        int withViews = manager.getManagedArrays().size();
+        int withTta = manager.getManagedArrays().size();
         Inference.predict(() -> head.predictAugmented(views, IMAGES));
-        assertEquals(withViews, manager.getManagedArrays().size());
+        assertEquals(withTta, manager.getManagedArrays().size());
     }
 
     private static FeaturePyramid first(FeaturePyramid both) {

@@ -9,10 +9,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The colors in which classes are drawn. Each color of the table is as far as possible from all
- * colors before it in Oklab (Ottosson, 2020), after eight that were chosen by hand, as in Glasbey
- * et al., Colour Displays for Categorical Images, 2007. The table has no very dark, very light or
- * gray colors.
+ * Colors of classes, each as far as possible from all before in Oklab (Ottosson, 2020), after eight
+ * hand-picked ones; as in Glasbey et al., Colour Displays for Categorical Images, 2007.
  */
 public final class ClassColors {
 
@@ -23,10 +21,7 @@ public final class ClassColors {
 
     private ClassColors() {}
 
-    /**
-     * Returns the colors in which label maps are drawn, as {@code 0xRRGGBB}: those of ADE20K for
-     * its 150 classes, {@link #rgb} for others.
-     */
+    /** Returns the colors of label maps as {@code 0xRRGGBB}; ADE20K's palette for its classes. */
     public static List<Integer> of(List<String> classes) {
         return classes.equals(Ade20kClasses.NAMES)
                 ? Ade20kClasses.COLORS
@@ -35,7 +30,7 @@ public final class ClassColors {
                         .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the color of a class as {@code 0xRRGGBB}; they repeat after 256 classes. */
+    /** Returns the color of a class as {@code 0xRRGGBB}; colors repeat after 256 classes. */
     public static int rgb(int label) {
         return COLORS.get(label % COLORS.size());
     }

@@ -29,18 +29,18 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * A photograph with what a model has seen in it, as {@code predict} draws it.
+ * An image with predictions drawn on it, as {@code predict} writes it.
  *
  * <pre>{@code
  * Path photo = Path.of("photo.jpg");
  * Drawing.of(photo, detector.detect(photo)).save(Path.of("found.jpg"));
  * }</pre>
  *
- * <p>Nothing is read or drawn before a picture is asked for, and then every time.
+ * <p>The image is read and drawn by {@link #save} and {@link #toImage}, on every call.
  */
 public final class Drawing {
 
-    /** As photographs that are read. */
+    /** The formats that can be read. */
     private static final List<String> FORMATS =
             List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
 
@@ -55,22 +55,22 @@ public final class Drawing {
         this.labels = labels;
     }
 
-    /** Makes the picture of a photograph, with or without names; the caller frees it. */
+    /** Draws on a copy of an image, with or without labels; the caller releases it. */
     private interface Artist {
         Mat draw(Mat image, boolean labels);
     }
 
-    /** Returns the photograph of a file with objects: boxes, names, scores, and masks if any. */
+    /** Draws boxes, names, scores and masks on an image file. */
     public static Drawing of(Path photo, List<DetectedObject> objects) {
         return of(ImageSource.of(photo), objects);
     }
 
-    /** Returns an image of Java's with objects. */
+    /** Draws boxes, names, scores and masks on an image. */
     public static Drawing of(BufferedImage photo, List<DetectedObject> objects) {
         return of(ImageSource.of(photo), objects);
     }
 
-    /** Returns any photograph with objects: boxes, names, scores, and masks if there are any. */
+    /** Draws boxes, names, scores and masks on an image. */
     public static Drawing of(ImageSource photo, List<DetectedObject> objects) {
         List<DetectedObject> bestFirst =
                 objects.stream()
@@ -82,17 +82,17 @@ public final class Drawing {
                 true);
     }
 
-    /** Returns the photograph of a file under the colors of its classes, with a legend. */
+    /** Blends an image file with the class colors and adds a legend. */
     public static Drawing of(Path photo, ClassMap map) {
         return of(ImageSource.of(photo), map);
     }
 
-    /** Returns an image of Java's under the colors of its classes, with a legend. */
+    /** Blends an image with the class colors and adds a legend. */
     public static Drawing of(BufferedImage photo, ClassMap map) {
         return of(ImageSource.of(photo), map);
     }
 
-    /** Returns any photograph under the colors of its classes, with a legend below it. */
+    /** Blends an image with the class colors and adds a legend below it. */
     public static Drawing of(ImageSource photo, ClassMap map) {
         return new Drawing(
                 photo,
@@ -103,7 +103,7 @@ public final class Drawing {
                 true);
     }
 
-    /** Returns the same without names: boxes without names and scores, classes without a legend. */
+    /** Omits names, scores and the legend. */
     public Drawing withoutLabels() {
         return new Drawing(photo, artist, false);
     }
@@ -143,7 +143,7 @@ public final class Drawing {
                 : instances;
     }
 
-    /** Returns the names of the classes that occur, by their position; others are empty. */
+    /** Returns class names by index; unused indices are empty. */
     private static List<String> names(List<DetectedObject> objects) {
         int classes = 1 + objects.stream().mapToInt(DetectedObject::classIndex).max().orElse(-1);
         String[] names = new String[classes];
@@ -159,25 +159,20 @@ public final class Drawing {
     private static void requireSize(Size size, Mat image, String photo) {
         if (!size.equals(sizeOf(image))) {
             throw SaccadeException.user(
-                    "%s: is %s, but what is to be drawn on it was seen in a photograph of %s;"
-                            + " expected the same photograph",
+                    "%s: is %s, but the predictions are for an image of %s; use the same image",
                     photo, sizeOf(image), size);
         }
     }
 
     /**
-     * Writes the picture into a file, in place of one that is there.
-     *
-     * @param file ends in {@code .jpg}, {@code .jpeg}, {@code .png}, {@code .bmp}, {@code .webp},
-     *     {@code .tif} or {@code .tiff}
-     * @throws SaccadeException of kind user, if it ends otherwise or the photograph is no usable
-     *     image; of kind IO, if it cannot be written
+     * Writes the drawing into a {@code .jpg}, {@code .jpeg}, {@code .png}, {@code .bmp}, {@code
+     * .webp}, {@code .tif} or {@code .tiff} file; replaces an existing file.
      */
     public void save(Path file) {
         String format = "." + MoreFiles.getFileExtension(file).toLowerCase(Locale.ROOT);
         if (!FORMATS.contains(format)) {
             throw SaccadeException.user(
-                    "%s: expected a name that ends in %s", file, String.join(", ", FORMATS));
+                    "%s: unsupported extension; expected %s", file, String.join(", ", FORMATS));
         }
         byte[] encoded = picture(picture -> encode(picture, format));
         try {
@@ -187,7 +182,6 @@ public final class Drawing {
         }
     }
 
-    /** Returns the picture as an image of Java's. */
     public BufferedImage toImage() {
         return picture(
                 picture -> {

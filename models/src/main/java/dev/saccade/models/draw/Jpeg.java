@@ -5,18 +5,14 @@ import org.opencv.core.MatOfByte;
 import org.opencv.core.MatOfInt;
 import org.opencv.imgcodecs.Imgcodecs;
 
-/** How pictures are stored. */
+/** Encodes drawings as JPEG. */
 public final class Jpeg {
 
     private static final int QUALITY = 92;
 
     private Jpeg() {}
 
-    /**
-     * Returns a picture as the bytes of a JPEG file.
-     *
-     * @param image [H, W, 3] BGR uint8
-     */
+    /** Encodes an image, [H, W, 3] BGR uint8. */
     public static byte[] encode(Mat image) {
         MatOfByte encoded = new MatOfByte();
         MatOfInt parameters = new MatOfInt(Imgcodecs.IMWRITE_JPEG_QUALITY, QUALITY);

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Draws label maps on photographs, with a legend below that covers nothing. */
+/** Draws label maps on images, with a legend below. */
 public final class LabelCanvas {
 
     private static final int CHANNELS = 3;
@@ -37,20 +37,16 @@ public final class LabelCanvas {
     }
 
     /**
-     * Blends an image with the colors of its classes, except where it is unlabeled. The caller
-     * frees the picture.
+     * Blends an image, [H, W, 3] BGR uint8, with the class colors of a label map of the same size.
+     * The caller releases the result.
      *
-     * @param image [H, W, 3] BGR uint8
-     * @param labels of the size of the image
-     * @param classes class names
-     * @param legend whether to list the classes below the image, largest first; the picture is
-     *     wider than the image only where a name is
+     * @param legend whether to list the classes below the image, largest first
      */
     public static Mat draw(Mat image, LabelMap labels, List<String> classes, boolean legend) {
         Size size = new Size(image.rows(), image.cols());
         checkArgument(
                 image.type() == CvType.CV_8UC3 && labels.size().equals(size),
-                "labels of %s on an image of %s, %s",
+                "got labels of %s for an image of %s, %s",
                 labels.size(),
                 size,
                 CvType.typeToString(image.type()));
@@ -66,7 +62,7 @@ public final class LabelCanvas {
         }
     }
 
-    /** Returns the labels that occur, that of most pixels first, and what has none last. */
+    /** Returns the labels that occur, most pixels first and unlabeled last. */
     private static List<Integer> entries(LabelMap labels, int classes) {
         long[] pixels = labels.histogram(classes);
         Stream<Integer> present =
@@ -129,7 +125,7 @@ public final class LabelCanvas {
         return picture;
     }
 
-    /** Returns the width of a patch, a name and the spaces right of them. */
+    /** Returns the width of color patch, name and spacing. */
     private int entryWidth(int label) {
         return (int) Math.ceil(letters.size(name(label)).width) + 3 * unit;
     }

@@ -8,37 +8,23 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * Finds a place for each name at its box where it hides as little as possible: no names before it,
- * if that can be, and of objects the larger ones rather than the smaller.
- */
+/** Places names at their boxes so that they hide no other name and few objects. */
 public final class LabelLayout {
 
-    /** How much worse it is to hide a name than to hide a whole object under it. */
+    /** Cost of hiding a name, relative to hiding a whole object. */
     private static final double NAME_OVER_OBJECT = 4;
 
     private final Size photo;
     private final Boxes objects;
     private final List<Place> taken = new ArrayList<>();
 
-    /**
-     * Begins with a photograph without names.
-     *
-     * @param objects that should stay visible, in pixels of the photograph
-     */
+    /** Starts without names; {@code objects} stay visible if possible. */
     public LabelLayout(Size photo, Boxes objects) {
         this.photo = photo;
         this.objects = objects;
     }
 
-    /**
-     * Where a name stands.
-     *
-     * @param left in pixels of the photograph, like the others
-     * @param top of its letters
-     * @param width of the name
-     * @param height of a line
-     */
+    /** Position of a name in pixels. */
     public record Place(double left, double top, double width, double height) {
 
         private double shared(double x1, double y1, double x2, double y2) {
@@ -64,12 +50,8 @@ public final class LabelLayout {
     }
 
     /**
-     * Takes a place at the corners of a box, of those that are equally good the first: above it, in
-     * it, below it, at the left end and then at the right.
-     *
-     * @param i which of the boxes
-     * @param width of the name in pixels of the photograph
-     * @param height likewise
+     * Places a name of a size at the best corner of box {@code i}: above, inside or below, left
+     * before right.
      */
     public Place place(Boxes boxes, int i, double width, double height) {
         double left = boxes.x1(i);

@@ -11,12 +11,7 @@ import org.opencv.imgproc.Imgproc;
 import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 
-/**
- * How texts are written on pictures: larger on larger ones, smaller on smaller objects.
- *
- * @param scale of the font
- * @param line width of its strokes in pixels
- */
+/** Font scale and stroke width in pixels; grows with the image and shrinks with small objects. */
 record Lettering(double scale, int line) {
 
     static final Scalar BLACK = new Scalar(20, 20, 20);
@@ -27,12 +22,12 @@ record Lettering(double scale, int line) {
     private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
     private static final double TEXT_HEIGHT_PER_OBJECT = 0.11;
 
-    /** Returns the letters for a picture of a size. */
+    /** Returns the text style for an image size. */
     static Lettering of(Size picture) {
         return ofHeight(heightOn(picture));
     }
 
-    /** Returns letters that also stay small beside most of the objects that they name. */
+    /** Returns the text style for an image size, limited by the median object size. */
     static Lettering of(Size picture, Boxes objects) {
         double most = TEXT_HEIGHT_PER_OBJECT * medianEdge(objects).orElse(Double.MAX_VALUE);
         return ofHeight(Math.min(heightOn(picture), most));
@@ -55,12 +50,11 @@ record Lettering(double scale, int line) {
         return new Lettering(scale, (int) Math.max(1, Math.rint(scale * 1.6)));
     }
 
-    /** Returns what a text takes above its baseline. */
+    /** Returns the width of a text and its height above the baseline. */
     org.opencv.core.Size size(String text) {
         return Imgproc.getTextSize(text, FONT, scale, line, new int[1]);
     }
 
-    /** Writes a text from its left end on the baseline. */
     void write(Mat image, String text, Point start, Scalar color) {
         Imgproc.putText(image, text, start, FONT, scale, color, line, Imgproc.LINE_AA);
     }

@@ -21,20 +21,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/**
- * Draws objects on photographs: a box and a name in the color of the class, larger on larger
- * photographs, but never so large that names hide most objects.
- */
+/** Draws boxes, masks and names in the colors of their classes. */
 public final class ObjectCanvas {
 
     private static final double LINE_PER_LETTER = 0.15;
     private static final double MASK_OPACITY = 0.45;
     private static final double OUTLINE_OPACITY = 0.8;
 
-    /** The edge of a sample below which it is enlarged, so that names leave something to see. */
+    /** Minimum longer edge of a drawn sample; smaller ones are enlarged for their names. */
     private static final int LEAST_EDGE = 320;
 
-    /** The width of the outline of a mask over the diagonal of the image. */
+    /** Width of mask outlines relative to the image diagonal. */
     private static final double OUTLINE = 0.002;
 
     private static final int CHANNELS = 3;
@@ -47,7 +44,7 @@ public final class ObjectCanvas {
     private ObjectCanvas(Mat image, Instances instances) {
         checkArgument(
                 image.type() == CvType.CV_8UC3,
-                "image of %s, expected CV_8UC3",
+                "image: got %s, expected CV_8UC3",
                 CvType.typeToString(image.type()));
         this.image = image;
         this.letters = Lettering.of(new Size(image.rows(), image.cols()), instances.boxes());
@@ -55,11 +52,8 @@ public final class ObjectCanvas {
     }
 
     /**
-     * Draws objects with outlined masks; higher scores are on top.
+     * Draws objects on an image, [H, W, 3] BGR uint8, in place; higher scores are on top.
      *
-     * @param image [H, W, 3] BGR uint8, drawn on in place
-     * @param instances boxes in pixels and masks of the size of the image
-     * @param classes class names
      * @param labels whether to draw names and scores
      */
     public static void draw(Mat image, Instances instances, List<String> classes, boolean labels) {
@@ -81,11 +75,9 @@ public final class ObjectCanvas {
     }
 
     /**
-     * Returns a picture of a sample as its transforms left it, with masks where it has any, or with
-     * its labels; the caller frees it. One whose longer edge is below 320 pixels is enlarged by a
-     * whole number, pixel by pixel, before anything is drawn.
-     *
-     * @param classes the names of the labels
+     * Draws a transformed sample with its boxes and masks, or its label map; the caller releases
+     * the result. If the longer edge is below 320 pixels, the image is first enlarged by an integer
+     * factor.
      */
     public static Mat picture(Sample sample, List<String> classes) {
         Mat picture = new Mat();
@@ -99,7 +91,7 @@ public final class ObjectCanvas {
                 0,
                 0,
                 Imgproc.INTER_NEAREST);
-        // Masks and labels may be padded already, the image is not.
+        // Masks and label maps may include padding; the image does not.
         Size size = sample.info().size();
         if (sample.labels().isPresent()) {
             LabelMap labels = sample.labels().get().crop(0, 0, size).resize(enlarged);
@@ -120,7 +112,7 @@ public final class ObjectCanvas {
         return (LEAST_EDGE + edge - 1) / edge;
     }
 
-    /** Tints masks and their outlines, in one copy of the pixels for all. */
+    /** Blends masks and outlines into one copy of the pixels. */
     private void masks(Instances instances, List<Integer> order) {
         if (!instances.hasMasks()) {
             return;
@@ -156,7 +148,7 @@ public final class ObjectCanvas {
         Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
-    /** Writes names on plates; the best scores have the first choice of place, and lie on top. */
+    /** Draws names; the highest scores choose their position first and are on top. */
     private void labels(Instances instances, List<String> classes) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());

@@ -1,2 +1,2 @@
-/** What photographs show, drawn on them: boxes, masks, label maps, in the colors of the classes. */
+/** Draws predictions on images: boxes, masks and label maps in the colors of their classes. */
 package dev.saccade.models.draw;

@@ -11,21 +11,17 @@ import dev.saccade.core.structures.Size;
 import java.util.function.Function;
 
 /**
- * Scores of every class for every cell of a map that does not fit into memory; tiles are computed
- * on request.
+ * Class scores of every pixel, computed tile by tile on request; row order is cheapest.
  *
- * <p>Requests row by row are cheapest. Gradients are not recorded.
- *
- * @param numClasses K
- * @param manager the owner of the arrays that the map is computed from
+ * @param manager owner of the source arrays
  * @param tiles computes a tile, {@code [height, width, K]}
- * @param free frees the arrays that the map is computed from
+ * @param free closes the source arrays
  */
 public record ScoreMap(
         Size size, int numClasses, NDManager manager, Function<Tile, NDArray> tiles, Runnable free)
         implements AutoCloseable {
 
-    /** Returns the scores of a network, {@code [1, K, h, w]}. Closes the input. */
+    /** Wraps logits {@code [1, K, h, w]}. Closes the input. */
     static ScoreMap of(NDArray logits) {
         try (logits;
                 NDArray map = logits.squeeze(0);
@@ -41,7 +37,7 @@ public record ScoreMap(
         }
     }
 
-    /** Returns this map at another size; closing it closes this map. */
+    /** Returns this map resized; closing it closes this map. */
     ScoreMap resize(Size to, boolean alignCorners) {
         if (size.equals(to)) {
             return this;
@@ -80,12 +76,12 @@ public record ScoreMap(
         }
     }
 
-    /** Returns a part, {@code [height, width, K]}, which the caller closes. */
+    /** Returns a tile, {@code [height, width, K]}, which the caller closes. */
     public NDArray part(Tile tile) {
         return tiles.apply(tile);
     }
 
-    /** Frees the arrays that the map is computed from. */
+    /** Closes the source arrays. */
     @Override
     public void close() {
         free.run();

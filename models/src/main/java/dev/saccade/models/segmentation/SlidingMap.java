@@ -11,10 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/**
- * The mean of the scores of all windows over each cell of an image. Holds only the windows over the
- * rows of the latest request.
- */
+/** Mean logits over sliding windows; keeps only the windows over the last requested rows. */
 final class SlidingMap implements AutoCloseable {
 
     private final List<Tile> windows;
@@ -26,7 +23,7 @@ final class SlidingMap implements AutoCloseable {
         this.scores = scores;
     }
 
-    /** Returns the mean scores of a tile, {@code [height, width, K]}. */
+    /** Returns the mean logits of a tile, {@code [height, width, K]}. */
     NDArray part(Tile tile, NDManager manager, int numClasses) {
         free(tile.top(), tile.bottom());
         int height = tile.size().height();
@@ -54,7 +51,7 @@ final class SlidingMap implements AutoCloseable {
         }
     }
 
-    /** Frees the windows outside these rows. */
+    /** Closes the windows outside these rows. */
     private void free(int top, int bottom) {
         for (Tile window : List.copyOf(held.keySet())) {
             if (window.bottom() <= top || window.top() >= bottom) {

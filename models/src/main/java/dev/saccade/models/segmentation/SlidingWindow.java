@@ -10,11 +10,8 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * Windows of an image that the network runs on one by one, mmsegmentation's test mode {@code
- * slide}.
- *
- * @param cropSize height and width of a window; shorter edges of an image are not split
- * @param stride rows and columns from one window to the next
+ * Sliding windows for inference, mmsegmentation's test mode {@code slide}; sizes are height and
+ * width.
  */
 public record SlidingWindow(
         @Default("[512, 512]") List<Integer> cropSize,
@@ -22,7 +19,6 @@ public record SlidingWindow(
 
     private static final long MOST_WINDOWS = 10_000;
 
-    /** Checks the numbers. */
     public SlidingWindow {
         cropSize = ImmutableList.copyOf(cropSize);
         stride = ImmutableList.copyOf(stride);
@@ -36,18 +32,18 @@ public record SlidingWindow(
                 stride.get(0) <= cropSize.get(0) && stride.get(1) <= cropSize.get(1),
                 "stride",
                 stride,
-                "numbers up to the crop_size %s",
+                "at most the crop_size %s",
                 cropSize);
     }
 
-    /** Returns the windows row by row; the last ones end at the edges of the image. */
+    /** Returns the windows row by row; the last ones end at the image border. */
     List<Tile> tiles(Size image) {
         int rows = count(image.height(), cropSize.get(0), stride.get(0));
         int columns = count(image.width(), cropSize.get(1), stride.get(1));
         if ((long) rows * columns > MOST_WINDOWS) {
             throw SaccadeException.user(
-                    "model.sliding_window: got %d windows over an image of %s, expected at most %d;"
-                            + " a larger crop_size and stride, or a smaller image, makes fewer",
+                    "model.sliding_window: got %d windows for an image of %s, expected at most"
+                            + " %d; use a larger crop_size and stride, or a smaller image",
                     (long) rows * columns, image, MOST_WINDOWS);
         }
         ImmutableList.Builder<Tile> tiles = ImmutableList.builder();

@@ -1,5 +1,2 @@
-/**
- * From the scores of a network to the class of every pixel of a photograph, in memory that does not
- * grow with the photograph times the classes.
- */
+/** Converts logits to label maps without holding all class scores of an image in memory. */
 package dev.saccade.models.segmentation;

@@ -9,11 +9,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/**
- * The class of every pixel of a photograph from the maps of its tiles: where tiles overlap, the
- * border between two runs through the middle of what both show, so that each pixel is taken from
- * the tile that shows most of what surrounds it.
- */
+/** Merges the label maps of tiles; the border is in the middle of each overlap. */
 public final class TiledLabels {
 
     private final Size photo;
@@ -21,12 +17,7 @@ public final class TiledLabels {
     private final NavigableSet<Integer> tops;
     private final short[] labels;
 
-    /**
-     * Starts without labels.
-     *
-     * @param photo height and width of the photograph
-     * @param tiles a grid that covers it
-     */
+    /** Starts without labels, for tiles that cover an image of height and width {@code photo}. */
     public TiledLabels(Size photo, List<Tile> tiles) {
         this.photo = photo;
         this.lefts = tiles.stream().map(Tile::left).collect(Collectors.toCollection(TreeSet::new));
@@ -34,11 +25,7 @@ public final class TiledLabels {
         this.labels = new short[Math.toIntExact(photo.area())];
     }
 
-    /**
-     * Takes what a tile is nearest to.
-     *
-     * @param map of the size of the tile
-     */
+    /** Adds the part of a label map that is nearest to the center of its tile. */
     public void add(Tile tile, LabelMap map) {
         int width = tile.size().width();
         int height = tile.size().height();
@@ -67,12 +54,12 @@ public final class TiledLabels {
         return next == null ? edge : middle(start, next, length);
     }
 
-    /** Returns where the middle of what two tiles have in common is. */
+    /** Returns the middle of the overlap of two tiles. */
     private static int middle(int start, int next, int length) {
         return (start + length + next) / 2;
     }
 
-    /** Returns the labels of the photograph, once all tiles were added; they are given away. */
+    /** Returns the merged label map; call once, after adding all tiles. */
     public LabelMap map() {
         return LabelMap.of(photo, labels);
     }

@@ -18,36 +18,34 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The objects that were found in the tiles of a photograph, each once.
+ * Merges the objects detected in the tiles of an image.
  *
- * <p>An object is <em>cut</em> where its box ends at a border of its tile inside the photograph.
- * Two boxes are those of one object if they are of one class, come from different tiles, and cover
- * each other by an IoU of {@link #SAME} or more in the part of the photograph that both tiles show:
- * so the two halves of an object are recognized by the strip that both have, however small that is
- * beside them, and two objects that touch, or one inside another, stay two. {@code sahi} compares
- * the intersection with the smaller box instead (GREEDYNMM by IOS), which joins the latter and
- * leaves the former apart.
+ * <p>An object is <em>cut</em> if its box ends at a tile border inside the image. Two boxes are the
+ * same object if they have the same class, come from different tiles, and have an IoU of at least
+ * {@link #SAME} within the overlap of both tiles. So two halves of an object are merged however
+ * small the overlap is, while touching or nested objects stay apart. {@code sahi} compares the
+ * intersection with the smaller box instead (GREEDYNMM by IOS), which merges nested objects and
+ * misses halves.
  *
  * <ol>
- *   <li>Cut objects are left out if another tile shows all of the box, and more beyond it.
- *   <li>Of those of one object that are not cut, the best stays as it is.
- *   <li>Cut ones that show a part of one of these are left out.
- *   <li>The parts that remain are joined: a box around all, the union of their masks, the best
- *       score.
+ *   <li>Remove a cut object if another tile contains its whole box and more.
+ *   <li>Keep the best of equal uncut objects.
+ *   <li>Remove cut objects that are part of an uncut one.
+ *   <li>Join the remaining parts: bounding box, union of masks, highest score.
  * </ol>
  *
- * <p>Objects of one tile are never compared with one another, for the detector has done so.
+ * <p>Objects of the same tile are not compared, as NMS has done so.
  */
 public final class TiledObjects {
 
     private static final double SAME = 0.5;
 
-    /** How near to a border a box ends that is cut there: that of a network is not exact. */
+    /** Maximum distance of a cut box from the tile border; predicted boxes are not exact. */
     private static final double BORDER = 1.0 / 64;
 
     /**
-     * How far from a border a tile is trusted to show all. It is more, or two tiles might each
-     * leave to the other what ends at the borders of both, since their boxes differ a little.
+     * Distance at which a tile surely contains an object. Larger than {@link #BORDER}, as otherwise
+     * two tiles might both drop an object.
      */
     private static final double ROOM = 2 * BORDER;
 
@@ -55,16 +53,12 @@ public final class TiledObjects {
     private final List<Tile> tiles = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
 
-    /**
-     * Starts without objects.
-     *
-     * @param photo height and width of the photograph
-     */
+    /** Starts without objects, for an image of height and width {@code photo}. */
     public TiledObjects(Size photo) {
         this.photo = photo;
     }
 
-    /** An object in coordinates of the photograph. */
+    /** An object in image coordinates. */
     private record Found(
             int tile,
             int label,
@@ -91,11 +85,7 @@ public final class TiledObjects {
         return shared == 0 ? 0 : shared / (area(a) + area(b) - shared);
     }
 
-    /**
-     * Adds what was found in a tile, which may be all of the photograph.
-     *
-     * @param objects predicted ones, in pixels of the tile
-     */
+    /** Adds the predictions for a tile or the whole image, in pixels of the tile. */
     public void add(Tile tile, Instances objects) {
         Boxes boxes = objects.boxes().translate(tile.left(), tile.top());
         for (int i = 0; i < objects.size(); i++) {
@@ -113,12 +103,12 @@ public final class TiledObjects {
         tiles.add(tile);
     }
 
-    /** Returns whether a box reaches a border of a tile inside the photograph. */
+    /** Returns whether a box reaches a tile border inside the image. */
     private boolean cuts(Tile tile, Rectangle2D box) {
         return Arrays.stream(room(tile, box)).anyMatch(side -> side < BORDER);
     }
 
-    /** Returns whether a tile shows of a box what another shows, and more where that cuts it. */
+    /** Returns whether a tile contains as much of a box as another, and more where it is cut. */
     private boolean showsMore(Tile tile, Tile other, Rectangle2D box) {
         double[] own = room(tile, box);
         double[] theirs = room(other, box);
@@ -128,8 +118,8 @@ public final class TiledObjects {
     }
 
     /**
-     * Returns how far a box stays from the borders of a tile, in edges of the tile, but no more
-     * than {@link #ROOM}; that much from those that are borders of the photograph.
+     * Returns the distances from the tile borders relative to the tile, at most {@link #ROOM};
+     * {@link #ROOM} at image borders.
      */
     private double[] room(Tile tile, Rectangle2D box) {
         double width = tile.size().width();
@@ -146,7 +136,7 @@ public final class TiledObjects {
         };
     }
 
-    /** Returns the objects of the photograph, best first. */
+    /** Returns the merged objects by descending score. */
     public Instances merged() {
         List<int[]> neighbors = neighbors();
         List<List<Group>> kept = new ArrayList<>();
@@ -176,7 +166,7 @@ public final class TiledObjects {
         return instances(groups.stream().filter(group -> !group.isJoinedToAnother()).toList());
     }
 
-    /** Returns the other tiles that show a part of what a tile shows, for each tile. */
+    /** Returns the overlapping tiles of each tile. */
     private List<int[]> neighbors() {
         return IntStream.range(0, tiles.size())
                 .mapToObj(
@@ -196,7 +186,7 @@ public final class TiledObjects {
                 .toList();
     }
 
-    /** The photograph as a whole is no such tile: it shows everything, but small. */
+    /** The whole image does not count: it contains every object, but at low resolution. */
     private boolean isShownByAnother(Found object, List<int[]> neighbors) {
         Tile own = tiles.get(object.tile());
         return Arrays.stream(neighbors.get(object.tile()))
@@ -204,13 +194,13 @@ public final class TiledObjects {
                 .anyMatch(tile -> !tile.size().equals(photo) && showsMore(tile, own, object.box()));
     }
 
-    /** Returns whether an object is one that is not cut, or a part of it. */
+    /** Returns whether an object equals an uncut object or is a part of it. */
     private boolean isSeenIn(Found uncut, Found object) {
         return iou(uncut, object) >= SAME
                 && area(uncut.box().createIntersection(object.box())) >= SAME * area(object.box());
     }
 
-    /** Returns how well two objects cover each other where both of their tiles show them. */
+    /** Returns the IoU within the overlap of both tiles; 0 for different classes. */
     private double iou(Found first, Found second) {
         if (first.label() != second.label()) {
             return 0;
@@ -222,7 +212,7 @@ public final class TiledObjects {
                 : iou(first.box(), second.box());
     }
 
-    /** Two parts that may be of one object, and how well they cover each other. */
+    /** Two parts that may belong to one object, and their IoU. */
     private record Pair(Group first, Group second, double iou) {}
 
     private void join(List<Group> parts, List<int[]> neighbors) {
@@ -274,7 +264,7 @@ public final class TiledObjects {
         return object.origin().mask(object.at()).place(tile.top(), tile.left(), photo);
     }
 
-    /** What is one object of the photograph, as far as is known. */
+    /** The parts of one object found so far. */
     private static final class Group {
 
         private final List<Found> members = new ArrayList<>();
@@ -315,7 +305,8 @@ public final class TiledObjects {
         }
 
         /**
-         * Takes the members of another, unless both have some of one tile: these are two objects.
+         * Adds another group, unless both have objects of the same tile, which are different
+         * objects.
          */
         void join(Group other) {
             Set<Integer> own = members.stream().map(Found::tile).collect(Collectors.toSet());

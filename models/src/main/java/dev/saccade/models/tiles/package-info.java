@@ -1,2 +1,2 @@
-/** What was seen in the tiles of a photograph, put together. */
+/** Merges predictions for the tiles of an image. */
 package dev.saccade.models.tiles;

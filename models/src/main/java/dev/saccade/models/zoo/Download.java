@@ -36,15 +36,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Downloads a file and resumes where an earlier attempt broke off, unless the file has changed
- * since: the rest is requested only of the version ({@code ETag} or {@code Last-Modified}) of the
- * first part (RFC 9110, 13.1.5).
- *
- * <p>Redirects are followed, but never from {@code https} to {@code http}.
+ * Downloads a file; a partial download resumes if its {@code ETag} or {@code Last-Modified} is
+ * unchanged (RFC 9110, 13.1.5). Redirects from {@code https} to {@code http} are rejected.
  */
 final class Download {
 
-    /** Attempts of one call; the last one is the first that brings nothing. */
+    /** Maximum attempts; a failed attempt without new data ends earlier. */
     private static final int MAX_ATTEMPTS = 10;
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
@@ -53,11 +50,11 @@ final class Download {
             Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
 
     private static final String ELSEWHERE =
-            "download the file in another way and fetch it from its folder, or fetch it from a"
-                    + " mirror; SACCADE_WEIGHTS sets one permanently";
+            "download the file in another way and use weights fetch --from FOLDER, or use a"
+                    + " mirror (--from URL, or SACCADE_WEIGHTS)";
 
     private static final String RESUMABLE =
-            "what has come is kept, and the same command goes on from there";
+            "the partial download is kept; run the same command again to resume";
 
     private static final int MAX_PORT = 0xFFFF;
     private static final int BUFFER = 1 << 16;
@@ -65,7 +62,7 @@ final class Download {
     private static final int PARTIAL = 206;
     private static final int RANGE_NOT_SATISFIABLE = 416;
 
-    /** Blocking reads of a body have no timeout of their own. */
+    /** Blocking reads of a body have no timeout. */
     private static final TimeLimiter LIMITER =
             SimpleTimeLimiter.create(
                     Executors.newCachedThreadPool(
@@ -78,18 +75,12 @@ final class Download {
     private final Duration timeout;
     private final HttpClient client;
 
-    /**
-     * Prepares a download.
-     *
-     * @param part the file to write; its content is the first part, if an earlier download left it
-     * @param check checks the size
-     * @throws SaccadeException of kind user, if the address or a proxy is invalid
-     */
+    /** Prepares a download; {@code part} may contain the first part of an earlier download. */
     Download(URI address, Path part, WeightsCheck check, PretrainedWeights.Progress progress) {
         this(address, part, check, progress, TIMEOUT);
     }
 
-    /** Prepares a download that ends when the server sends nothing for some time. */
+    /** Prepares a download with an idle timeout. */
     @VisibleForTesting
     Download(
             URI address,
@@ -100,14 +91,14 @@ final class Download {
         boolean isWeb = String.valueOf(address.getScheme()).matches("(?i)https?");
         if (!isWeb || address.getHost() == null || address.getPort() > MAX_PORT) {
             throw SaccadeException.user(
-                    "%s: is no address of a server; expected such as"
+                    "%s: is not an HTTP URL; expected a URL such as"
                             + " https://mirror.example.org/weights",
                     address);
         }
         if (address.getRawUserInfo() != null) {
             throw SaccadeException.user(
-                    "%s: names a user, but names and passwords are not sent; get the file in"
-                            + " another way and fetch it from its folder",
+                    "%s: the URL contains a user name, but login is not supported; download the"
+                            + " file in another way and use weights fetch --from FOLDER",
                     address.getHost());
         }
         this.address = address;
@@ -123,26 +114,22 @@ final class Download {
                         .build();
     }
 
-    /** Deletes the files of an attempt. */
+    /** Deletes a partial download. */
     static void forget(Path part) {
         try {
             Files.deleteIfExists(part);
             Files.deleteIfExists(version(part));
         } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be removed: %s", part, WeightsCache.reason(e));
+            throw SaccadeException.io(e, "%s: cannot be deleted: %s", part, WeightsCache.reason(e));
         }
     }
 
-    /** Returns the file with address and version of the first part. */
+    /** Returns the file with URL and version of the partial download. */
     private static Path version(Path part) {
         return part.resolveSibling(part.getFileName() + ".version");
     }
 
-    /**
-     * Downloads the missing part.
-     *
-     * @throws SaccadeException of kind I/O, after which a later download resumes
-     */
+    /** Downloads the missing part; after an I/O error, a later download resumes. */
     void run() {
         for (int attempt = 1; ; attempt++) {
             long before = present();
@@ -166,14 +153,15 @@ final class Download {
     }
 
     private SaccadeException failed(Exception cause, String reason, String advice) {
-        return SaccadeException.io(cause, "%s: cannot be fetched: %s; %s", address, reason, advice);
+        return SaccadeException.io(
+                cause, "%s: cannot be downloaded: %s; %s", address, reason, advice);
     }
 
     private long present() {
         return part.toFile().length();
     }
 
-    /** Requests the file, or the rest of it, once; returns false to request all of it again. */
+    /** Requests the file or its rest once; returns false if it must start again. */
     private boolean isCompleted() throws IOException {
         long present = present();
         Optional<String> known = present > 0 ? knownVersion() : Optional.empty();
@@ -193,7 +181,7 @@ final class Download {
                 Matcher range = CONTENT_RANGE.matcher(header(response, "Content-Range").orElse(""));
                 start = range.matches() ? number(range.group(1)) : -1;
                 if (known.isEmpty() || start != present) {
-                    throw new ServerException("it sent another rest than was asked for");
+                    throw new ServerException("the server sent a different range than requested");
                 }
                 total = number(range.group(2));
             }
@@ -223,15 +211,15 @@ final class Download {
                 () -> client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
     }
 
-    /** Returns what the server sends; every failure is a fault of the server. */
+    /** Returns the result of a request; all failures become a {@link ServerException}. */
     private <T> T answer(Callable<T> request) throws ServerException {
         try {
             return request.call();
         } catch (TimeoutException e) {
-            throw new ServerException("nothing has come for " + timeout.toSeconds() + " s");
+            throw new ServerException("no data received for " + timeout.toSeconds() + " s");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw SaccadeException.io(e, "%s: was interrupted", address);
+            throw SaccadeException.io(e, "%s: the download was interrupted", address);
         } catch (Exception e) {
             throw ServerException.of(e);
         }
@@ -251,15 +239,15 @@ final class Download {
         if (bytes > room) {
             throw SaccadeException.io(
                     null,
-                    "%s: needs %d bytes more, but the disk has room for %d; make room, or name"
-                            + " another folder with SACCADE_CACHE",
+                    "%s: needs %d more bytes, but the disk has %d bytes free; free disk space,"
+                            + " or set SACCADE_CACHE to another folder",
                     part,
                     bytes,
                     room);
         }
     }
 
-    /** Writes a body from a position of the file on. */
+    /** Appends a response body at a position. */
     private void receive(InputStream body, long start, long total) throws IOException {
         long limit = total < 0 ? check.most() : total;
         long position = start;
@@ -272,7 +260,7 @@ final class Download {
                 position += n;
                 if (position > limit) {
                     forget(part);
-                    String reason = "it sends more than the %d bytes that are expected";
+                    String reason = "the server sends more than the expected %d bytes";
                     throw failed(null, Text.format(reason, limit), ELSEWHERE);
                 }
                 out.write(buffer, 0, n);
@@ -281,7 +269,7 @@ final class Download {
             file.force(true);
         }
         if (total >= 0 && position != total) {
-            throw new ServerException(Text.format("%d bytes of %d have come", position, total));
+            throw new ServerException(Text.format("received %d of %d bytes", position, total));
         }
     }
 
@@ -297,7 +285,7 @@ final class Download {
                 : Optional.empty();
     }
 
-    /** Weak tags do not guarantee that every byte is the same. */
+    /** Weak ETags do not guarantee equal bytes. */
     private void keepVersion(HttpResponse<?> response) throws IOException {
         Optional<String> validator =
                 header(response, "ETag")
@@ -317,17 +305,17 @@ final class Download {
                     case 301, 302, 303, 307, 308 ->
                             "redirects to "
                                     + header(response, "Location").orElse("nowhere")
-                                    + ", which is not followed: from https only to https, and not"
-                                    + " for ever";
-                    case 401, 403 -> "refuses to give it out";
-                    case 404, 410 -> "has no such file any more; see the source of the weights";
-                    case 407 -> "the proxy asks for a password, which cannot be given";
-                    case 429 -> "has been asked too often; try later";
-                    default -> status >= 500 ? "fails; try later" : "gives no file";
+                                    + ", which is not followed (from https to http, or too many"
+                                    + " redirects)";
+                    case 401, 403 -> "denies access";
+                    case 404, 410 -> "no longer has the file; see the source of the weights";
+                    case 407 -> "requires proxy authentication, which is not supported";
+                    case 429 -> "limits the number of requests; try again later";
+                    default -> status >= 500 ? "failed; try again later" : "returned no file";
                 };
         return SaccadeException.io(
                 null,
-                "%s: cannot be fetched: the server %s (status %d); %s",
+                "%s: cannot be downloaded: the server %s (status %d); %s",
                 response.uri(),
                 what,
                 status,

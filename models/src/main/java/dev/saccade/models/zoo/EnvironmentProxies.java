@@ -16,9 +16,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The proxies that {@code https_proxy}, {@code http_proxy}, {@code all_proxy} and {@code no_proxy}
- * name, as curl reads them, for a JVM that knows its own settings alone; those count where they
- * name one.
+ * Proxies from {@code https_proxy}, {@code http_proxy}, {@code all_proxy} and {@code no_proxy}, as
+ * in curl; JVM settings take precedence.
  */
 final class EnvironmentProxies extends ProxySelector {
 
@@ -33,11 +32,7 @@ final class EnvironmentProxies extends ProxySelector {
         Stream.of("http", "https").forEach(this::proxy);
     }
 
-    /**
-     * Returns those of this process.
-     *
-     * @throws SaccadeException of kind user, if a variable names what is no proxy of HTTP
-     */
+    /** Returns the proxies of this process; throws if a variable is not an HTTP proxy. */
     static ProxySelector here() {
         return new EnvironmentProxies(System.getenv(), ProxySelector.getDefault());
     }
@@ -68,7 +63,7 @@ final class EnvironmentProxies extends ProxySelector {
         return variable(scheme + "_proxy").or(() -> variable("all_proxy")).map(this::parsed);
     }
 
-    /** What a server may set as a header of a request is not taken for a setting of this user. */
+    /** Ignores {@code HTTP_PROXY}, which CGI servers set from a request header. */
     private Optional<String> variable(String name) {
         String upper = name.equals("http_proxy") ? name : name.toUpperCase(Locale.ROOT);
         return Stream.of(name, upper)
@@ -91,11 +86,10 @@ final class EnvironmentProxies extends ProxySelector {
         throw noProxy();
     }
 
-    /** The value may hold a password, so it is not shown. */
+    /** The value may contain a password, so it is not shown. */
     private static SaccadeException noProxy() {
         return SaccadeException.user(
-                "a variable such as https_proxy names no proxy of HTTP; expected"
-                        + " http://HOST:PORT");
+                "a proxy variable such as https_proxy is invalid; expected http://HOST:PORT");
     }
 
     @Override

@@ -16,32 +16,23 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Published results, table by table, from {@code configs/papers.yaml}.
- *
- * @param sources papers and toolkits by key, in the order of {@code docs/papers.md}
- * @param reasons why counts differ from published counts, by the key that rows refer to
+ * Published results from {@code configs/papers.yaml}: papers and toolkits by key, and reasons why
+ * our parameter or FLOP counts differ.
  */
 public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
 
     private static final Splitter LINES = Splitter.on('\n').omitEmptyStrings();
     private static final Splitter CELLS = Splitter.on('|').trimResults();
 
-    /**
-     * A paper or a toolkit.
-     *
-     * @param original title, website and license
-     * @param tables the tables that have results
-     */
-    public record Source(@Unwrapped Original original, @Default("[]") List<Table> tables) {}
+    /** A paper or toolkit. */
+    public record Source(@Unwrapped Publication publication, @Default("[]") List<Table> tables) {}
 
     /**
      * A table of a paper.
      *
-     * @param title its number and subject
-     * @param size width and height of the images that multiply-adds are counted for
-     * @param cells lines of cells separated by {@code |}; the first line names the columns
-     * @param omitted rows and columns that are not here
-     * @param note a remark below the table
+     * @param size width and height of the input for multiply-adds
+     * @param cells rows with cells separated by {@code |}; the first row names the columns
+     * @param omitted rows and columns of the paper that are left out
      */
     public record Table(
             String title,
@@ -50,7 +41,7 @@ public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
             Optional<String> omitted,
             Optional<String> note) {
 
-        /** Returns the columns behind {@code model} and {@code name}, without {@code reason}. */
+        /** Returns the result columns. */
         public List<String> columns() {
             return header().stream()
                     .skip(2)
@@ -96,12 +87,10 @@ public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
     /**
      * A row of a table.
      *
-     * @param model as the paper calls it
-     * @param name of the recipe, such as {@code upernet/focal_base_160k_ade20k}, or of the
-     *     backbone, such as {@code focal_base_224}
-     * @param published by column, with the decimals of the paper: {@code parameters} in millions,
-     *     {@code flops} in billions of multiply-adds, accuracies in percent
-     * @param reason key of the reason why our counts differ
+     * @param model name of the model in the paper
+     * @param name recipe or backbone, such as {@code focal_base_224}
+     * @param published results by column, with the decimals of the paper: {@code parameters} in
+     *     millions, {@code flops} in billions of multiply-adds, accuracies in percent
      */
     public record Row(
             String model,
@@ -111,17 +100,12 @@ public record Papers(Map<String, Source> sources, Map<String, String> reasons) {
 
     private static final String REASON = "reason";
 
-    /** Returns the tables of this version of the library. */
     public static Papers packaged() {
         return Configs.bind(ConfigFile.packaged("papers.yaml"), Papers.class);
     }
 
     /**
-     * Returns the published results of a recipe.
-     *
-     * @param source key of the source
-     * @param recipe name of the recipe
-     * @throws IllegalArgumentException if two tables of the source contradict each other
+     * Returns the results of a recipe; throws if two tables of the source contradict each other.
      */
     Map<String, BigDecimal> published(String source, String recipe) {
         Map<String, BigDecimal> results = new LinkedHashMap<>();

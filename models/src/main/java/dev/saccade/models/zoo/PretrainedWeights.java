@@ -30,38 +30,33 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Weights that their authors have published, by name, as {@code configs/weights.yaml} lists them.
+ * Published weights listed in {@code configs/weights.yaml}.
  *
  * <pre>{@code
  * PretrainedWeights weights = PretrainedWeights.named("swin_tiny");
  * Weights.initialize(weights.open(weights.fetch((bytes, total) -> {})), model);
  * }</pre>
  *
- * <p>Files are kept in {@code weights} below {@code $SACCADE_CACHE}, else below {@code saccade} in
- * the user's folder of caches. {@code $SACCADE_WEIGHTS}, a folder or an address with {@code http},
- * is where they are looked for in place of the authors' hosts: files of the same names. Both may be
- * set as properties of the JVM as well. Nothing is fetched but by {@link #fetch}.
+ * <p>Files are cached in {@code $SACCADE_CACHE/weights}, by default {@code
+ * ~/.cache/saccade/weights}. {@code $SACCADE_WEIGHTS}, a folder or HTTP URL with files of the same
+ * names, replaces the authors' hosts. Both can also be JVM system properties. Only {@link #fetch}
+ * downloads.
  */
 public final class PretrainedWeights {
 
-    /** Is told how much of a file has come. */
+    /** Receives the progress of a download. */
     @FunctionalInterface
     public interface Progress {
 
-        /**
-         * Takes note of what has come.
-         *
-         * @param bytes so far, those of an earlier attempt included
-         * @param total of the file; -1 where that is not known
-         */
+        /** Reports downloaded bytes, including earlier attempts; {@code total} is -1 if unknown. */
         void fetched(long bytes, long total);
     }
 
-    /** What the table says of all that somebody has published on one page. */
+    /** Weights published on one page. */
     private record Publisher(
             String title, Optional<String> license, String source, Map<String, Entry> weights) {}
 
-    /** What the table says of one file. */
+    /** One file of weights. */
     private record Entry(
             Optional<String> backbone,
             @Default("[]") List<String> settings,
@@ -73,10 +68,10 @@ public final class PretrainedWeights {
             Optional<Double> mebibytes,
             Optional<String> sha256) {}
 
-    /** What {@code weights.yaml} holds. */
+    /** Content of {@code weights.yaml}. */
     private record Table(Map<String, Publisher> publishers) {}
 
-    /** Read when it is first asked for. */
+    /** Loaded on first use. */
     private static final class Packaged {
 
         static final ImmutableMap<String, PretrainedWeights> WEIGHTS = read();
@@ -114,45 +109,40 @@ public final class PretrainedWeights {
         this.entry = entry;
     }
 
-    /** Returns all that is listed, by publisher. */
+    /** Returns all weights by publisher. */
     public static Collection<PretrainedWeights> all() {
         return Packaged.WEIGHTS.values();
     }
 
-    /**
-     * Returns weights by name.
-     *
-     * @param name such as {@code swin_tiny}
-     * @throws SaccadeException of kind user that names the nearest, if there are none
-     */
+    /** Returns weights by name, such as {@code swin_tiny}; throws if it is unknown. */
     public static PretrainedWeights named(String name) {
         PretrainedWeights weights = Packaged.WEIGHTS.get(name);
         if (weights == null) {
             throw SaccadeException.user(
-                    "no published weights have the name %s%s",
+                    "unknown pretrained weights %s%s",
                     name, Suggestions.suggestion(name, Packaged.WEIGHTS.keySet()));
         }
         return weights;
     }
 
     /**
-     * Returns the weights that fit a backbone, those of whole models included, in the order of the
-     * list; {@link #find} tells which of them are here.
+     * Returns all weights that fit a backbone, including whole models; see {@link #find} for
+     * downloaded ones.
      */
-    public static List<PretrainedWeights> fitting(Backbone.Config backbone) {
+    public static List<PretrainedWeights> forBackbone(Backbone.Config backbone) {
         Map<String, Shape> shapes = shapes(backbone);
-        return all().stream().filter(weights -> weights.fit(backbone, shapes)).toList();
+        return all().stream().filter(weights -> weights.fits(backbone, shapes)).toList();
     }
 
     /**
-     * Returns whether these are weights of a backbone: of each of its parameters but those that no
-     * classifier has. Tables of positions may be of other sizes, they are interpolated.
+     * Returns whether these weights have all parameters of a backbone that classifiers have.
+     * Position tables of other sizes fit, as they are interpolated.
      */
-    public boolean fit(Backbone.Config backbone) {
-        return fit(backbone, shapes(backbone));
+    public boolean fits(Backbone.Config backbone) {
+        return fits(backbone, shapes(backbone));
     }
 
-    private boolean fit(Backbone.Config other, Map<String, Shape> shapes) {
+    private boolean fits(Backbone.Config other, Map<String, Shape> shapes) {
         Backbone.Config own = backbone();
         return own.getClass() == other.getClass() && shapes(own).equals(shapes);
     }
@@ -171,27 +161,27 @@ public final class PretrainedWeights {
         return ImmutableMap.copyOf(Maps.transformValues(parameters, Parameter::getShape));
     }
 
-    /** Returns the name that {@code init_from} takes. */
+    /** Returns the name for {@code init_from}. */
     public String name() {
         return name;
     }
 
-    /** Returns who has published them and what they have learned from, in a few words. */
+    /** Returns the publisher and training data. */
     public String title() {
         return publisher.title();
     }
 
-    /** Returns the license as SPDX writes it; none where nothing is published. */
+    /** Returns the SPDX license identifier, if there is one. */
     public Optional<String> license() {
         return publisher.license();
     }
 
-    /** Returns the page that the address and the license were read off. */
+    /** Returns the page that states the URL and license. */
     public String source() {
         return publisher.source();
     }
 
-    /** Returns the backbone that these weights are of, or are of as well. */
+    /** Returns the backbone in these weights. */
     public Backbone.Config backbone() {
         return entry.backbone()
                 .map(Packaged.BACKBONES::get)
@@ -199,12 +189,12 @@ public final class PretrainedWeights {
                 .orElseGet(() -> Zoo.packaged().recipe(recipe().orElseThrow()).model().backbone());
     }
 
-    /** Returns the recipe whose whole model these weights are of; none if of a backbone alone. */
+    /** Returns the recipe of a whole model; empty for backbone weights. */
     public Optional<String> recipe() {
         return entry.recipe();
     }
 
-    /** Returns what these weights are of in words: a recipe, or a backbone and its settings. */
+    /** Returns the recipe, or the backbone and its settings, as text. */
     public String of() {
         return recipe().orElseGet(
                         () ->
@@ -212,70 +202,53 @@ public final class PretrainedWeights {
                                         .collect(Collectors.joining(" ")));
     }
 
-    /** Returns the name of the file. */
+    /** Returns the file name. */
     public String file() {
         return entry.file()
                 .orElseGet(() -> Path.of(url().orElseThrow().getPath()).getFileName().toString());
     }
 
-    /** Returns the address of the file; none if it cannot be fetched. */
+    /** Returns the URL; empty if the file cannot be downloaded automatically. */
     public Optional<URI> url() {
         return entry.url().map(URI::create);
     }
 
-    /** Returns the page on which somebody gets the file by hand; none if it can be fetched. */
+    /** Returns the page for manual download; empty if not needed. */
     public Optional<String> page() {
         return entry.page();
     }
 
-    /** Returns the published size, rounded; none where none is published. */
+    /** Returns the published size, rounded; empty if unknown. */
     public Optional<Double> mebibytes() {
         return entry.mebibytes();
     }
 
-    /**
-     * Returns the beginning of the checksum in hexadecimal digits; none where none is published.
-     */
+    /** Returns the first hexadecimal digits of the SHA-256; empty if unknown. */
     public Optional<String> sha256() {
         return entry.sha256();
     }
 
-    /**
-     * Returns the file, if it is in the cache or in the folder that {@code SACCADE_WEIGHTS} names.
-     */
+    /** Returns the file in the cache or in the folder {@code SACCADE_WEIGHTS}, if it exists. */
     public Optional<Path> find() {
         return WeightsCache.here().find(file());
     }
 
-    /**
-     * Returns the file.
-     *
-     * @throws SaccadeException of kind user that says how to get it, if it is not here
-     */
+    /** Returns the file; throws with download instructions if it is missing. */
     public Path require() {
         return find().orElseThrow(() -> SaccadeException.user("%s", absence()));
     }
 
-    /** Returns whether the authors evaluate averaged weights, which the file has beside others. */
+    /** Returns whether to use the averaged weights in the file, as the authors do. */
     public boolean ema() {
         return entry.ema();
     }
 
-    /**
-     * Opens the file of these weights: the averaged weights if {@link #ema}.
-     *
-     * @throws SaccadeException of kind user, if the file is not a checkpoint or has no averaged
-     *     weights
-     */
+    /** Opens a file of these weights; uses the averaged weights if {@link #ema}. */
     public Checkpoint open(Path file) {
         return ema() ? TorchFile.readAveraged(file) : Checkpoints.open(file);
     }
 
-    /**
-     * Returns the SHA-256 of a file that is to be these weights.
-     *
-     * @throws SaccadeException of kind user, if another one is published
-     */
+    /** Returns the SHA-256 of a file; throws if it differs from the published one. */
     public String checksum(Path file) {
         return new WeightsCheck(this).requireChecksum(file);
     }
@@ -283,18 +256,18 @@ public final class PretrainedWeights {
     private String absence() {
         if (url().isPresent()) {
             return Text.format(
-                    "%s is not downloaded; fetch it (PretrainedWeights.fetch, or weights fetch %s;"
-                            + " %s)",
+                    "%s is not downloaded; download it with weights fetch %s or"
+                            + " PretrainedWeights.fetch (%s)",
                     name, name, sizeAndLicense());
         }
         Path place = WeightsCache.here().file(file());
         return page().isPresent()
                 ? Text.format(
-                        "%s is not here, and is given out by hand only: get it from %s and save it"
-                                + " as %s",
+                        "%s is missing and cannot be downloaded automatically; download it from"
+                                + " %s and save it as %s",
                         name, page().get(), place)
                 : Text.format(
-                        "%s has not been published; put what you have trained there as %s",
+                        "%s was never published; train these weights and save them as %s",
                         name, place);
     }
 
@@ -305,21 +278,19 @@ public final class PretrainedWeights {
     }
 
     /**
-     * Returns the file, which is fetched if it is not in the cache, from where {@code
-     * SACCADE_WEIGHTS} says, else from its authors.
+     * Returns the file; downloads it from {@code SACCADE_WEIGHTS} or its authors if it is not
+     * cached.
      *
-     * @throws SaccadeException of kind user, if it cannot be fetched, and says how to get it; of
-     *     kind I/O, if that fails, after which another call goes on where it broke
+     * @throws SaccadeException of kind user with instructions, if it has no URL; of kind I/O, if
+     *     the download fails, after which another call resumes
      */
     public Path fetch(Progress progress) {
         return fetch(WeightsCache.mirror(), progress);
     }
 
     /**
-     * Returns the file, which is fetched if it is not in the cache.
-     *
-     * @param mirror a folder or an address with {@code http} that has it; its authors' if empty
-     * @throws SaccadeException as {@link #fetch(Progress)} throws them
+     * Returns the file; downloads it from a folder or HTTP URL, or its authors, if it is not
+     * cached.
      */
     public Path fetch(Optional<String> mirror, Progress progress) {
         return WeightsCache.here().fetch(this, mirror, progress);

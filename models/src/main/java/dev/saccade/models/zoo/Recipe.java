@@ -22,49 +22,44 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A config that comes with the library.
+ * A config bundled with the library.
  *
- * @param name its path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}
- * @param targets what its model learns and predicts
- * @param original the source of its results; empty for recipes of Saccade
+ * @param name path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}
+ * @param publication source of the results; empty for Saccade's own recipes
  * @param published results by the columns of {@code configs/papers.yaml}, such as {@code box_ap} in
- *     percent, with the decimals of the source
+ *     percent
  */
 public record Recipe(
         String name,
         TargetKind targets,
-        Optional<Original> original,
+        Optional<Publication> publication,
         Map<String, BigDecimal> published) {
 
-    /** What a config says of prediction, without the rest of it. */
+    /** The settings of a config that prediction needs. */
     private record Prediction(
             ModelConfig model,
             @Unwrapped InputSize size,
             @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
-            @Unwrapped NamedAugmentations views,
+            @Unwrapped NamedAugmentations tta,
             Dataset.Config val) {}
 
-    /** Returns the config with its bases. */
+    /** Returns the config merged with its bases. */
     public ConfigNode.Mapping config() {
         return ConfigFile.packaged(name + ".yaml");
     }
 
-    /** Returns the parts of its model. */
     public ModelConfig model() {
         return Configs.bind(config().get("model").orElseThrow(), ModelConfig.class);
     }
 
     /**
-     * Returns all that must be known besides the weights to use the model of this recipe.
-     *
-     * @throws SaccadeException of kind user, if its classes are known from the data alone
+     * Returns the model description for prediction; throws if only the data set names the classes.
      */
     public ModelSpec spec() {
         ConfigNode.Mapping config = config();
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (config.get("data").orElse(config) instanceof ConfigNode.Mapping data) {
-            for (String key :
-                    List.of("image_size", "val_transforms", "views", "val_views", "val")) {
+            for (String key : List.of("image_size", "val_transforms", "tta", "val_tta", "val")) {
                 data.get(key).ifPresent(value -> entries.put(key, value));
             }
         }
@@ -74,14 +69,14 @@ public record Recipe(
         List<String> classes = prediction.val().knownClasses();
         if (classes.isEmpty()) {
             throw SaccadeException.user(
-                    "%s: its classes are named by its data; expected a checkpoint of a Saccade run,"
-                            + " which names them",
+                    "%s: the class names are only in the data set; use a checkpoint of a Saccade"
+                            + " run, which stores them",
                     name);
         }
         return new ModelSpec(
                 prediction.model(),
                 prediction.size().applyTo(prediction.valTransforms()),
-                prediction.views(),
+                prediction.tta(),
                 classes,
                 Precision.FLOAT32);
     }

@@ -26,8 +26,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The folder in which published weights are kept. A file has its name once it is whole and has been
- * checked; until then it is called {@code NAME.part}, and one process at a time works on it.
+ * Cache folder of published weights. Incomplete files are {@code NAME.part}, locked by one process.
  */
 final class WeightsCache {
 
@@ -36,7 +35,7 @@ final class WeightsCache {
     private static final String CACHE = "SACCADE_CACHE";
     private static final String MIRROR = "SACCADE_WEIGHTS";
 
-    /** Keeps out other threads of this process; file locks keep out other processes. */
+    /** Excludes other threads of this process; file locks exclude other processes. */
     private static final Object IN_PROCESS = new Object();
 
     private final Path folder;
@@ -45,7 +44,7 @@ final class WeightsCache {
         this.folder = folder;
     }
 
-    /** Returns the cache of this user. */
+    /** Returns the cache of the current user. */
     static WeightsCache here() {
         Optional<Path> named = setting(CACHE).map(folder -> path(CACHE, folder));
         return new WeightsCache(named.orElseGet(WeightsCache::userCache).resolve("weights"));
@@ -60,7 +59,7 @@ final class WeightsCache {
         return caches.resolve("saccade");
     }
 
-    /** Returns where files are to be taken from in place of their authors' hosts, if anywhere. */
+    /** Returns the folder or URL that replaces the authors' hosts, if one is set. */
     static Optional<String> mirror() {
         return setting(MIRROR);
     }
@@ -74,7 +73,7 @@ final class WeightsCache {
         try {
             return Path.of(value);
         } catch (InvalidPathException e) {
-            throw SaccadeException.user("%s=%s: is no path", setting, value);
+            throw SaccadeException.user("%s=%s: is not a valid path", setting, value);
         }
     }
 
@@ -82,12 +81,12 @@ final class WeightsCache {
         return mirror.matches("(?i)[a-z][a-z0-9+.-]*://.*");
     }
 
-    /** Returns the place of a file, whether it is there or not. */
+    /** Returns the path of a file, which may not exist. */
     Path file(String name) {
         return folder.resolve(name);
     }
 
-    /** Returns a file, if it is here or in the folder that is the mirror. */
+    /** Returns a file in the cache or in the mirror folder, if it exists. */
     Optional<Path> find(String name) {
         Optional<Path> mirrored =
                 mirror().filter(mirror -> !isAddress(mirror))
@@ -98,9 +97,7 @@ final class WeightsCache {
     }
 
     /**
-     * Returns a file of the cache; downloads it first if it is missing.
-     *
-     * @param mirror a folder or an address to fetch it from; empty for the publisher's address
+     * Returns a cached file; downloads it from {@code mirror} or the publisher if it is missing.
      */
     Path fetch(
             PretrainedWeights weights,
@@ -123,8 +120,8 @@ final class WeightsCache {
                                 FileChannel.open(
                                         lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                         FileLock held = lock(channel, target)) {
-                    log.debug("fetching weights file={} lock={}", target, held);
-                    // Another process may have fetched the file while this one waited.
+                    log.debug("downloading weights file={} lock={}", target, held);
+                    // Another process may have downloaded the file in the meantime.
                     if (!Files.exists(target)) {
                         download(weights, mirror, check, progress);
                     }
@@ -133,7 +130,7 @@ final class WeightsCache {
             } catch (IOException e) {
                 throw SaccadeException.io(
                         e,
-                        "%s: cannot be written: %s; name another folder with %s",
+                        "%s: cannot be written: %s; set %s to another folder",
                         folder,
                         reason(e),
                         CACHE);
@@ -167,7 +164,7 @@ final class WeightsCache {
             Download.forget(part);
             throw SaccadeException.io(
                     e,
-                    "%s: what came from %s is not what was published, and was not kept: %s",
+                    "%s: the file from %s is not the published one and was deleted: %s",
                     weights.name(),
                     from,
                     e.getMessage());
@@ -181,7 +178,7 @@ final class WeightsCache {
             return URI.create(base.endsWith("/") ? base + file : base + "/" + file);
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user(
-                    "%s: is neither a folder nor an address; expected such as"
+                    "%s: is neither a folder nor a URL; expected a URL such as"
                             + " https://mirror.example.org/weights",
                     base);
         }
@@ -190,7 +187,7 @@ final class WeightsCache {
     private static void copy(
             Path source, Path part, WeightsCheck check, PretrainedWeights.Progress progress) {
         if (!Files.isRegularFile(source)) {
-            throw SaccadeException.user("%s: there is no such file", source);
+            throw SaccadeException.user("%s: no such file", source);
         }
         try {
             long size = Files.size(source);
@@ -209,18 +206,18 @@ final class WeightsCache {
         if (free != null) {
             return free;
         }
-        log.warn("another process is fetching this file; waiting for it file={}", target);
+        log.warn("another process is downloading this file; waiting for it file={}", target);
         return channel.lock();
     }
 
-    /** Returns why a file could not be read or written. */
+    /** Returns the reason of an I/O error. */
     static String reason(IOException e) {
         if (e instanceof AccessDeniedException) {
-            return "this user may not";
+            return "permission denied";
         } else if (e instanceof NoSuchFileException) {
-            return "there is no such file or folder";
+            return "no such file or folder";
         } else if (e instanceof FileAlreadyExistsException) {
-            return "a file is where a folder is to be";
+            return "a file exists where a folder is needed";
         }
         return e instanceof FileSystemException fault && fault.getReason() != null
                 ? fault.getReason()

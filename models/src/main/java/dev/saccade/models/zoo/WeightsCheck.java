@@ -7,15 +7,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Holds a file to what is published of it. */
+/** Compares a file with its published size and checksum. */
 final class WeightsCheck {
 
     private static final double BYTES_PER_MEBIBYTE = 1 << 20;
 
-    /** Published sizes are rounded, some of them to whole mebibytes. */
+    /** Published sizes are rounded, some to whole mebibytes. */
     private static final double TOLERANCE = 0.02;
 
-    /** No weights that anybody has published are larger. */
+    /** All published weights are smaller. */
     private static final long MOST = 2L << 30;
 
     private final PretrainedWeights weights;
@@ -24,36 +24,28 @@ final class WeightsCheck {
         this.weights = weights;
     }
 
-    /** Returns the maximum size of a file in bytes, for downloads of unknown length. */
+    /** Returns the maximum file size in bytes, for downloads of unknown length. */
     long most() {
         return weights.mebibytes()
                 .map(mebibytes -> (long) (mebibytes * BYTES_PER_MEBIBYTE * (1 + TOLERANCE)))
                 .orElse(MOST);
     }
 
-    /**
-     * Refuses a size before anything is read or fetched.
-     *
-     * @throws SaccadeException of kind I/O
-     */
+    /** Rejects an unexpected size, before reading or downloading. */
     void requireSize(long bytes) {
         if (bytes > MOST) {
             throw SaccadeException.io(
-                    null, "%s: %d bytes, at most %d expected", weights.file(), bytes, MOST);
+                    null, "%s: got %d bytes, expected at most %d", weights.file(), bytes, MOST);
         }
         double found = bytes / BYTES_PER_MEBIBYTE;
         double published = weights.mebibytes().orElse(found);
         if (Math.abs(found - published) > TOLERANCE * published) {
-            String message = "%s: %d bytes, but %.1f MiB are published";
+            String message = "%s: got %d bytes, expected %.1f MiB";
             throw SaccadeException.io(null, message, weights.file(), bytes, published);
         }
     }
 
-    /**
-     * Rejects a file of another size or checksum, and one without the weights that are used.
-     *
-     * @throws SaccadeException of kind user or I/O
-     */
+    /** Rejects a file with another size or checksum, or without weights. */
     void requirePublished(Path file) {
         try {
             requireSize(Files.size(file));
@@ -62,22 +54,18 @@ final class WeightsCheck {
         }
         requireChecksum(file);
         if (weights.open(file).tensors().isEmpty()) {
-            throw SaccadeException.user("%s: holds no weights", file);
+            throw SaccadeException.user("%s: contains no weights", file);
         }
     }
 
-    /**
-     * Refuses a file of another checksum than the one that is published, if one is.
-     *
-     * @return the checksum
-     */
+    /** Returns the SHA-256 of a file; throws if it differs from the published one. */
     String requireChecksum(Path file) {
         String checksum = Checkpoints.checksum(file);
         String published = weights.sha256().orElse("");
         if (!checksum.startsWith(published)) {
             throw SaccadeException.user(
-                    "%s: the SHA-256 is %s, but one that begins with %s is published; delete the"
-                            + " file and fetch it again",
+                    "%s: got SHA-256 %s, expected one that begins with %s; delete the file and"
+                            + " download it again",
                     file, checksum, published);
         }
         return checksum;

@@ -12,17 +12,14 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The recipes that come with the library, as {@code configs/zoo.yaml} lists them; weights are
- * {@link PretrainedWeights}.
- */
+/** The bundled recipes, listed in {@code configs/zoo.yaml}. */
 public final class Zoo {
 
     private static final String OWN = "saccade";
 
     private final ImmutableMap<String, Recipe> recipes;
 
-    /** {@code zoo.yaml}: sources of recipes by head and name. */
+    /** Content of {@code zoo.yaml}: source of each recipe by head and name. */
     private record Table(
             Map<String, Map<String, String>> objectDetection,
             Map<String, Map<String, String>> instanceSegmentation,
@@ -32,7 +29,6 @@ public final class Zoo {
         this.recipes = recipes;
     }
 
-    /** Returns the recipes of this version of the library. */
     public static Zoo packaged() {
         Table table = Configs.bind(ConfigFile.packaged("zoo.yaml"), Table.class);
         Papers papers = Papers.packaged();
@@ -63,30 +59,27 @@ public final class Zoo {
                 : new Recipe(
                         name,
                         targets,
-                        Optional.of(papers.sources().get(source).original()),
+                        Optional.of(papers.sources().get(source).publication()),
                         papers.published(source, name));
     }
 
-    /** Returns all recipes, by task and family. */
+    /** Returns all recipes by task and family. */
     public Collection<Recipe> recipes() {
         return recipes.values();
     }
 
     /**
-     * Returns a recipe.
-     *
-     * @param name such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}
-     * @throws SaccadeException of kind user that names the nearest one, if there is none
+     * Returns a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}; throws if it is unknown.
      */
     public Recipe recipe(String name) {
         Recipe recipe = recipes.get(name);
         if (recipe == null) {
             throw SaccadeException.user(
-                    "no recipe %s%s",
+                    "unknown recipe %s%s",
                     name,
                     Suggestions.find(name, recipes.keySet())
                             .map(near -> "; did you mean " + near + "?")
-                            .orElse(", expected one such as mask_rcnn/swin_tiny_fpn_1x_coco"));
+                            .orElse("; expected a name such as mask_rcnn/swin_tiny_fpn_1x_coco"));
         }
         return recipe;
     }

@@ -1,2 +1,2 @@
-/** The published recipes as they come with the library, what is published of each, and weights. */
+/** Bundled recipes, published results and pretrained weights. */
 package dev.saccade.models.zoo;

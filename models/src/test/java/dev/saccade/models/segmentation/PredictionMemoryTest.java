@@ -44,10 +44,11 @@ class PredictionMemoryTest {
     private static void label(Size photograph) {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray logits = manager.randomNormal(0, 1, LOGITS, DataType.FLOAT32);
-            ScoreMaps maps = new ScoreMaps(part -> logits.duplicate(), false);
+            SegmentationInference maps =
+                    new SegmentationInference(part -> logits.duplicate(), false);
             ScoreMap one = maps.whole(manager.zeros(new Shape(1, 3, 320, 480)), photograph);
             ScoreMap two = maps.whole(manager.zeros(new Shape(1, 3, 320, 480)), photograph);
-            try (MeanOfViews mean = new MeanOfViews(List.of(one, two.flipHorizontally()))) {
+            try (MeanScoreMap mean = new MeanScoreMap(List.of(one, two.flipHorizontally()))) {
                 mean.labels();
             }
         }

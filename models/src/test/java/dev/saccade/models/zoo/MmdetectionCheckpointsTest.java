@@ -44,8 +44,8 @@ class MmdetectionCheckpointsTest {
         try (NDManager manager = NDManager.newBaseManager()) {
             LoadReport report = Weights.restore(checkpoint(recipe), model, manager);
             assertEquals(List.of(), report.unexpected());
-            assertEquals(List.of(), report.names().get(LoadReport.Fate.IGNORED));
-            assertEquals(List.of(), report.fresh());
+            assertEquals(List.of(), report.names().get(LoadReport.Status.IGNORED));
+            assertEquals(List.of(), report.newParameters());
             assertEquals(model.namedParameters().size(), report.loaded().size());
         }
     }

@@ -58,7 +58,7 @@ class PretrainedWeightsTest {
         assertTrue(FILE.matcher(weights.file()).matches(), weights.file());
         assertFalse(weights.title().isBlank());
         assertFalse(weights.of().isBlank());
-        assertTrue(weights.fit(weights.backbone()));
+        assertTrue(weights.fits(weights.backbone()));
         boolean isPublished = weights.url().isPresent() || weights.page().isPresent();
         assertEquals(isPublished, weights.license().isPresent());
         assertTrue(weights.url().isEmpty() || weights.page().isEmpty());
@@ -99,10 +99,10 @@ class PretrainedWeightsTest {
                         .get("init_from")
                         .map(node -> ((ConfigNode.Scalar) node).value().toString())
                         .map(PretrainedWeights::named);
-        assertEquals(recipe.original().isPresent(), initial.isPresent());
+        assertEquals(recipe.publication().isPresent(), initial.isPresent());
         initial.ifPresent(
                 weights -> {
-                    assertTrue(weights.fit(recipe.model().backbone()), weights.name());
+                    assertTrue(weights.fits(recipe.model().backbone()), weights.name());
                     assertTrue(weights.recipe().isEmpty(), "of a classifier");
                 });
     }
@@ -136,7 +136,7 @@ class PretrainedWeightsTest {
     void tellsWhatFitsABackbone() {
         Backbone.Config tiny = Configs.of(Swin.Config.class, "drop_path_rate=0.3");
         List<String> fitting =
-                PretrainedWeights.fitting(tiny).stream().map(PretrainedWeights::name).toList();
+                PretrainedWeights.forBackbone(tiny).stream().map(PretrainedWeights::name).toList();
         assertTrue(
                 fitting.containsAll(
                         List.of(
@@ -165,14 +165,14 @@ class PretrainedWeightsTest {
     void anotherDepthOrStemDoesNotFit(String name, String setting, boolean fits) {
         Backbone.Config backbone =
                 Configs.with(PretrainedWeights.named("resnet50").backbone(), setting);
-        assertEquals(fits, PretrainedWeights.named(name).fit(backbone));
+        assertEquals(fits, PretrainedWeights.named(name).fits(backbone));
     }
 
     @Test
     void otherWindowsFitAsTheirTablesAreInterpolated() {
         assertTrue(
                 PretrainedWeights.named("swin_base")
-                        .fit(Configs.of(Swin.Config.class, "variant=base_w12")));
+                        .fits(Configs.of(Swin.Config.class, "variant=base_w12")));
     }
 
     @ParameterizedTest

@@ -24,7 +24,7 @@ class SynchronizedNormsTest {
 
     static List<Recipe> recipes() {
         return Zoo.packaged().recipes().stream()
-                .filter(recipe -> recipe.original().isPresent())
+                .filter(recipe -> recipe.publication().isPresent())
                 .toList();
     }
 

@@ -76,8 +76,8 @@ class ZooTest {
     void saysWhatIsKnownOfIt(Recipe recipe) {
         boolean coco = recipe.name().endsWith("_coco");
         boolean ade20k = recipe.name().endsWith("_ade20k");
-        assertEquals(coco || ade20k, recipe.original().isPresent());
-        if (recipe.original().isEmpty()) {
+        assertEquals(coco || ade20k, recipe.publication().isPresent());
+        if (recipe.publication().isEmpty()) {
             assertEquals(Map.of(), recipe.published());
             SaccadeException error = assertThrows(SaccadeException.class, recipe::spec);
             assertTrue(error.getMessage().contains("named by its data"), error.getMessage());
@@ -114,7 +114,7 @@ class ZooTest {
         assertEquals(
                 "MIT",
                 ZOO.recipe("cascade_mask_rcnn/elsa_swin_tiny_fpn_1x_coco")
-                        .original()
+                        .publication()
                         .orElseThrow()
                         .license()
                         .orElseThrow());

@@ -56,7 +56,7 @@ public final class DetectionSections {
             Dataset dataset, DetectionEvaluation evaluation, double score, int examples) {
         List<CocoMetrics> metrics = evaluation.metrics();
         ScoreCurves scores = evaluation.boxes().scoreCurves();
-        Optional<ScoreCurve.Point> best = scores.common();
+        Optional<ScoreCurve.Point> best = scores.best();
         double threshold = best.map(ScoreCurve.Point::score).orElse(score);
         return new TaskMetrics(
                 headline(metrics, best),

@@ -5,8 +5,8 @@ import com.google.common.math.Quantiles;
 
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.image.ImageReader;
-import dev.saccade.datasets.loader.ImageViews;
-import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.loader.InferenceInput;
+import dev.saccade.datasets.loader.InferenceReader;
 import dev.saccade.models.TrainedModel;
 
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ public record Latency(double decode, double prepare, double compute) {
     /** Measures a model that has just been used on some photographs of a data set. */
     public static Latency of(TrainedModel<?> model, Dataset dataset) {
         int count = Math.min(PHOTOGRAPHS, dataset.size());
-        ViewReader reader = new ViewReader(model.viewTransforms());
+        InferenceReader reader = new InferenceReader(model.pipelines());
         List<Double> decoded = new ArrayList<>();
         List<Double> prepared = new ArrayList<>();
         List<Double> computed = new ArrayList<>();
@@ -36,9 +36,9 @@ public record Latency(double decode, double prepare, double compute) {
             long start = System.nanoTime();
             ImageReader.read(dataset.image(index).file()).release();
             long read = System.nanoTime();
-            try (ImageViews views = reader.read(dataset, index)) {
+            try (InferenceInput input = reader.read(dataset, index)) {
                 long ready = System.nanoTime();
-                model.predict(views);
+                model.predict(input);
                 computed.add((System.nanoTime() - ready) / 1e6);
                 decoded.add((read - start) / 1e6);
                 // The reader decodes, too.

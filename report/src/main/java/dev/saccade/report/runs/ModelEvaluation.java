@@ -9,9 +9,9 @@ import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
-import dev.saccade.eval.Evaluators;
 import dev.saccade.eval.MetricReport;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoResults;
@@ -96,7 +96,8 @@ public record ModelEvaluation(
 
         Optional<ModelEvaluation> detect(Detector detector) {
             DetectionEvaluator coco = coco().build(dataset, targets, settings.workers);
-            Evaluators<Instances> others = others(DetectionEvaluator.Config.class, Instances.class);
+            CompositeEvaluator<Instances> others =
+                    others(DetectionEvaluator.Config.class, Instances.class);
             double speed = infer(detector, coco, others);
             if (ProcessGroup.current().rank() > 0) {
                 return Optional.empty();
@@ -142,7 +143,7 @@ public record ModelEvaluation(
 
         Optional<ModelEvaluation> segment(Segmenter segmenter) {
             SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
-            Evaluators<LabelMap> others =
+            CompositeEvaluator<LabelMap> others =
                     others(SegmentationEvaluator.Config.class, LabelMap.class);
             double speed = infer(segmenter, evaluator, others);
             if (ProcessGroup.current().rank() > 0) {
@@ -159,19 +160,19 @@ public record ModelEvaluation(
                                             segmenter, dataset, evaluation, examples)));
         }
 
-        private <P> Evaluators<P> others(
+        private <P> CompositeEvaluator<P> others(
                 Class<? extends Evaluator.Config> standard, Class<P> prediction) {
             List<Evaluator.Config> others =
                     settings.evaluators.stream()
                             .filter(each -> !standard.isInstance(each))
                             .toList();
-            return Evaluators.build(others, prediction, dataset, targets, settings.workers);
+            return CompositeEvaluator.build(others, prediction, dataset, targets, settings.workers);
         }
 
         private <P> double infer(
-                TrainedModel<P> model, Evaluator<P> evaluator, Evaluators<P> others) {
+                TrainedModel<P> model, Evaluator<P> evaluator, CompositeEvaluator<P> others) {
             long start = System.nanoTime();
-            inference.run(model, new Evaluators<>(List.of(evaluator, others)), progress);
+            inference.run(model, new CompositeEvaluator<>(List.of(evaluator, others)), progress);
             return dataset.size() * 1e9 / (System.nanoTime() - start);
         }
     }

@@ -39,7 +39,7 @@ final class ScoreSection {
 
     /** Returns the recommended threshold of each class, and F1 over the threshold. */
     static Section section(ScoreCurves curves) {
-        String common = curves.common().map(best -> Text.format(COMMON, best.score())).orElse("");
+        String common = curves.best().map(best -> Text.format(COMMON, best.score())).orElse("");
         List<ShareTable.Row> rows = new ArrayList<>();
         for (ScoreCurve curve : curves.classes()) {
             List<Double> shares =

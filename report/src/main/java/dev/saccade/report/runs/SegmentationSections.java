@@ -12,8 +12,8 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.eval.segmentation.ClassOverlap;
-import dev.saccade.eval.segmentation.PixelConfusion;
+import dev.saccade.eval.segmentation.PixelConfusionMatrix;
+import dev.saccade.eval.segmentation.SegmentationClassMetrics;
 import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.draw.LabelCanvas;
@@ -92,7 +92,7 @@ public final class SegmentationSections {
         for (var confusion : Iterables.limit(evaluation.confusions(), CONFUSIONS)) {
             String predicted =
                     Text.format("%s (%,d pixels)", confusion.predicted(), confusion.pixels());
-            List<Double> share = List.of(confusion.share());
+            List<Double> share = List.of(confusion.fraction());
             rows.add(new ShareTable.Row(confusion.truth(), predicted, share));
         }
         return new Section(
@@ -106,9 +106,9 @@ public final class SegmentationSections {
                         true));
     }
 
-    private static ShareTable classes(List<ClassOverlap> classes) {
+    private static ShareTable classes(List<SegmentationClassMetrics> classes) {
         List<ShareTable.Row> rows = new ArrayList<>();
-        for (ClassOverlap c : classes) {
+        for (SegmentationClassMetrics c : classes) {
             List<Double> shares = List.of(c.iou(), c.accuracy(), c.dice(), c.boundaryIou());
             rows.add(new ShareTable.Row(c.name(), Text.format("%,d", c.pixels()), shares));
         }
@@ -161,7 +161,7 @@ public final class SegmentationSections {
     }
 
     private String tally(LabelMap truth, LabelMap predicted, double iou) {
-        PixelConfusion pixels = new PixelConfusion(dataset.classes().size());
+        PixelConfusionMatrix pixels = new PixelConfusionMatrix(dataset.classes().size());
         pixels.add(truth, predicted);
         long right = 0;
         long all = 0;

@@ -27,7 +27,7 @@ public final class RunIdentity {
                 new ModelSpec(
                         config.model(),
                         data.valTransformsAtSize(),
-                        data.views(),
+                        data.tta(),
                         train.classes(),
                         config.precision());
         return ImmutableMap.<String, String>builder()

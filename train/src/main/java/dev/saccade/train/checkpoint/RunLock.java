@@ -75,8 +75,8 @@ public final class RunLock {
     public static <T> T runLocked(RunFolder folder, Supplier<T> work) {
         RunLock lock = new RunLock(folder);
         try {
-            AtomicFile.removeLeftovers(folder.path());
-            AtomicFile.removeLeftovers(folder.checkpoints());
+            AtomicFile.removeTemporaryFiles(folder.path());
+            AtomicFile.removeTemporaryFiles(folder.checkpoints());
             return work.get();
         } finally {
             lock.release();

@@ -23,8 +23,8 @@ import java.util.Optional;
  * @param val validation set; without it there is no evaluation
  * @param size image size for transforms that do not set one; see {@link #trainTransformsAtSize()}
  * @param valTransforms also used for predictions
- * @param views test-time augmentations by name, for {@code saccade eval} and predictions;
- *     evaluations during training use a single view
+ * @param tta test-time augmentations, for {@code saccade eval} and predictions; evaluations during
+ *     training use none
  * @param batchSize images per forward pass and rank in training
  * @param workers threads that read images ahead; they do not affect results
  */
@@ -36,7 +36,7 @@ public record DataConfig(
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
         @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
-        @Unwrapped NamedAugmentations views,
+        @Unwrapped NamedAugmentations tta,
         @Default("2") int batchSize,
         @Default("2") int workers) {
 
@@ -59,7 +59,7 @@ public record DataConfig(
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);
         checkAlone(valTransforms);
-        views.requireFor(size.uncropped().applyTo(valTransforms));
+        tta.requireFor(size.uncropped().applyTo(valTransforms));
     }
 
     /** Returns the training transforms with their final sizes. */

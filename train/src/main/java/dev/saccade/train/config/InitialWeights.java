@@ -43,7 +43,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
                         () -> PretrainedWeights.named(name),
                         "init_from: there is no such file, and ",
                         "");
-        if (!weights.fit(backbone)) {
+        if (!weights.fits(backbone)) {
             throw SaccadeException.user(
                     "init_from: %s are weights of another backbone than model.backbone; %s fit it;"
                             + " name one of those, a file to take what fits, or none",
@@ -79,7 +79,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
     /** Returns the names of published weights for a backbone, classifiers first. */
     public static String compatible(Backbone.Config backbone) {
         String names =
-                PretrainedWeights.fitting(backbone).stream()
+                PretrainedWeights.forBackbone(backbone).stream()
                         .sorted(Comparator.comparing(weights -> weights.recipe().isPresent()))
                         .map(PretrainedWeights::name)
                         .limit(MAX_NAMES)

@@ -12,8 +12,8 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Transform;
+import dev.saccade.eval.CompositeEvaluator;
 import dev.saccade.eval.Evaluator;
-import dev.saccade.eval.Evaluators;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.zoo.PretrainedWeights;
 import dev.saccade.train.hooks.Hook;
@@ -142,7 +142,7 @@ public record RunConfig(
     /** Returns the evaluators of the config, or the standard ones for the head. */
     public List<Evaluator.Config> evaluators() {
         return evaluation.evaluators().isEmpty()
-                ? Evaluators.standard(model.head().targets())
+                ? CompositeEvaluator.defaults(model.head().targets())
                 : evaluation.evaluators();
     }
 

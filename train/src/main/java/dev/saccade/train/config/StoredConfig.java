@@ -27,8 +27,8 @@ public final class StoredConfig {
         Map<String, Object> data =
                 Map.of(
                         "val_transforms", spec.transforms(),
-                        "views", spec.views().views(),
-                        "val_views", spec.views().valViews());
+                        "tta", spec.tta().tta(),
+                        "val_tta", spec.tta().valTta());
         Map<String, Object> run =
                 Map.of("model", spec.model(), "data", data, "precision", spec.precision());
         return Configs.unbind(Configs.of(RunConfig.class, run));

@@ -41,7 +41,7 @@ public final class DetectionLimits {
         int ofClass = statistics.maxObjects().perImageAndClass();
         OptionalInt evaluated =
                 config.evaluators().stream()
-                        .map(Evaluator.Config::mostDetections)
+                        .map(Evaluator.Config::maxDetections)
                         .flatMapToInt(OptionalInt::stream)
                         .min();
         if (role.equals("val") && ofClass > evaluated.orElse(Integer.MAX_VALUE)) {

@@ -11,36 +11,29 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How many pixels of which class were taken for which, over any number of label maps.
- *
- * <p>Pixels that the ground truth ignores do not count. A predicted label that is no class takes a
- * pixel for nothing. Threads may add maps at the same time.
+ * Confusion matrix of pixels over label maps; pixels that the ground truth ignores do not count.
+ * Predictions outside the classes are wrong for their true class only. Thread-safe.
  */
-public final class PixelConfusion {
+public final class PixelConfusionMatrix {
 
     private final int classes;
     private final long[] counts;
 
-    /** Starts with no pixel. */
-    public PixelConfusion(int classes) {
+    public PixelConfusionMatrix(int classes) {
         checkArgument(
                 classes > 0 && classes <= LabelMap.MAX_CLASSES,
-                "1 to %s classes expected, got %s",
+                "expected 1 to %s classes, got %s",
                 LabelMap.MAX_CLASSES,
                 classes);
         this.classes = classes;
         this.counts = new long[(classes + 1) * (classes + 1)];
     }
 
-    /**
-     * Counts the pixels of a map.
-     *
-     * @param predicted of the size of the ground truth
-     */
+    /** Adds a ground-truth map and a prediction of the same size. */
     public void add(LabelMap truth, LabelMap predicted) {
         checkArgument(
                 truth.size().equals(predicted.size()),
-                "a prediction of %s for a label map of %s",
+                "got a prediction of %s for a label map of %s",
                 predicted.size(),
                 truth.size());
         short[] rows = truth.toArray();
@@ -54,8 +47,7 @@ public final class PixelConfusion {
         add(counted);
     }
 
-    /** Adds the counts of other maps. */
-    synchronized void add(PixelConfusion others) {
+    synchronized void add(PixelConfusionMatrix others) {
         for (int i = 0; i < counts.length; i++) {
             counts[i] += others.counts[i];
         }
@@ -67,34 +59,28 @@ public final class PixelConfusion {
         }
     }
 
-    /** Writes the counts, for {@link #add(ByteArrayDataInput)}. */
     void write(ByteArrayDataOutput out) {
         for (long count : counts) {
             out.writeLong(count);
         }
     }
 
-    /** Adds the counts of other maps. */
     void add(ByteArrayDataInput in) {
         for (int i = 0; i < counts.length; i++) {
             counts[i] += in.readLong();
         }
     }
 
-    /** Returns the number of classes. */
     public int classes() {
         return classes;
     }
 
-    /** Returns how many pixels of a class were taken for a class. */
+    /** Returns the number of pixels of one class predicted as another. */
     public long count(int truth, int predicted) {
         return counts[truth * (classes + 1) + predicted];
     }
 
-    /**
-     * Returns all counts, a row for each class that pixels are of, a column for each class that
-     * they were taken for: [classes, classes].
-     */
+    /** Returns all counts, [classes, classes]: ground truth by prediction. */
     public List<List<Long>> rows() {
         return IntStream.range(0, classes)
                 .mapToObj(
@@ -105,7 +91,7 @@ public final class PixelConfusion {
                 .toList();
     }
 
-    /** Returns how many pixels are of a class. */
+    /** Returns the number of ground-truth pixels of a class. */
     public long truth(int label) {
         long sum = 0;
         for (int predicted = 0; predicted <= classes; predicted++) {
@@ -114,10 +100,7 @@ public final class PixelConfusion {
         return sum;
     }
 
-    /**
-     * Returns the mean IoU of the classes that pixels are of or were taken for, NaN if there are
-     * none: how well a single photograph does.
-     */
+    /** Returns the mean IoU over the classes that occur, for single images; NaN if none. */
     public double meanIou() {
         double sum = 0;
         int present = 0;
@@ -131,7 +114,7 @@ public final class PixelConfusion {
         return sum / present;
     }
 
-    /** Returns how many pixels were taken for a class. */
+    /** Returns the number of pixels predicted as a class. */
     public long predicted(int label) {
         long sum = 0;
         for (int truth = 0; truth < classes; truth++) {

@@ -19,34 +19,31 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Several evaluators of one data set as one: their metrics joined. */
-public final class Evaluators<P> implements Evaluator<P> {
+/** Runs several evaluators on one data set and joins their metrics. */
+public final class CompositeEvaluator<P> implements Evaluator<P> {
 
     private final List<Evaluator<P>> evaluators;
 
-    /** Joins evaluators, whose metrics have different names. */
-    public Evaluators(List<? extends Evaluator<P>> evaluators) {
+    /** Joins evaluators; their metric names must differ. */
+    public CompositeEvaluator(List<? extends Evaluator<P>> evaluators) {
         this.evaluators = ImmutableList.copyOf(evaluators);
     }
 
-    /** Returns those that measure where a config names none. */
-    public static List<Config> standard(TargetKind targets) {
+    /** Returns the evaluators of a config without {@code evaluation.evaluators}. */
+    public static List<Config> defaults(TargetKind targets) {
         return Configs.defaults(Config.class).stream()
-                .filter(config -> config.isStandard())
+                .filter(config -> config.isDefault())
                 .filter(config -> config.predictionType() == targets.predictionType())
                 .toList();
     }
 
     /**
-     * Builds the evaluators of a data set.
+     * Builds the evaluators of a data set for a model's prediction type and targets.
      *
-     * @param predictionType the class of what the model predicts
-     * @param targets what its head has learned
-     * @param threads how many share the work of {@link #evaluate}
-     * @throws SaccadeException of kind user, if one measures other predictions, or two give a
-     *     metric of the same name
+     * @throws SaccadeException of kind user, if an evaluator needs other predictions, or if two
+     *     metrics have the same name
      */
-    public static <P> Evaluators<P> build(
+    public static <P> CompositeEvaluator<P> build(
             List<Config> configs,
             Class<P> predictionType,
             Dataset dataset,
@@ -57,27 +54,27 @@ public final class Evaluators<P> implements Evaluator<P> {
         for (Config config : configs) {
             if (config.predictionType() != predictionType) {
                 throw SaccadeException.user(
-                        "evaluation.evaluators: %s measures %s, but the model predicts %s; expected"
-                                + " one of %s",
+                        "evaluation.evaluators: %s evaluates %s, but the model predicts %s;"
+                                + " expected one of %s",
                         config.type(),
                         config.predictionType().getSimpleName(),
                         predictionType.getSimpleName(),
                         typesFor(predictionType));
             }
-            @SuppressWarnings("unchecked") // what the class of its predictions has told
+            @SuppressWarnings("unchecked") // predictionType was checked
             Evaluator<P> evaluator = (Evaluator<P>) config.build(dataset, targets, threads);
             for (String metric : evaluator.metrics()) {
                 String other = givenBy.put(metric, config.type());
                 if (other != null) {
                     throw SaccadeException.user(
-                            "evaluation.evaluators: %s and %s both give a metric %s; expected"
-                                    + " metrics of different names, remove one",
+                            "evaluation.evaluators: %s and %s both define the metric %s; remove"
+                                    + " one of them",
                             other, config.type(), metric);
                 }
             }
             evaluators.add(evaluator);
         }
-        return new Evaluators<>(evaluators.build());
+        return new CompositeEvaluator<>(evaluators.build());
     }
 
     private static List<String> typesFor(Class<?> predictionType) {
@@ -105,10 +102,10 @@ public final class Evaluators<P> implements Evaluator<P> {
     }
 
     @Override
-    public byte[] collected() {
+    public byte[] state() {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
         for (Evaluator<P> evaluator : evaluators) {
-            byte[] part = evaluator.collected();
+            byte[] part = evaluator.state();
             out.writeInt(part.length);
             out.write(part);
         }
@@ -116,12 +113,12 @@ public final class Evaluators<P> implements Evaluator<P> {
     }
 
     @Override
-    public void merge(byte[] collected) {
-        ByteArrayDataInput in = ByteStreams.newDataInput(collected);
+    public void mergeState(byte[] state) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(state);
         for (Evaluator<P> evaluator : evaluators) {
             byte[] part = new byte[in.readInt()];
             in.readFully(part);
-            evaluator.merge(part);
+            evaluator.mergeState(part);
         }
     }
 

@@ -10,27 +10,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Boundary IoU of each class over any number of label maps (Cheng et al. 2021): the boundaries of
- * the regions of a class, 2 % of the diagonal wide, in the ground truth and in the prediction,
- * their intersection over their union; pixels are added up over all maps. Where the ground truth
- * ignores, there is no region. Threads may add maps at the same time.
+ * Boundary IoU of each class over any number of label maps (Cheng et al., 2021). Boundaries are 2 %
+ * of the image diagonal wide; pixels are summed over all maps before dividing. Pixels ignored in
+ * the ground truth do not count. Thread-safe.
  */
-public final class BoundaryOverlap {
+public final class BoundaryIou {
 
     private final long[] intersection;
     private final long[] union;
 
-    /** Starts with no pixel. */
-    public BoundaryOverlap(int classes) {
+    public BoundaryIou(int classes) {
         intersection = new long[classes];
         union = new long[classes];
     }
 
-    /**
-     * Adds the boundaries of a map.
-     *
-     * @param predicted of the size of the ground truth
-     */
+    /** Adds a ground-truth map and a prediction of the same size. */
     public void add(LabelMap truth, LabelMap predicted) {
         Map<Integer, Rle> regions = truth.masks();
         Map<Integer, Rle> found = predicted.copyIgnored(truth).masks();
@@ -52,7 +46,6 @@ public final class BoundaryOverlap {
         union[label] += either;
     }
 
-    /** Writes the sums, for {@link #add(ByteArrayDataInput)}. */
     void write(ByteArrayDataOutput out) {
         for (int label = 0; label < union.length; label++) {
             out.writeLong(intersection[label]);
@@ -60,14 +53,13 @@ public final class BoundaryOverlap {
         }
     }
 
-    /** Adds the sums of other maps. */
     void add(ByteArrayDataInput in) {
         for (int label = 0; label < union.length; label++) {
             add(label, in.readLong(), in.readLong());
         }
     }
 
-    /** Returns the Boundary IoU of a class; -1 if it neither is nor was predicted anywhere. */
+    /** Returns the Boundary IoU of a class; -1 if it does not occur. */
     public double iou(int label) {
         return union[label] == 0 ? -1 : (double) intersection[label] / union[label];
     }

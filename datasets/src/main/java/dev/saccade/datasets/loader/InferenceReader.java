@@ -20,72 +20,68 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Decodes photographs, once each, and makes views of them, for test time.
- *
- * <p>Safe for use by many threads.
- */
-public final class ViewReader {
+/** Decodes images and applies the transforms of each test-time augmentation; thread-safe. */
+public final class InferenceReader {
 
-    private final ImmutableList<List<Transform>> views;
+    private final ImmutableList<List<Transform>> pipelines;
     private final Optional<Tiles> tiles;
     private final BufferPool buffers = new BufferPool();
 
     /**
-     * Prepares reading.
+     * Creates a reader that does not split images into tiles.
      *
-     * @param views what is done to a photograph in each view, such as {@link
-     *     dev.saccade.datasets.transforms.TestTimeAugmentation#views} says
+     * @param pipelines transforms of each augmentation; see {@link
+     *     dev.saccade.datasets.transforms.TestTimeAugmentation#pipelines}
      */
-    public ViewReader(List<List<Transform>> views) {
-        this(views, Optional.empty());
+    public InferenceReader(List<List<Transform>> pipelines) {
+        this(pipelines, Optional.empty());
     }
 
     /**
-     * Prepares reading.
+     * Creates a reader.
      *
-     * @param views what is done to a photograph in each view, or to each of its tiles
-     * @param tiles in which photographs are looked at that are larger, if any
+     * @param pipelines transforms of each augmentation, applied to the image or to each tile
+     * @param tiles how to split images larger than a tile; empty does not split
      */
-    public ViewReader(List<List<Transform>> views, Optional<Tiles> tiles) {
-        checkArgument(!views.isEmpty(), "views: at least one expected, got none");
-        this.views = ImmutableList.copyOf(views);
+    public InferenceReader(List<List<Transform>> pipelines, Optional<Tiles> tiles) {
+        checkArgument(!pipelines.isEmpty(), "pipelines: got none, expected at least one");
+        this.pipelines = ImmutableList.copyOf(pipelines);
         this.tiles = tiles;
     }
 
     /**
-     * Returns one photograph of a data set.
+     * Returns one image of a data set.
      *
      * @throws SaccadeException if the file cannot be used or has another size than declared; names
      *     image id and file
      */
-    public ImageViews read(Dataset dataset, int index) {
+    public InferenceInput read(Dataset dataset, int index) {
         ImageFile image = dataset.image(index);
         return ImageDecoder.describingFailure(
                 image,
                 () -> {
                     try (Sample decoded = ImageDecoder.read(image)) {
-                        return views(List.of(decoded));
+                        return input(List.of(decoded));
                     }
                 });
     }
 
     /**
-     * Returns loose photographs, together; several ones are not looked at in tiles.
+     * Returns images as one batch; only a single image is split into tiles.
      *
      * @throws SaccadeException if one cannot be used; names it
      */
-    public ImageViews read(List<ImageSource> images) {
+    public InferenceInput read(List<ImageSource> images) {
         List<Sample> decoded = new ArrayList<>();
         try {
             images.forEach(image -> decoded.add(ImageDecoder.read(image)));
-            return views(decoded);
+            return input(decoded);
         } finally {
             decoded.forEach(Sample::close);
         }
     }
 
-    private ImageViews views(List<Sample> decoded) {
+    private InferenceInput input(List<Sample> decoded) {
         Sample image = decoded.get(0);
         List<Tile> parts =
                 tiles.isPresent() && decoded.size() == 1
@@ -96,24 +92,24 @@ public final class ViewReader {
         }
         List<Batch> batches = tiles.orElseThrow().whole() ? whole(decoded).batches() : List.of();
         Mat pixels = image.shallowCopy().image();
-        return new ImageViews(
+        return new InferenceInput(
                 batches,
                 Optional.of(
                         new TiledImage(pixels, image.info(), parts, tile -> whole(List.of(tile)))));
     }
 
-    private ImageViews whole(List<Sample> decoded) {
-        return new ImageViews(
-                views.stream().map(view -> batch(view, decoded)).toList(), Optional.empty());
+    private InferenceInput whole(List<Sample> decoded) {
+        return new InferenceInput(
+                pipelines.stream().map(each -> batch(each, decoded)).toList(), Optional.empty());
     }
 
-    private Batch batch(List<Transform> view, List<Sample> decoded) {
+    private Batch batch(List<Transform> pipeline, List<Sample> decoded) {
         List<Sample> samples = new ArrayList<>();
         try {
             for (Sample image : decoded) {
                 samples.add(
                         Transform.applyAll(
-                                view, image.shallowCopy(), SeededRandom.of(0, image.info().id())));
+                                pipeline, image.shallowCopy(), SeededRandom.of(0, image.info().id())));
             }
             return Batch.collate(samples, buffers);
         } finally {

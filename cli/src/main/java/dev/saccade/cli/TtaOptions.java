@@ -3,9 +3,9 @@ package dev.saccade.cli;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Option;
@@ -19,16 +19,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Options for test-time augmentation and tiles. */
-final class ViewOptions {
+final class TtaOptions {
 
     private static final Pattern EDGES = Pattern.compile("([1-9]\\d{0,5})(?:x([1-9]\\d{0,5}))?");
 
     @Option(
-            names = "--views",
+            names = "--tta",
             paramLabel = "NAME",
             description =
-                    "Use this test-time augmentation of data.views in the config, or none for a"
-                            + " single view. Default: data.val_views in eval, a single view elsewhere.")
+                    "Use this test-time augmentation from data.tta of the config; none turns it"
+                            + " off. Default: data.val_tta in eval, none elsewhere.")
     private Optional<String> named = Optional.empty();
 
     @Option(
@@ -68,26 +68,25 @@ final class ViewOptions {
                             + " tile.")
     private boolean whole;
 
-    /** Loads a model that predicts a single view by default. */
+    /** Loads a model; the default is no test-time augmentation. */
     TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
-        return load(checkpoint, compute, views -> Optional.empty());
+        return load(checkpoint, compute, tta -> Optional.empty());
     }
 
-    /** Loads a model that predicts the views of {@code data.val_views} by default. */
+    /** Loads a model; the default augmentation is {@code data.val_tta}. */
     TrainedModel<?> loadForEvaluation(Path checkpoint, ComputeOptions compute) {
-        return load(checkpoint, compute, NamedAugmentations::valViews);
+        return load(checkpoint, compute, NamedAugmentations::valTta);
     }
 
-    /** Returns a note if {@code data.val_views} chooses the views of an evaluation. */
-    Optional<String> note(NamedAugmentations views) {
-        return views.valViews()
+    /** Returns a note if the evaluation uses {@code data.val_tta}. */
+    Optional<String> note(NamedAugmentations tta) {
+        return tta.valTta()
                 .filter(name -> named.isEmpty() && scales.isEmpty() && !flip)
                 .map(
                         name ->
-                                "evaluated with the views "
+                                "evaluated with test-time augmentation "
                                         + name
-                                        + " of data.val_views; --views none evaluates a single"
-                                        + " view");
+                                        + " (data.val_tta); --tta none turns it off");
     }
 
     private TrainedModel<?> load(
@@ -99,12 +98,11 @@ final class ViewOptions {
         TrainedModel<?> model =
                 compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
         try {
-            NamedAugmentations views = model.spec().views();
+            NamedAugmentations tta = model.spec().tta();
             Optional<TestTimeAugmentation> chosen =
-                    unnamed.or(
-                            () -> named.or(() -> defaultName.apply(views)).flatMap(views::named));
-            TrainedModel<?> viewing = chosen.<TrainedModel<?>>map(model::withViews).orElse(model);
-            return inTiles.<TrainedModel<?>>map(viewing::withTiles).orElse(viewing);
+                    unnamed.or(() -> named.or(() -> defaultName.apply(tta)).flatMap(tta::named));
+            TrainedModel<?> augmented = chosen.<TrainedModel<?>>map(model::withTta).orElse(model);
+            return inTiles.<TrainedModel<?>>map(augmented::withTiles).orElse(augmented);
         } catch (RuntimeException e) {
             model.close();
             throw e;
@@ -119,7 +117,7 @@ final class ViewOptions {
         }
         if (named.isPresent()) {
             throw SaccadeException.user(
-                    "got --views and %s; expected one of them",
+                    "got --tta and %s; expected one of them",
                     edges.isEmpty() ? "--flip" : "--scales");
         }
         try {

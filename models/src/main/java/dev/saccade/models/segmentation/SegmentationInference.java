@@ -9,27 +9,21 @@ import dev.saccade.core.structures.Size;
 import java.util.function.UnaryOperator;
 
 /**
- * The scores of the pixels of an image in the order of mmsegmentation: the scores of the network
- * are resized to the size of its input, then to the requested size.
+ * Segmentation inference as in mmsegmentation: logits are resized to the input size, then to the
+ * requested size.
  *
  * @param network {@code [1, 3, H, W]} to {@code [1, K, h, w]}
- * @param alignCorners how scores are resized
  */
-public record ScoreMaps(UnaryOperator<NDArray> network, boolean alignCorners) {
+public record SegmentationInference(UnaryOperator<NDArray> network, boolean alignCorners) {
 
-    /**
-     * Runs the network on a whole image, mmsegmentation's test mode {@code whole}.
-     *
-     * @param pixels {@code [1, 3, H, W]}, closed
-     */
+    /** Runs the network on a whole image, {@code [1, 3, H, W]}, which is closed. */
     public ScoreMap whole(NDArray pixels, Size wanted) {
         return scores(pixels).resize(wanted, alignCorners);
     }
 
     /**
-     * Runs the network on each window when a tile of its rows is requested.
-     *
-     * @param pixels {@code [1, 3, H, W]}, closed with the scores
+     * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}, which is closed with
+     * the scores; each window when a tile of its rows is requested.
      */
     public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size wanted) {
         NDManager manager = pixels.getManager();
@@ -51,14 +45,13 @@ public record ScoreMaps(UnaryOperator<NDArray> network, boolean alignCorners) {
                 .resize(wanted, alignCorners);
     }
 
-    /** Returns the scores at the size of the input. Closes the input. */
+    /** Returns the logits at input size. Closes the input. */
     private ScoreMap scores(NDArray pixels) {
         try (pixels) {
             return ScoreMap.of(network.apply(pixels)).resize(size(pixels), alignCorners);
         }
     }
 
-    /** Returns height and width of {@code [1, 3, H, W]}. */
     static Size size(NDArray pixels) {
         Shape shape = pixels.getShape();
         return new Size((int) shape.get(2), (int) shape.get(3));

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.util.ArrayList;
 import java.util.List;
 
-class ScoreMapsTest {
+class SegmentationInferenceTest {
 
     /** A network of 5 classes at stride 4, in whose scores position counts. */
     private static final Script NETWORK =
@@ -50,8 +50,8 @@ class ScoreMapsTest {
         return manager.randomNormal(0, 1, new Shape(1, 3, height, width), DataType.FLOAT32);
     }
 
-    private ScoreMaps maps(boolean alignCorners) {
-        return new ScoreMaps(
+    private SegmentationInference maps(boolean alignCorners) {
+        return new SegmentationInference(
                 part -> {
                     runs++;
                     return NETWORK.run(part);
@@ -66,13 +66,13 @@ class ScoreMapsTest {
 
     /** mmsegmentation's {@code whole_inference}, everything at once. */
     private NDArray whole(NDArray image, Size wanted, boolean alignCorners) {
-        NDArray seen = resized(NETWORK.run(image), ScoreMaps.size(image), alignCorners);
+        NDArray seen = resized(NETWORK.run(image), SegmentationInference.size(image), alignCorners);
         return resized(seen, wanted, alignCorners);
     }
 
     /** mmsegmentation's {@code slide_inference}, everything at once. */
     private NDArray sliding(NDArray image, int crop, int stride, Size wanted) {
-        Size size = ScoreMaps.size(image);
+        Size size = SegmentationInference.size(image);
         NDArray sums = manager.zeros(new Shape(1, 5, size.height(), size.width()));
         NDArray counts = manager.zeros(new Shape(1, 1, size.height(), size.width()));
         for (int i = 0; i < Math.max(size.height() - crop + stride - 1, 0) / stride + 1; i++) {
@@ -83,7 +83,8 @@ class ScoreMapsTest {
                 int left = Math.max(right - crop, 0);
                 String part = ":, :, " + top + ":" + bottom + ", " + left + ":" + right;
                 NDArray window = image.get(part).duplicate();
-                NDArray scores = resized(NETWORK.run(window), ScoreMaps.size(window), false);
+                NDArray scores =
+                        resized(NETWORK.run(window), SegmentationInference.size(window), false);
                 sums.set(new NDIndex(part), sums.get(part).add(scores));
                 counts.set(new NDIndex(part), counts.get(part).add(1));
             }
@@ -197,7 +198,7 @@ class ScoreMapsTest {
         NDArray mean = sum.div(3);
         long[] best = mean.argMax(1).toLongArray();
         for (int tile : new int[] {1, 3000, 1 << 20}) {
-            MeanOfViews all = new MeanOfViews(views, tile);
+            MeanScoreMap all = new MeanScoreMap(views, tile);
             assertArrayEquals(
                     tokens(mean), all.probabilities(Tile.of(wanted)).toFloatArray(), 1e-5f);
             assertLabels(best, all.labels());
@@ -220,7 +221,7 @@ class ScoreMapsTest {
                 NDArray scores = manager.create(new float[] {0, 7, 7, 1}, new Shape(1, 4, 1, 1));
                 same.add(ScoreMap.of(scores).resize(size, false));
             }
-            try (MeanOfViews mean = new MeanOfViews(same)) {
+            try (MeanScoreMap mean = new MeanScoreMap(same)) {
                 assertEquals(LabelMap.filled(size, 1), mean.labels());
             }
         }

@@ -14,19 +14,19 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * Views of one image as two arrays per view: pixels {@code [1, 3, H, W]} float32, and geometry
- * {@code [9]} float64: height and width of the original image, of the view, and of the padded view,
- * the horizontal and vertical scales, and 1 if the view is flipped.
+ * Augmented images as two arrays each: pixels {@code [1, 3, H, W]} float32, and geometry {@code
+ * [9]} float64: height and width of the original, the resized and the padded image, the horizontal
+ * and vertical scales, and 1 if flipped.
  */
-final class ViewArrays {
+final class InputArrays {
 
-    private ViewArrays() {}
+    private InputArrays() {}
 
-    static NDList of(List<ImageBatch> views, NDManager manager) {
+    static NDList of(List<ImageBatch> batches, NDManager manager) {
         NDList arrays = new NDList();
-        for (ImageBatch view : views) {
-            arrays.add(view.pixels());
-            arrays.add(manager.create(geometry(view.images().get(0))));
+        for (ImageBatch batch : batches) {
+            arrays.add(batch.pixels());
+            arrays.add(manager.create(geometry(batch.images().get(0))));
         }
         return arrays;
     }
@@ -39,12 +39,12 @@ final class ViewArrays {
         return DoubleStream.concat(sizes, others).toArray();
     }
 
-    static List<ImageBatch> views(NDList arrays) {
-        List<ImageBatch> views = new ArrayList<>();
+    static List<ImageBatch> batches(NDList arrays) {
+        List<ImageBatch> batches = new ArrayList<>();
         for (int i = 0; i < arrays.size(); i += 2) {
-            views.add(new ImageBatch(arrays.get(i), List.of(info(arrays.get(i + 1)))));
+            batches.add(new ImageBatch(arrays.get(i), List.of(info(arrays.get(i + 1)))));
         }
-        return views;
+        return batches;
     }
 
     private static ImageInfo info(NDArray array) {

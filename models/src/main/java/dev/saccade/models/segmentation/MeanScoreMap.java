@@ -18,20 +18,18 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * What several views of a photograph, such as scales and mirror images, say together: the mean of
- * their probabilities, as mmsegmentation's test-time augmentation has it.
- *
- * <p>It is made tile by tile; of the size of the photograph, with all classes, nothing is held.
+ * Mean class probabilities over test-time augmentations, as in mmsegmentation. Computed tile by
+ * tile, so the full map [H, W, K] is never in memory.
  */
-public final class MeanOfViews implements AutoCloseable {
+public final class MeanScoreMap implements AutoCloseable {
 
-    /** Scores of one view worked on at once; a handful of such float buffers fit the cache. */
+    /** Scores per tile and augmentation; a few float buffers of this size fit the cache. */
     private static final int TILE = 1 << 19;
 
     /** Rows of a tile. */
     private static final int ROWS = 64;
 
-    /** Writes the first of the classes with the highest score, as two bytes, the lower first. */
+    /** Writes the first class with the highest score as two bytes, low byte first. */
     private static final Script BEST =
             Script.compile(
                     "(scores: Tensor, labels: Tensor) -> Tensor",
@@ -45,31 +43,23 @@ public final class MeanOfViews implements AutoCloseable {
     private final Size size;
     private final int tile;
 
-    /**
-     * Joins views.
-     *
-     * @param views the scores of each view before softmax, upright and of the size of the
-     *     photograph; freed with this
-     */
-    public MeanOfViews(List<ScoreMap> views) {
+    /** Creates the mean of unflipped logits at image size; closed with this. */
+    public MeanScoreMap(List<ScoreMap> views) {
         this(views, TILE);
     }
 
-    /** Joins views; so many scores of one of them are worked on at once. */
-    MeanOfViews(List<ScoreMap> views, int tile) {
+    /** Creates the mean with a given number of scores per tile. */
+    MeanScoreMap(List<ScoreMap> views, int tile) {
         this.tile = tile;
         this.views = ImmutableList.copyOf(views);
         checkArgument(!views.isEmpty(), "no views");
         size = views.get(0).size();
         checkArgument(
-                views.stream().allMatch(view -> view.size().equals(size)), "views of many sizes");
+                views.stream().allMatch(view -> view.size().equals(size)),
+                "score maps of" + " different" + " sizes");
     }
 
-    /**
-     * Returns the probabilities of a part.
-     *
-     * @return {@code [height of the tile, width of the tile, K]}
-     */
+    /** Returns the probabilities of a tile, {@code [tile height, tile width, K]}. */
     public NDArray probabilities(Tile part) {
         NDArray sums;
         try (NDArray first = views.get(0).part(part)) {
@@ -87,9 +77,8 @@ public final class MeanOfViews implements AutoCloseable {
     }
 
     /**
-     * Returns the most probable class of every pixel, the first of several equal ones.
-     *
-     * <p>A single view is not put through softmax, which keeps the order.
+     * Returns the most probable class of every pixel, the first of equals. Without augmentation,
+     * softmax is skipped, as it keeps the order.
      */
     public LabelMap labels() {
         Shape shape = new Shape(size.height(), size.width(), Short.BYTES);
@@ -119,7 +108,7 @@ public final class MeanOfViews implements AutoCloseable {
         return labels;
     }
 
-    /** Returns what ranks the classes. */
+    /** Returns scores with the same order as the probabilities. */
     private NDArray comparable(Tile part) {
         return views.size() == 1 ? views.get(0).part(part) : probabilities(part);
     }

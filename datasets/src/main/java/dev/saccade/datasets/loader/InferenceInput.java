@@ -8,17 +8,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Images prepared for prediction: the same ones in the same order in each view, without targets.
+ * Transformed images to predict, without targets; one batch per test-time augmentation.
  *
- * @param batches the batch of each view; empty if an image is only processed in tiles
+ * @param batches the same images in each augmentation; empty if predicted only in tiles
  * @param tiled the image in tiles, if it is larger than a tile
- * @see ViewReader
+ * @see InferenceReader
  */
-public record ImageViews(List<Batch> batches, Optional<TiledImage> tiled) implements AutoCloseable {
+public record InferenceInput(List<Batch> batches, Optional<TiledImage> tiled)
+        implements AutoCloseable {
 
-    /** Returns the batch of each view on the device of a manager, see {@link Batch#to}. */
+    /** Returns the batches on the device of a manager; see {@link Batch#to}. */
     public List<ImageBatch> to(NDManager manager) {
-        return batches.stream().map(view -> view.to(manager)).toList();
+        return batches.stream().map(batch -> batch.to(manager)).toList();
     }
 
     /** Frees the memory of the pixels. */

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What a head finds in several views of one image, whose features are given. */
-final class ViewsKind implements Kind {
+final class TtaKind implements Kind {
 
     private static final Tolerance CLOSE = Tolerance.ofMax(1e-4);
 

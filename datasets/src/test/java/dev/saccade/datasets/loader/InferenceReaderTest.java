@@ -25,7 +25,7 @@ import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-class ViewReaderTest {
+class InferenceReaderTest {
 
     private static final List<Transform> PLAIN =
             List.of(
@@ -33,18 +33,18 @@ class ViewReaderTest {
                     Configs.of(Normalize.class),
                     Configs.of(Pad.class));
 
-    private static final TestTimeAugmentation VIEWS =
+    private static final TestTimeAugmentation TTA =
             new TestTimeAugmentation(List.of(List.of(90, 60), List.of(60, 40)), true);
 
     @TempDir Path folder;
 
     @Test
     void tellsOfEveryViewWhatHasHappened() {
-        Dataset dataset = new ImageFolder(folder).add(30, 20);
-        try (ImageViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
-            assertEquals(4, views.batches().size());
+        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        try (InferenceInput input = new InferenceReader(TTA.pipelines(PLAIN)).read(dataset, 0)) {
+            assertEquals(4, input.batches().size());
             for (int v = 0; v < 4; v++) {
-                ImageInfo image = views.batches().get(v).images().get(0);
+                ImageInfo image = input.batches().get(v).images().get(0);
                 assertEquals(100, image.id());
                 assertEquals(new Size(20, 30), image.original());
                 assertEquals(v < 2 ? new Size(60, 90) : new Size(40, 60), image.size());
@@ -56,10 +56,10 @@ class ViewReaderTest {
 
     @Test
     void mirrorsWhatIsResizedAndPadsItOnTheRight() {
-        Dataset dataset = new ImageFolder(folder).add(30, 20);
-        try (ImageViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
-            FloatBuffer upright = views.batches().get(2).pixels();
-            FloatBuffer mirrored = views.batches().get(3).pixels();
+        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        try (InferenceInput input = new InferenceReader(TTA.pipelines(PLAIN)).read(dataset, 0)) {
+            FloatBuffer upright = input.batches().get(2).pixels();
+            FloatBuffer mirrored = input.batches().get(3).pixels();
             boolean symmetric = true;
             for (int row = 0; row < 40; row++) {
                 for (int x = 0; x < 60; x++) {
@@ -78,8 +78,9 @@ class ViewReaderTest {
         List<Transform> distorted =
                 List.of(Configs.of(PhotometricDistortion.class), Configs.of(Normalize.class));
         for (int i = 0; i < dataset.size(); i++) {
-            try (ImageViews both = new ViewReader(List.of(distorted, PLAIN)).read(dataset, i);
-                    ImageViews one = new ViewReader(List.of(PLAIN)).read(dataset, i)) {
+            try (InferenceInput both =
+                            new InferenceReader(List.of(distorted, PLAIN)).read(dataset, i);
+                    InferenceInput one = new InferenceReader(List.of(PLAIN)).read(dataset, i)) {
                 assertEquals(one.batches().get(0).pixels(), both.batches().get(1).pixels());
             }
         }
@@ -87,8 +88,8 @@ class ViewReaderTest {
 
     @Test
     void namesTheFileThatCannotBeUsed() {
-        Dataset dataset = new ImageFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
-        ViewReader reader = new ViewReader(VIEWS.views(PLAIN));
+        Dataset dataset = new PhotoFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
+        InferenceReader reader = new InferenceReader(TTA.pipelines(PLAIN));
         SaccadeException labeled =
                 assertThrows(SaccadeException.class, () -> reader.read(dataset, 0));
         assertTrue(labeled.getMessage().startsWith("image 100: "), labeled.getMessage());

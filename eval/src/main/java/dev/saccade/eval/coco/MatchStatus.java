@@ -1,0 +1,11 @@
+package dev.saccade.eval.coco;
+
+/** Result of matching a detection. */
+public enum MatchStatus {
+    /** Matches an object of its class that no detection with a higher score matches. */
+    TRUE_POSITIVE,
+    /** Matches no free object. */
+    FALSE_POSITIVE,
+    /** Does not count: inside a crowd, or outside the evaluated size. */
+    IGNORED
+}
