@@ -119,6 +119,6 @@ class SwinPretrainingTest {
                                 () -> Weights.initialize(new Checkpoint(tensors, Map.of()), swin))
                         .getMessage();
 
-        assertTrue(message.contains("integers are stored for " + table), message);
+        assertTrue(message.contains("got integers for " + table), message);
     }
 }

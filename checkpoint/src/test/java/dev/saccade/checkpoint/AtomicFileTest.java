@@ -102,7 +102,7 @@ class AtomicFileTest {
                         () -> AtomicFile.write(folder.resolve("no/a"), channel -> {}));
 
         assertEquals(SaccadeException.Kind.USER, e.kind());
-        assertTrue(e.getMessage().contains("no folder"), e.getMessage());
+        assertTrue(e.getMessage().contains("does not exist"), e.getMessage());
     }
 
     private List<String> names() throws IOException {

@@ -126,13 +126,13 @@ class SafeTensorsTest {
         assertRefused("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "lacks");
         assertRefused("{\"a\":5}", 0, "a is no START_OBJECT");
         assertRefused("{\"__metadata__\":{\"k\":1}}", 0, "__metadata__.k");
-        assertRefused("{\"__metadata__\":{\"k\":\"\\ud800\"}}", 0, "half a character");
-        assertRefused("{" + A.replace("\"a\"", "\"\\udc00\"") + "}", 8, "half a character");
+        assertRefused("{\"__metadata__\":{\"k\":\"\\ud800\"}}", 0, "invalid UTF-8");
+        assertRefused("{" + A.replace("\"a\"", "\"\\udc00\"") + "}", 8, "invalid UTF-8");
         assertRefused("{" + A + "} x", 8, "header");
-        assertRefused("[]", 0, "no JSON object");
-        assertRefused("{" + A, 8, "header is no JSON");
-        assertRefused("{\0\0\0\1\1\1\1", 8, "header is no JSON");
-        assertRefused("{\0\"\0", 8, "header is no JSON");
+        assertRefused("[]", 0, "not a JSON object");
+        assertRefused("{" + A, 8, "header is not valid JSON");
+        assertRefused("{\0\0\0\1\1\1\1", 8, "header is not valid JSON");
+        assertRefused("{\0\"\0", 8, "header is not valid JSON");
         assertRefused(
                 "{" + A + "," + A.replace("\"a\"", "\"b\"") + "}", 16, "begins at 0, not at 8");
     }

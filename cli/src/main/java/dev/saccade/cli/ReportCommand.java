@@ -140,7 +140,7 @@ final class ReportCommand extends BaseCommand {
                 CheckCommand.requireNoErrors(
                         Training.of(config),
                         err(),
-                        "the data set has errors; nothing was measured");
+                        "the data set has errors; evaluation did not start");
         String subtitle =
                 kept.map(RunMetrics::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
         EvalCommand.forReport(config, wanted, this::load, metrics -> {})

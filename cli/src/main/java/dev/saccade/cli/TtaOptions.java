@@ -3,9 +3,9 @@ package dev.saccade.cli;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Option;

@@ -46,7 +46,7 @@ class MistakenArgumentsTest {
 
     @BeforeAll
     static void lay() throws IOException {
-        KINDS.put("nowhere", "there is no such file or folder");
+        KINDS.put("nowhere", "no such file or folder");
         KINDS.put("a.yaml", "is a config");
         KINDS.put("a.YML", "is a config");
         KINDS.put("a.safetensors", "is a checkpoint");

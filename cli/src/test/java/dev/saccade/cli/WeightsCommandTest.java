@@ -118,12 +118,11 @@ class WeightsCommandTest {
     @Test
     void saysHowToFetchBeforeAnythingElse() {
         Ended ended = saccade("train", PUBLISHED, "--data", folder.resolve("nothing_here"));
-        assertEquals(
-                "saccade: init_from: resnet18 is not downloaded; fetch it (PretrainedWeights.fetch,"
-                        + " or weights fetch resnet18; 44.7 MiB, BSD-3-Clause); or name a file, or"
-                        + " train from scratch with none\n"
-                        + "see --init-from of saccade train\n",
+        assertTrue(
+                ended.err().startsWith("saccade: init_from: resnet18 is not downloaded"),
                 ended.err());
+        assertTrue(ended.err().contains("weights fetch resnet18"), ended.err());
+        assertTrue(ended.err().contains("44.7 MiB, BSD-3-Clause"), ended.err());
         assertEquals(2, ended.code());
     }
 

@@ -25,8 +25,8 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.NamedAugmentations;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.zoo.Recipe;
@@ -158,7 +158,9 @@ class SaccadeZooTest {
                         List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
         Path checkpoint =
                 Served.checkpoint(
-                        tiny, folder, new NamedAugmentations(Map.of("larger", tta), Optional.of("larger")));
+                        tiny,
+                        folder,
+                        new NamedAugmentations(Map.of("larger", tta), Optional.of("larger")));
         Expected single = Expected.of(tiny, checkpoint, photo);
         assertFinds(single, checkpoint, Path.class, photo);
         Criteria<Path, ?> criteria =

@@ -1,7 +1,7 @@
 package dev.saccade.djl;
 
-import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.NamedAugmentations;
+import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.testsupport.TestImages;
 import dev.saccade.testsupport.TinyModel;
 

@@ -126,13 +126,13 @@ class CountingErrorTest {
         assertTrue(
                 other.err()
                         .contains(
-                                "evaluation.evaluators: mean_iou measures LabelMap, but the model"
+                                "evaluation.evaluators: mean_iou evaluates LabelMap, but the model"
                                         + " predicts Instances; expected one of [coco,"
                                         + " counting_error]"),
                 other.err());
         Ended twice = train("{evaluators: [{type: coco}, {type: coco}]}");
         assertEquals(2, twice.code(), twice.err());
-        assertTrue(twice.err().contains("coco and coco both give a metric AP"), twice.err());
+        assertTrue(twice.err().contains("coco and coco both define the metric AP"), twice.err());
         Ended unknown = train("{evaluators: [{type: cocoa}]}");
         assertEquals(2, unknown.code(), unknown.err());
         assertTrue(unknown.err().contains("did you mean coco?"), unknown.err());

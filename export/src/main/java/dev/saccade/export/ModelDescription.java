@@ -29,8 +29,8 @@ import java.util.Optional;
  * @param imageSize only supported height and width, including padding; any size if empty
  * @param classes names by class index
  * @param transforms of an RGB image of 0 to 255 before it enters the model, in order
- * @param views test-time augmentations by name; the exported model predicts one augmented
- *     image, the caller merges the results
+ * @param views test-time augmentations by name; the exported model predicts one augmented image,
+ *     the caller merges the results
  * @param scoreThreshold recommended minimum score of detections; none for segmentation
  * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
  *     scoreThreshold}

@@ -144,7 +144,7 @@ class ClassOrderTest {
         LoadReport report = ours.initializeFrom(theirs);
 
         assertTrue(report.isComplete());
-        assertTrue(report.toString().contains("class names of the checkpoint are unknown"));
+        assertTrue(report.toString().contains("the checkpoint has no class names"));
     }
 
     /** Moving rows to another class order and back changes nothing. */

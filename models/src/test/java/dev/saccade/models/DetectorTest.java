@@ -22,13 +22,13 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.InferenceInput;
 import dev.saccade.datasets.loader.InferenceReader;
+import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.datasets.transforms.Tiles.Tile;
-import dev.saccade.datasets.transforms.NamedAugmentations;
 import dev.saccade.models.tiles.TiledObjects;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -441,7 +441,7 @@ class DetectorTest {
                         .getMessage();
         assertTrue(
                 message.contains(
-                        "best.safetensors, description of the model:1: model.head.type: unknown"
+                        "best.safetensors, model description:1: model.head.type: unknown"
                                 + " type RetinaHead; did you mean retinanet?"),
                 message);
     }
@@ -464,7 +464,7 @@ class DetectorTest {
                         e.getMessage());
             }
             String held = assertThrows(SaccadeException.class, doors.get(0)).getMessage();
-            assertTrue(held.contains("; tensors held ") && held.contains("; cpu has "), held);
+            assertTrue(held.contains("; tensors used ") && held.contains("; cpu has "), held);
             assertEquals(100, detector.detect(photo).size(), "and it goes on");
         }
     }

@@ -47,7 +47,7 @@ final class Kinds {
                     entry("segmentor", new SegmenterKind()),
                     entry("soft_nms", new SoftNmsKind()),
                     entry("sync_bn", new SyncBnKind()),
-                    entry("views", new TtaKind()));
+                    entry("tta", new TtaKind()));
 
     private Kinds() {}
 

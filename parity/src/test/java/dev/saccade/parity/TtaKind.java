@@ -25,17 +25,17 @@ final class TtaKind implements Kind {
         DetectionHead head = head(model);
         RecordedWeights.load(recorded, head);
         head.train(false);
-        List<FeaturePyramid> views = new ArrayList<>();
+        List<FeaturePyramid> pyramids = new ArrayList<>();
         List<ImageInfo> images = new ArrayList<>();
         for (Settings view : recorded.settings().objects("views")) {
             List<NDArray> levels =
-                    recorded.names("view" + views.size() + "_").stream()
+                    recorded.names("view" + pyramids.size() + "_").stream()
                             .map(recorded::tensor)
                             .toList();
-            views.add(new FeaturePyramid(levels));
+            pyramids.add(new FeaturePyramid(levels));
             images.add(RecordedDetector.image(view));
         }
-        Instances found = NoGrad.call(() -> head.predictAugmented(views, images));
+        Instances found = NoGrad.call(() -> head.predictAugmented(pyramids, images));
         recorded.compare("labels", NumpyArray.of(found.labels()), Tolerance.EXACT);
         NumpyArray expected = recorded.array("dets");
         NumpyArray rows = MulticlassNmsKind.rows(found);

@@ -218,7 +218,7 @@ class SparkDetectorTest {
         Path segmenter =
                 SparkFixtures.checkpoint(folder.resolve("fpn.safetensors"), TinyModel.SEMANTIC_FPN);
         assertRefused(
-                segmenter + ": holds a segmenter, expected a detector",
+                segmenter + ": got a segmenter, expected a detector",
                 () -> SparkDetector.load(SPARK, segmenter));
     }
 }

@@ -62,6 +62,6 @@ class SparkSegmenterTest {
                 SparkFixtures.checkpoint(folder.resolve("best.safetensors"), TinyModel.RETINANET);
         SaccadeException thrown =
                 assertThrows(SaccadeException.class, () -> SparkSegmenter.load(SPARK, checkpoint));
-        assertEquals(checkpoint + ": holds a detector, expected a segmenter", thrown.getMessage());
+        assertEquals(checkpoint + ": got a detector, expected a segmenter", thrown.getMessage());
     }
 }

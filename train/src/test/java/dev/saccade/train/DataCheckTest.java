@@ -205,7 +205,7 @@ class DataCheckTest {
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
             assertEquals(2, DetectionEvaluator.evaluate(detector, sound).groundTruth().size());
             assertRefused(
-                    "the data set has errors; nothing was measured: data set: the bboxes look like"
+                    "the data set has errors; evaluation did not start: data set: the bboxes look like"
                             + " [x1, y1, x2, y2]",
                     () ->
                             DetectionEvaluator.evaluate(
@@ -218,7 +218,7 @@ class DataCheckTest {
             assertTrue(
                     SegmentationEvaluator.evaluate(segmenter, halves).values().containsKey("mIoU"));
             assertRefused(
-                    "nothing was measured: data set: no pixel of any label map has a class",
+                    "evaluation did not start: data set: no pixel of any label map has a class",
                     () ->
                             SegmentationEvaluator.evaluate(
                                     segmenter, new Plain(photos, index -> LabelMap.IGNORE)));
@@ -255,7 +255,7 @@ class DataCheckTest {
                 String.format(
                         Locale.ROOT, coco, String.format(Locale.ROOT, box, "[30, 20, 50, 35]")));
         assertRefused(
-                "the data set has errors; nothing was measured: data.val: "
+                "the data set has errors; evaluation did not start: data.val: "
                         + file
                         + ": the bboxes look like [x1, y1, x2, y2]",
                 () -> DataReports.validationSet(config));

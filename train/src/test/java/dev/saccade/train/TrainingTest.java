@@ -15,8 +15,8 @@ import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.datasets.transforms.NamedAugmentations;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.DetectedObject;
@@ -235,8 +235,8 @@ class TrainingTest {
                 told.getMessage()
                         .startsWith(
                                 file
-                                        + ": the checkpoint is of no use: weights that are not"
-                                        + " finite are stored for neck.fpn_convs.0.conv.bias"),
+                                        + ": the checkpoint cannot be used: weights of"
+                                        + " neck.fpn_convs.0.conv.bias are NaN or infinite"),
                 told.getMessage());
     }
 

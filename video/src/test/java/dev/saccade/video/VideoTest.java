@@ -154,7 +154,7 @@ class VideoTest {
                 assertTrue(
                         fault.startsWith(
                                 Text.format(
-                                        "%s: breaks off after %d frames of 30, at ",
+                                        "%s: ends early after %d frames of 30, at ",
                                         file, frames.size())),
                         fault);
                 frames.forEach(Frame::close);

@@ -68,7 +68,7 @@ class PickleTest {
     @Test
     void otherOperationsAreRefused() {
         for (char code : "ISFLVgpiPo\u0082\u0083\u0084\u0097\u0098".toCharArray()) {
-            assertTrue(failure("\u0080\2" + code + "1\n.").contains("is not read"));
+            assertTrue(failure("\u0080\2" + code + "1\n.").contains("is not supported"));
         }
         assertTrue(failure("\u0080\1N.").contains("protocol 1"));
     }

@@ -96,8 +96,8 @@ class TorchFileTest {
     @ParameterizedTest
     @CsvSource({
         "classes.pth, averaged weights in the file: state_dict_ema",
-        "teacher.pth, weights in the file: teacher",
-        "net.pth, weights in the file: net"
+        "teacher.pth, used weights: teacher",
+        "net.pth, used weights: net"
     })
     void weightsAreFoundUnderAnyKeyAndReported(String name, String note) throws IOException {
         Checkpoint checkpoint = TorchFile.read(TestFiles.copy(name, folder));

@@ -149,9 +149,7 @@ class OwnRulesTest {
                                 SaccadeException.class,
                                 () -> Naming.of("keras").fromSaccade(checkpoint))
                         .getMessage();
-        assertEquals(
-                "keras has no names for this model; expected official: the names of the backbone's"
-                        + " own code, and mmdetection's for all around it",
-                message);
+        assertTrue(
+                message.startsWith("keras has no names for this model; expected official"), message);
     }
 }

@@ -98,7 +98,7 @@ class PositionTablesTest {
     @Test
     void embeddingsAreLaidOutAndWhereNeededBicubic() {
         Tensor table = table(new Shape(1, 4, 2), 4, false);
-        Tensor same = fit(BICUBIC_TABLE, table, new Shape(1, 2, 2, 2), "laid out anew");
+        Tensor same = fit(BICUBIC_TABLE, table, new Shape(1, 2, 2, 2), "transposed");
         assertArrayEquals(new float[] {3, 10, 6, 2}, second(same, true));
         float[] expected = {2.739584f, 10.694448f, 4.5f, 6, 6.260417f, 1.305557f};
         Tensor higher = fit(BICUBIC_TABLE, table, new Shape(1, 2, 3, 2), "bicubic");

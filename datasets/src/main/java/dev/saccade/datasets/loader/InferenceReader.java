@@ -109,7 +109,9 @@ public final class InferenceReader {
             for (Sample image : decoded) {
                 samples.add(
                         Transform.applyAll(
-                                pipeline, image.shallowCopy(), SeededRandom.of(0, image.info().id())));
+                                pipeline,
+                                image.shallowCopy(),
+                                SeededRandom.of(0, image.info().id())));
             }
             return Batch.collate(samples, buffers);
         } finally {

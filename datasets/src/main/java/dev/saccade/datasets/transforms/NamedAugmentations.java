@@ -26,7 +26,8 @@ public record NamedAugmentations(
     public static final String OFF = "none";
 
     /** No augmentations. */
-    public static final NamedAugmentations NONE = new NamedAugmentations(Map.of(), Optional.empty());
+    public static final NamedAugmentations NONE =
+            new NamedAugmentations(Map.of(), Optional.empty());
 
     public NamedAugmentations {
         tta = ImmutableMap.copyOf(tta);

@@ -107,7 +107,7 @@ class CocoResultsTest {
             delimiter = '|',
             value = {
                 "5 | [1,2,3,4] | 1 | image_id 5 is not in the data set",
-                "3.5 | [1,2,3,4] | 1 | expected image_id to be a whole number, got 3.5",
+                "3.5 | [1,2,3,4] | 1 | expected image_id to be an integer, got 3.5",
                 "92233720368547758070 | [1,2,3,4] | 1 | whole number of at most 64 bits, got 9223",
                 "3 | [1,2,3] | 1 | [x, y, width, height], got [1.0, 2.0, 3.0]",
                 "3 | [1,2,3,{}] | 1 | expected bbox to be a number, got an object",
@@ -132,13 +132,13 @@ class CocoResultsTest {
         checkFault(
                 "[{\"image_id\":3,\"category_id\":2,\"bbox\":[1,2,3,4],\"score\":1}]",
                 IouType.BOX,
-                "category_id 2 is not one of the data set's: [1, 11]");
+                "got category_id 2, expected one of [1, 11]");
     }
 
     @Test
     void brokenMasksAreExplained() {
         String json = "[{\"image_id\":3,\"category_id\":1,\"score\":1,\"segmentation\":%s}]";
-        checkFault(String.format(Locale.ROOT, json, "3"), IouType.MASK, "run lengths");
+        checkFault(String.format(Locale.ROOT, json, "3"), IouType.MASK, "RLE");
         checkFault(String.format(Locale.ROOT, json, "[[1,2,3]]"), IouType.MASK, "polygon");
         checkFault(String.format(Locale.ROOT, json, "[]"), IouType.MASK, "lacks segmentation");
         checkFault(
@@ -259,7 +259,7 @@ class CocoResultsTest {
         checkFault("", IouType.BOX, "got nothing");
         checkFault("[3]", IouType.BOX, "expected an object, got 3");
         checkFault("[{}]", IouType.BOX, "lacks bbox, category_id, image_id, score");
-        checkFault("[" + "{},".repeat(50) + "{}]", IouType.BOX, "given up after 20 faults");
+        checkFault("[" + "{},".repeat(50) + "{}]", IouType.BOX, "stopped after 20 errors");
         assertThrows(
                 SaccadeException.class,
                 () -> CocoResults.read(folder.resolve("none.json"), DATASET, IouType.BOX));

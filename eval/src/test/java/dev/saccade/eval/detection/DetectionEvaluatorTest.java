@@ -90,7 +90,7 @@ class DetectionEvaluatorTest {
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertTrue(
                 thrown.getMessage()
-                        .startsWith("image 9: the model predicts numbers that are not finite: box"),
+                        .startsWith("image 9: the model predicts NaN or infinity (box"),
                 thrown.getMessage());
         assertTrue(
                 thrown.getMessage().contains("lower optimizer.learning_rate"), thrown.getMessage());

@@ -101,8 +101,8 @@ class FaultyPartsTest {
     @Test
     void levelsAreThoseThatANeckSays() {
         assertEquals(
-                "model.neck: faulty_neck gave levels of [4, 8, 16, 32] channels, but its"
-                        + " features() are of [8]",
+                "model.neck: faulty_neck returned levels with [4, 8, 16, 32] channels, but"
+                        + " features() declares [8]",
                 failure("model.neck={type: faulty_neck}"));
     }
 

@@ -103,7 +103,7 @@ class DrawingTest {
                         Drawing.of(other, objects),
                         Drawing.of(other, new ClassMap(LabelMap.filled(SIZE, 1), CLASSES)))) {
             SaccadeException e = assertThrows(SaccadeException.class, drawing::toImage);
-            assertTrue(e.getMessage().contains("expected the same photograph"), e.getMessage());
+            assertTrue(e.getMessage().contains("use the same image"), e.getMessage());
         }
     }
 

@@ -185,6 +185,6 @@ class PretrainedWeightsTest {
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> PretrainedWeights.named(name));
         assertEquals(SaccadeException.Kind.USER, error.kind());
-        assertEquals("no published weights have the name " + name + nearest, error.getMessage());
+        assertEquals("unknown pretrained weights " + name + nearest, error.getMessage());
     }
 }

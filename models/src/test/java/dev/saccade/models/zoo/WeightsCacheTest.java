@@ -37,7 +37,7 @@ class WeightsCacheTest extends WeightsFetching {
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             SaccadeException error = refused(SWIN, server);
             assertEquals(SaccadeException.Kind.IO, error.kind());
-            assertTrue(error.getMessage().contains("name another folder with SACCADE_CACHE"));
+            assertTrue(error.getMessage().contains("set SACCADE_CACHE"));
             assertEquals(List.of(), server.requests());
         }
     }
@@ -62,7 +62,7 @@ class WeightsCacheTest extends WeightsFetching {
                     assertThrows(
                             SaccadeException.class,
                             () -> SWIN.fetch(Optional.of(stick.toString()), SILENT));
-            assertEquals(link + ": there is no such file", error.getMessage());
+            assertEquals(link + ": no such file", error.getMessage());
         }
         Files.delete(link);
         Files.createSymbolicLink(link, Files.write(folder.resolve("elsewhere"), checkpoint));
@@ -89,7 +89,7 @@ class WeightsCacheTest extends WeightsFetching {
                 assertThrows(
                         SaccadeException.class,
                         () -> SWIN.fetch(Optional.of(stick.toString()), SILENT));
-        assertTrue(missing.getMessage().contains("there is no such file"));
+        assertTrue(missing.getMessage().contains("no such file"));
         Files.write(stick.resolve(SWIN.file()), checkpoint);
         Path file = SWIN.fetch(Optional.of(stick.toString()), SILENT);
         assertTrue(file.startsWith(cache));
@@ -187,7 +187,7 @@ class WeightsCacheTest extends WeightsFetching {
                             .start();
             BufferedReader told = other.inputReader(UTF_8);
             String line = told.readLine();
-            while (line != null && !line.contains("another process is fetching this file")) {
+            while (line != null && !line.contains("another process is downloading this file")) {
                 line = told.readLine();
             }
             assertFalse(line == null, "it did not wait");

@@ -42,18 +42,18 @@ class WeightsRefusalTest extends WeightsFetching {
                             send(exchange, 206, new byte[10]);
                         })) {
             SaccadeException error = refused(SWIN, server);
-            assertTrue(error.getMessage().contains("sent another rest than was asked for"));
+            assertTrue(error.getMessage().contains("sent a different range than requested"));
         }
         assertEquals(Optional.empty(), SWIN.find());
     }
 
     @ParameterizedTest
     @CsvSource({
-        "403, refuses to give it out",
-        "404, has no such file any more",
+        "403, denies access",
+        "404, no longer has the file",
         "429, has been asked too often",
-        "500, fails; try later",
-        "204, gives no file"
+        "500, failed; try again later",
+        "204, returned no file"
     })
     void saysWhatTheServerSays(int status, String what) throws IOException {
         try (WeightsServer server = new WeightsServer(status(status))) {
@@ -72,7 +72,7 @@ class WeightsRefusalTest extends WeightsFetching {
             SaccadeException error = refused(RESNET, server);
             assertEquals(
                     Text.format(
-                            "resnet18-f37072fd.pth: %d bytes, but 44.7 MiB are published",
+                            "resnet18-f37072fd.pth: got %d bytes, expected 44.7 MiB",
                             checkpoint.length),
                     error.getMessage());
         }
@@ -87,7 +87,7 @@ class WeightsRefusalTest extends WeightsFetching {
             assertTrue(
                     error.getMessage().contains("begins with f37072fd is published"),
                     error.getMessage());
-            assertTrue(error.getMessage().contains("was not kept"));
+            assertTrue(error.getMessage().contains("was deleted"));
         }
         assertEquals(List.of(), kept());
     }
@@ -127,10 +127,10 @@ class WeightsRefusalTest extends WeightsFetching {
             String told = refused(SWIN, server.address());
             assertTrue(
                     told.contains(
-                                    "cannot be fetched: it breaks off, or what it answers is no HTTP;")
-                            || told.contains("cannot be fetched: the connection broke;"),
+                                    "cannot be downloaded: it breaks off, or what it answers is no HTTP;")
+                            || told.contains("cannot be downloaded: the connection broke;"),
                     told);
-            assertTrue(told.contains("fetch it from its folder"), told);
+            assertTrue(told.contains("weights fetch --from FOLDER"), told);
             assertTrue(told.contains("SACCADE_WEIGHTS"), told);
         }
         assertEquals(List.of(), kept());
@@ -147,7 +147,7 @@ class WeightsRefusalTest extends WeightsFetching {
                             send(exchange, 206, new byte[1]);
                         })) {
             String told = refused(SWIN, Optional.of(server.address()));
-            assertTrue(told.contains("it sent another rest than was asked for"), told);
+            assertTrue(told.contains("the server sent a different range than requested"), told);
         }
     }
 
@@ -158,7 +158,7 @@ class WeightsRefusalTest extends WeightsFetching {
         try (RawServer server = new RawServer("HTTP/1.1 200 OK\n\n", "endless")) {
             String told = refused(RESNET, server.address());
             assertTrue(
-                    told.contains("it sends more than the 47767061 bytes that are expected"), told);
+                    told.contains("sends more than the expected 47767061 bytes"), told);
         }
         assertEquals(List.of(), kept());
     }
@@ -167,7 +167,7 @@ class WeightsRefusalTest extends WeightsFetching {
     @Timeout(30)
     void readsNothingOfAPageWithoutEndThatIsNoFile() throws IOException {
         try (RawServer server = new RawServer("HTTP/1.1 404 No\n\n", "not found ")) {
-            assertTrue(refused(SWIN, server.address()).contains("has no such file any more"));
+            assertTrue(refused(SWIN, server.address()).contains("no longer has the file"));
         }
         assertEquals(List.of(), kept());
     }
@@ -180,7 +180,7 @@ class WeightsRefusalTest extends WeightsFetching {
         "http:///weights, is no address of a server",
         "http://[1, is neither a folder nor an address",
         "http://me:secret@localhost:9, names and passwords are not sent",
-        "http://localhost:9, cannot be fetched: nobody answers there"
+        "http://localhost:9, cannot be downloaded: nobody answers there"
     })
     void saysWhichAddressesAreNone(String address, String expected) throws IOException {
         String told = refused(SWIN, Optional.of(address));
@@ -208,7 +208,7 @@ class WeightsRefusalTest extends WeightsFetching {
                             SILENT,
                             Duration.ofMillis(300));
             SaccadeException error = assertThrows(SaccadeException.class, download::run);
-            assertTrue(error.getMessage().contains("cannot be fetched"), error.getMessage());
+            assertTrue(error.getMessage().contains("cannot be downloaded"), error.getMessage());
         } finally {
             end.countDown();
         }

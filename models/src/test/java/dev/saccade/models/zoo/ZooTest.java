@@ -80,7 +80,7 @@ class ZooTest {
         if (recipe.publication().isEmpty()) {
             assertEquals(Map.of(), recipe.published());
             SaccadeException error = assertThrows(SaccadeException.class, recipe::spec);
-            assertTrue(error.getMessage().contains("named by its data"), error.getMessage());
+            assertTrue(error.getMessage().contains("only in the data set"), error.getMessage());
             return;
         }
         ModelSpec spec = recipe.spec();
@@ -125,7 +125,7 @@ class ZooTest {
     void namesTheNearest(String name) {
         SaccadeException error = assertThrows(SaccadeException.class, () -> ZOO.recipe(name));
         assertEquals(
-                "no recipe " + name + "; did you mean mask_rcnn/swin_tiny_fpn_1x_coco?",
+                "unknown recipe " + name + "; did you mean mask_rcnn/swin_tiny_fpn_1x_coco?",
                 error.getMessage());
     }
 }

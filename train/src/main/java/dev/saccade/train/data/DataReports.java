@@ -79,7 +79,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         }
         DataSource source = DataSource.of(val.get(), config.data().root());
         check(Map.of("val", source), options(config, false, () -> {}), List.of())
-                .requireNoErrors("the data set has errors; nothing was measured");
+                .requireNoErrors("the data set has errors; evaluation did not start");
         return source.open().get();
     }
 

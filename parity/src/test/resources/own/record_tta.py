@@ -1,8 +1,8 @@
-"""Records what heads of mmdetection 3.3.0 find in several views of an image, merged in the order of
-aug_test of mmdetection 2.11, which 3.x has no more: python record_views.py views [CASE ...]
+"""Records test-time augmentation of mmdetection 3.3.0 heads, merged like aug_test of mmdetection 2.11,
+which 3.x removed: python record_tta.py tta [CASE ...]
 
-Needs mmdet 3.3.0 with mmcv's RoIAlign and NMS. Every number comes from mmdetection's own heads,
-coders and NMS; only what aug_test did between them is written out here.
+Needs mmdet 3.3.0 with mmcv's RoIAlign and NMS. All computations use mmdetection's heads, coders and
+NMS; only aug_test itself is rewritten here.
 """
 
 import json
@@ -436,7 +436,7 @@ def record(folder, name, seed):
     np.savez_compressed(folder / "io.npz", **arrays)
     torch.save({"state_dict": model.float().state_dict()}, folder / "weights.pth")
     case = {
-        "kind": "views",
+        "kind": "tta",
         "source": "heads of mmdet 3.3.0, merged as aug_test of mmdet 2.11",
         "seed": seed,
         "model": settings,
