@@ -26,7 +26,7 @@ import javax.tools.ToolProvider;
 /** Runs the commands and programs of a page of {@code docs/} in a folder. */
 final class PageRun {
 
-    /** What is printed: a block without a language, below a sentence. */
+    /** Expected output: a block without a language, below a sentence. */
     private static final Pattern OUTPUT =
             Pattern.compile("[:.]\n\n```\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
 
@@ -38,7 +38,7 @@ final class PageRun {
 
     private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
 
-    /** What the page says of the class path; the class path of the test takes its place. */
+    /** Class path on the pages, replaced by the class path of the test. */
     static final String CLASS_PATH = "cli/target/saccade/lib/*";
 
     private final String text;
@@ -61,24 +61,24 @@ final class PageRun {
         return text;
     }
 
-    /** Returns what the page says is printed. */
+    /** Returns the expected outputs of the page. */
     List<String> outputs() {
         return OUTPUT.matcher(text).results().map(output -> output.group(1)).toList();
     }
 
-    /** Returns the messages on the page that a text has. */
-    List<String> quotesIn(String told) {
+    /** Returns the messages quoted on the page that an output contains. */
+    List<String> quotesIn(String output) {
         return QUOTE.matcher(text)
                 .results()
                 .map(quote -> quote.group(1))
-                .filter(told::contains)
+                .filter(output::contains)
                 .toList();
     }
 
     /**
-     * Runs all commands of the page, holds what they print to what it shows, and returns it.
+     * Runs all commands of the page, checks the expected outputs and returns everything printed.
      *
-     * @param quick returns what is run in place of the words of a command, to be done in a moment
+     * @param quick replaces the words of a command by a faster one
      */
     String run(UnaryOperator<List<String>> quick) throws Exception {
         StringBuilder printed = new StringBuilder();
@@ -103,7 +103,7 @@ final class PageRun {
         return printed.toString();
     }
 
-    /** Returns the words of a command; paths lie in the folder. */
+    /** Returns the words of a command; paths are in the folder. */
     private List<String> words(String line) {
         return WORD.matcher(line)
                 .results()
@@ -149,14 +149,14 @@ final class PageRun {
         return "";
     }
 
-    /** Compiles a file of the page; the class path of this test has all that Saccade's has. */
+    /** Compiles a file of the page with the class path of this test. */
     private static String compile(List<String> arguments) {
         assertEquals(List.of("-cp", CLASS_PATH), arguments.subList(0, 2));
         String[] line =
                 Stream.concat(
                                 Stream.of("-cp", System.getProperty("java.class.path")),
                                 Stream.concat(
-                                        // Manifests of libraries name jars that nobody needs.
+                                        // Manifests of libraries name missing jars.
                                         Stream.of("-Xlint:all,-path", "-Werror", "-proc:none"),
                                         arguments.stream().skip(2)))
                         .toArray(String[]::new);

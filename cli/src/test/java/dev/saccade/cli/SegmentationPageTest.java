@@ -138,7 +138,7 @@ class SegmentationPageTest {
     }
 
     @Test
-    void theCommonMistakesAreFound() throws Throwable {
+    void checkFindsTheFrequentErrorsOfThePage() throws Throwable {
         Path roads = Files.createDirectories(folder.resolve("data/roads"));
         Files.writeString(roads.resolve("classes.txt"), "sky\nroad\ncar\n");
         for (int i = 0; i < 12; i++) {
@@ -194,7 +194,7 @@ class SegmentationPageTest {
             quick.addAll(List.of("--from", folder.resolve("mirror").toString()));
         }
         if (command.equals("train")) {
-            // The list knows that these are of a wide backbone; a file takes what fits.
+            // Weights given by name must have the listed size; files need not.
             quick.replaceAll(word -> List.of(ADE20K, IMAGENET).contains(word) ? file(word) : word);
         }
         if (List.of("config", "check", "browse", "train").contains(command)) {

@@ -31,7 +31,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Runs the commands of {@code train_on_your_data.md} with a small model and small images. */
-class FirstHourTest {
+class TrainOnYourDataPageTest {
 
     private static final List<String> SMALL =
             List.of(

@@ -38,9 +38,9 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Runs the commands of {@code fine_tuning.md} with a small model and small images. */
-class FineTuningTest {
+class FineTuningPageTest {
 
-    private static final List<String> COMMANDS_OF_A_CONFIG =
+    private static final List<String> CONFIG_COMMANDS =
             List.of("config", "check", "browse", "train");
 
     private static final List<String> SMALL =
@@ -72,7 +72,7 @@ class FineTuningTest {
     @Test
     void thePageTrainsADetectorWithMasks() throws Exception {
         PretrainedWeights coco = PretrainedWeights.named(COCO);
-        writeDetectorOfCoco(Files.createDirectory(folder.resolve("mirror")).resolve(coco.file()));
+        writeCocoDetector(Files.createDirectory(folder.resolve("mirror")).resolve(coco.file()));
         System.setProperty("SACCADE_CACHE", folder.resolve("cache").toString());
         try {
             page.run(this::quick);
@@ -98,7 +98,7 @@ class FineTuningTest {
     }
 
     @Test
-    void theExampleIsRightAndTheMistakesAreFound() throws IOException {
+    void checkFindsTheFrequentErrorsOfThePage() throws IOException {
         String right = Files.readString(folder.resolve("data/desk/example.json"));
         Mat desk = new Mat(480, 640, CvType.CV_8UC3, new Scalar(90, 90, 90));
         ImageFiles.write(desk, folder.resolve("data/desk/images/desk.jpg"));
@@ -131,8 +131,8 @@ class FineTuningTest {
                 .out();
     }
 
-    /** Writes what mmdetection's model zoo has, but narrow and with weights that know nothing. */
-    private void writeDetectorOfCoco(Path file) {
+    /** Writes a small, untrained model in place of mmdetection's checkpoint. */
+    private void writeCocoDetector(Path file) {
         RunConfig config =
                 Configs.bind(
                         ConfigFile.load(folder.resolve("desk_masks.yaml"), SMALL), RunConfig.class);
@@ -148,16 +148,16 @@ class FineTuningTest {
         return PretrainedWeights.named(weights).require().toString();
     }
 
-    /** Makes a command quick, and lowers the minimum score: the model is barely trained. */
+    /** Shortens a command, and lowers the minimum score because the model is barely trained. */
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
         String command = words.get(1);
         if (command.equals("weights")) {
             quick.addAll(List.of("--from", folder.resolve("mirror").toString()));
         }
-        // The list knows that these are of a wide backbone; a file takes what fits.
+        // Weights given by name must have the listed size; files need not.
         quick.replaceAll(word -> command.equals("train") && word.equals(COCO) ? file(word) : word);
-        if (COMMANDS_OF_A_CONFIG.contains(command)) {
+        if (CONFIG_COMMANDS.contains(command)) {
             SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
             quick.addAll(List.of("--data", folder.resolve("data/desk").toString()));
         }
