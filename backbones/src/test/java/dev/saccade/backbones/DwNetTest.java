@@ -124,7 +124,7 @@ class DwNetTest {
                 assertThrows(
                         SaccadeException.class,
                         () -> net.apply(manager.ones(new Shape(1, 3, 32, 32))));
-        assertTrue(e.getMessage().endsWith("at least 2 images a batch"), e.getMessage());
+        assertTrue(e.getMessage().endsWith("at least 2 images per batch"), e.getMessage());
     }
 
     private DwNet small(boolean dynamic) {

@@ -81,7 +81,7 @@ class DeviceTest {
             assertEquals(2, ended.code(), ended.err());
             String told =
                     device.equals("gpu")
-                            ? "saccade: --device: got gpu, expected auto, cpu, cuda or the number"
+                            ? "saccade: --device: got gpu, expected auto, cpu, cuda or the index"
                                     + " of a GPU, such as cuda:1"
                             : "saccade: cuda:999: ";
             assertTrue(ended.err().contains(told), ended.err());

@@ -130,9 +130,7 @@ class RankLauncherTest {
                 run("[ $RANK = 0 ] || { echo odd; exit 70; }", 0, () -> true));
         assertEquals(
                 new Ended(
-                        137,
-                        "",
-                        "saccade: rank 0 was ended by SIGKILL, as when memory has run out\n"),
+                        137, "", "saccade: rank 0 was killed by SIGKILL, possibly out of memory\n"),
                 run("[ $RANK = 1 ] || kill -9 $$", 0, () -> true));
     }
 

@@ -132,9 +132,9 @@ class TrainRanksTest {
         assertTrue(
                 read(said(disturbed))
                         .contains(
-                                "saccade: rank 1 was ended by SIGKILL, as when memory has run out;"
-                                        + " all ranks start again from the last checkpoint, restart 1"
-                                        + " of 1"),
+                                "saccade: rank 1 was killed by SIGKILL, possibly out of memory;"
+                                        + " all ranks start again from the last checkpoint,"
+                                        + " restart 1 of 1"),
                 read(said(disturbed)));
         assertArrayEquals(
                 Files.readAllBytes(calm.last()), Files.readAllBytes(disturbed.last()), "the end");

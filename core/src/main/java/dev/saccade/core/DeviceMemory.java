@@ -54,7 +54,7 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
     /** Returns such as {@code 23.6 GiB, 512 MiB of them free}. */
     @Override
     public String toString() {
-        return text(totalBytes) + ", " + text(freeBytes) + " of them free";
+        return text(totalBytes) + ", " + text(freeBytes) + " free";
     }
 
     /** Returns a number of bytes as {@code 512 MiB} or {@code 3.1 GiB}. */

@@ -27,7 +27,7 @@ public final class Devices {
     public static final String AUTO = "auto";
 
     /** What names a device, for messages. */
-    public static final String EXPECTED = "auto, cpu, cuda or the number of a GPU, such as cuda:1";
+    public static final String EXPECTED = "auto, cpu, cuda or the index of a GPU, such as cuda:1";
 
     private static final Logger LOG = LoggerFactory.getLogger(Devices.class);
 
@@ -128,8 +128,8 @@ public final class Devices {
         }
         if (localRank > 0 && name.startsWith("cuda:")) {
             throw SaccadeException.user(
-                    "device: got %s for several ranks of one machine, expected cuda, which gives"
-                            + " each a GPU of its own",
+                    "device: got %s for several ranks on one machine, expected cuda, which"
+                            + " assigns one GPU to each rank",
                     name);
         }
         return choose(name);
@@ -139,8 +139,8 @@ public final class Devices {
         int gpus = driver.gpus().size();
         if (missing().isEmpty() && localRank >= gpus) {
             throw SaccadeException.user(
-                    "rank %d of this machine computes on cuda:%d, but there is no more than %s;"
-                            + " start one rank for each at most, or set device to cpu",
+                    "rank %d of this machine needs cuda:%d, but only %s found; start at most one"
+                            + " rank per GPU, or set device to cpu",
                     localRank, localRank, Count.of(gpus, "GPU"));
         }
         return require(Device.gpu(localRank));
@@ -149,7 +149,7 @@ public final class Devices {
     private Device findAutomatic() {
         Device found = fault(Device.gpu()).isEmpty() ? Device.gpu() : Device.cpu();
         if (!found.isGpu()) {
-            whyNoGpu().ifPresent(why -> LOG.warn("computing on the CPU: {}", why));
+            whyNoGpu().ifPresent(why -> LOG.warn("using the CPU: {}", why));
         }
         return found;
     }
@@ -180,7 +180,7 @@ public final class Devices {
         int last = driver.gpus().size() - 1;
         if (device.getDeviceId() > last) {
             String range = last == 0 ? "cuda:0" : "cuda:0 to cuda:" + last;
-            return Optional.of("there is no such GPU, expected " + range);
+            return Optional.of("GPU not found, expected " + range);
         }
         try {
             trial.accept(device);
@@ -188,8 +188,8 @@ public final class Devices {
         } catch (RuntimeException e) {
             return Optional.of(
                     Text.format(
-                            "%s cannot compute with libtorch %s: %s; nvidia-smi shows who has its"
-                                    + " memory",
+                            "%s does not work with libtorch %s: %s; run nvidia-smi to see which"
+                                    + " processes use its memory",
                             driver.gpus().get(device.getDeviceId()), libtorch, reason(e)));
         }
     }
@@ -206,20 +206,20 @@ public final class Devices {
         if (libtorch.cuda().isEmpty()) {
             return Optional.of(
                     Text.format(
-                            "libtorch %s is in use; for a GPU, pip install torch==%s and set"
+                            "libtorch %s is loaded; to use a GPU, pip install torch==%s and set"
                                     + " SACCADE_TORCH to its folder, see docs/gpu.md",
                             libtorch, libtorch.version()));
         }
         if (!driver.installed()) {
             return Optional.of(
-                    "there is no NVIDIA driver (libcuda.so.1); install it, or start the container"
-                            + " with --gpus all, until nvidia-smi lists the GPU");
+                    "NVIDIA driver (libcuda.so.1) not found; install it, or start the container"
+                            + " with --gpus all, and check that nvidia-smi lists the GPU");
         }
         if (driver.fault().isPresent()) {
             return Optional.of(
                     Text.format(
-                            "the NVIDIA driver cannot be used: %s; mend it until nvidia-smi lists"
-                                    + " the GPU, mostly by a restart",
+                            "the NVIDIA driver does not work: %s; restart the machine and check"
+                                    + " that nvidia-smi lists the GPU",
                             driver.fault().get()));
         }
         int needed = libtorch.cudaMajor().orElseThrow();
@@ -232,7 +232,7 @@ public final class Devices {
         }
         return driver.gpus().isEmpty()
                 ? Optional.of(
-                        "the NVIDIA driver shows no GPU to this process; look at"
+                        "the NVIDIA driver shows no GPU to this process; check"
                                 + " CUDA_VISIBLE_DEVICES and nvidia-smi")
                 : Optional.empty();
     }

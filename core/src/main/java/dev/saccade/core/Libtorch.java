@@ -104,8 +104,7 @@ public final class Libtorch {
             long size = packed == null ? -1 : packed.openConnection().getContentLengthLong();
             if (size >= 0 && (!Files.isRegularFile(file) || Files.size(file) != size)) {
                 throw SaccadeException.user(
-                        "%s: damaged, it is not the %d bytes that were unpacked; delete %s, and it"
-                                + " is unpacked again",
+                        "%s: damaged, expected %d bytes; delete %s to unpack it again",
                         file, size, folder);
             }
         }
@@ -125,13 +124,11 @@ public final class Libtorch {
             folder = folder.getParent();
         }
         if (!Files.isDirectory(folder) || !Files.isWritable(folder)) {
-            return folder
-                    + " cannot be written, where it is unpacked to; set DJL_CACHE_DIR to a folder"
-                    + " that can";
+            return folder + " is not writable; set DJL_CACHE_DIR to a writable folder";
         }
         String message = Throwables.getRootCause(error).getMessage();
         return NativePlatform.name().startsWith("win-") && error instanceof LinkageError
-                ? message + "; it needs the Visual C++ Redistributable of 2015 to 2022 for x64"
-                : message + "; if what is unpacked is damaged, delete " + cache();
+                ? message + "; install the Visual C++ Redistributable 2015-2022 for x64"
+                : message + "; if the unpacked files are damaged, delete " + cache();
     }
 }

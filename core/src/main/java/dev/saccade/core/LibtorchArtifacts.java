@@ -49,8 +49,7 @@ final class LibtorchArtifacts {
     static Optional<String> fault(String platform) {
         if (!NativePlatform.WITH_LIBTORCH.contains(platform)) {
             return Optional.of(
-                    "DJL has none for it, only for "
-                            + String.join(", ", NativePlatform.WITH_LIBTORCH));
+                    "DJL supports only " + String.join(", ", NativePlatform.WITH_LIBTORCH));
         }
         Platform djl = Platform.fromSystem("pytorch");
         if (djl.getVersion() == null) {
@@ -63,7 +62,7 @@ final class LibtorchArtifacts {
             missing.add(
                     GROUP
                             + Text.format("pytorch-native-cpu:%s:%s", version, platform)
-                            + (there.isEmpty() ? "" : ", it has " + String.join(", ", there)));
+                            + (there.isEmpty() ? "" : ", found " + String.join(", ", there)));
         }
         if (ClassLoaderUtils.getContextClassLoader().getResource(JNI) == null) {
             missing.add(GROUP + Text.format("pytorch-jni:%s-%s", version, djl.getApiVersion()));
@@ -76,6 +75,6 @@ final class LibtorchArtifacts {
     private static String lacking(String artifacts) {
         return "the class path lacks "
                 + artifacts
-                + " (a shaded jar must keep what is in them, and merge META-INF/services)";
+                + " (a shaded jar must keep all of its files and merge META-INF/services)";
     }
 }

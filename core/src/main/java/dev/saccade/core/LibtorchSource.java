@@ -59,7 +59,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
         String other = System.getenv(FOLDER);
         if (other != null) {
             throw SaccadeException.user(
-                    "%s is set, and so is DJL's %s, to %s; unset one of the two",
+                    "%s is set, but DJL's %s is also set, to %s; unset one of them",
                     VARIABLE, FOLDER, other);
         }
         return Optional.of(value.equals(DOWNLOAD) ? downloaded(driver) : installed(value, driver));
@@ -68,8 +68,8 @@ record LibtorchSource(String value, Map<String, String> settings) {
     private static LibtorchSource downloaded(CudaDriver driver) {
         if (!driver.isUsable(CUDA_MAJOR)) {
             throw SaccadeException.user(
-                    "%s=%s: there is no GPU here, or no driver for CUDA %d (see nvidia-smi), so"
-                            + " nothing was downloaded; unset %s to compute on the CPU",
+                    "%s=%s: no GPU or no driver for CUDA %d found (see nvidia-smi), so libtorch"
+                            + " is not downloaded; unset %s to use the CPU",
                     VARIABLE, DOWNLOAD, CUDA_MAJOR, VARIABLE);
         }
         requireCudaOfDjl();
@@ -90,19 +90,18 @@ record LibtorchSource(String value, Map<String, String> settings) {
                         .orElseThrow(
                                 () ->
                                         SaccadeException.user(
-                                                "%s=%s: tells no version, there is neither"
-                                                        + " version.py nor build-version in %s",
+                                                "%s=%s: unknown libtorch version; expected"
+                                                        + " version.py or build-version in %s",
                                                 VARIABLE, value, folder.getParent()));
         String expected = version();
         if (!build.version().equals(expected)) {
             throw SaccadeException.user(
-                    "%s=%s: libtorch %s, expected %s, which DJL's library is made for; pip install"
-                            + " torch==%s",
+                    "%s=%s: libtorch %s, expected %s, which DJL requires; pip install torch==%s",
                     VARIABLE, value, build, expected, expected);
         }
         if (build.cudaMajor().filter(major -> major != CUDA_MAJOR).isPresent()) {
             throw SaccadeException.user(
-                    "%s=%s: libtorch %s, expected one for CUDA %d; pip install torch==%s brings it",
+                    "%s=%s: libtorch %s, expected one for CUDA %d; pip install torch==%s",
                     VARIABLE, value, build, CUDA_MAJOR, expected);
         }
         // DJL must not load what is linked against a driver that is not there, or too old.
@@ -122,7 +121,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
         Path given = Path.of(named);
         if (!Files.isDirectory(given)) {
             throw SaccadeException.user(
-                    "%s=%s: there is no such folder; expected one that torch is installed in, or %s",
+                    "%s=%s: folder not found; expected the folder of an installed torch, or %s",
                     VARIABLE, named, DOWNLOAD);
         }
         String library = System.mapLibraryName("torch");
@@ -132,10 +131,9 @@ record LibtorchSource(String value, Map<String, String> settings) {
             }
         }
         throw SaccadeException.user(
-                "%s=%s: there is no %s in it, nor in its lib, nor in"
-                        + " lib/python*/site-packages/torch/lib; expected an environment of Python"
-                        + " that torch is installed in, or what its python -c 'import torch;"
-                        + " print(torch.__path__[0])' prints, or %s",
+                "%s=%s: %s not found in it, in lib or in lib/python*/site-packages/torch/lib;"
+                        + " expected a Python environment with torch, the output of python -c"
+                        + " 'import torch; print(torch.__path__[0])', or %s",
                 VARIABLE, named, library, DOWNLOAD);
     }
 
@@ -171,7 +169,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
                         platform, CUDA_FLAVOR, System.mapLibraryName("djl_torch"));
         if (ClassLoaderUtils.getContextClassLoader().getResource(library) == null) {
             throw SaccadeException.user(
-                    "%s: DJL has no library for CUDA on %s; unset it to run on the CPU",
+                    "%s: DJL has no CUDA library for %s; unset it to use the CPU",
                     VARIABLE, platform);
         }
     }
@@ -187,8 +185,10 @@ record LibtorchSource(String value, Map<String, String> settings) {
         String reason = Throwables.getRootCause(error).toString();
         String fault =
                 value.equals(DOWNLOAD)
-                        ? "DJL could not get libtorch: %s; name an installed one instead"
-                        : "libtorch cannot be loaded: %s; does python3 -c 'import torch' there?";
+                        ? "DJL could not download libtorch: %s; set the folder of an installed"
+                                + " torch instead"
+                        : "libtorch cannot be loaded: %s; check that python3 -c 'import torch'"
+                                + " works there";
         return SaccadeException.user(
                 error, "%s=%s: %s", VARIABLE, value, fault.replace("%s", reason));
     }
@@ -202,8 +202,8 @@ record LibtorchSource(String value, Map<String, String> settings) {
         String wanted = settings.getOrDefault(FOLDER, folder.toString());
         if (!folder.toAbsolutePath().normalize().equals(Path.of(wanted))) {
             throw SaccadeException.user(
-                    "%s: DJL had loaded libtorch of %s before Saccade was asked; ask for a model of"
-                            + " Saccade first, or set DJL's own %s, %s and %s",
+                    "%s: DJL had already loaded libtorch from %s; load a Saccade model first, or"
+                            + " set DJL's own %s, %s and %s",
                     VARIABLE, folder, FOLDER, VERSION, FLAVOR);
         }
     }

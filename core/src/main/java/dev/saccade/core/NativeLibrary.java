@@ -73,7 +73,7 @@ public final class NativeLibrary {
             throw SaccadeException.io(
                     e,
                     "%s: native libraries cannot be unpacked there: %s; set DJL_CACHE_DIR to a"
-                            + " folder that can be written",
+                            + " writable folder",
                     cache,
                     e);
         }
@@ -110,8 +110,8 @@ public final class NativeLibrary {
             Files.setPosixFilePermissions(folder, OWNER_ONLY);
         } else if (isOpen || !(isOwn || owner.getName().equals("root"))) {
             throw SaccadeException.user(
-                    "%s: belongs to %s, %s, and whoever can write there can have their code run;"
-                            + " set DJL_CACHE_DIR to a folder of your own",
+                    "%s: owned by %s with permissions %s, so other users could replace native"
+                            + " libraries; set DJL_CACHE_DIR to a folder that only you can write",
                     folder, owner.getName(), PosixFilePermissions.toString(found.permissions()));
         }
     }

@@ -47,8 +47,8 @@ public final class NativePlatform {
     public static void requireGlibc(String library) {
         if (hasMusl(LOADED)) {
             throw SaccadeException.user(
-                    "%s is made for glibc, and this Java runs on musl, as in Alpine; take a Java"
-                            + " and an image with glibc, such as Debian's or Ubuntu's",
+                    "%s requires glibc, but this Java runs on musl (as in Alpine); use a Java"
+                            + " and an image with glibc, such as Debian or Ubuntu",
                     library);
         }
     }

@@ -15,24 +15,24 @@ import java.util.regex.Pattern;
  */
 public enum OutOfMemory {
     /** While a model is made and given its weights. */
-    LOADING("free some, or take a smaller model"),
+    LOADING("free memory, or use a smaller model"),
 
     /** While a model is trained. */
     TRAINING(
-            "lower data.batch_size, for which accumulation makes up, set"
-                    + " model.backbone.activation_checkpointing=true if the backbone has it, or"
-                    + " train at smaller scales, those of resize in data.train_transforms"),
+            "lower data.batch_size and raise accumulation, set"
+                    + " model.backbone.activation_checkpointing=true if the backbone supports it,"
+                    + " or lower the scales of resize in data.train_transforms"),
 
     /** While photographs are read and looked at. */
     PREDICTION(
-            "use smaller images (resize in data.val_transforms, scales of test-time augmentation),"
-                    + " or fewer at a time"),
+            "use smaller images (resize in data.val_transforms, scales of test-time"
+                    + " augmentation), or fewer images at a time"),
 
     /** While an image is read. */
-    READING("make the image smaller, or read fewer at a time"),
+    READING("use a smaller image, or read fewer images at a time"),
 
     /** Anywhere else. */
-    OTHER("free some, or ask for less at a time");
+    OTHER("free memory, or process less at a time");
 
     private static final Pattern MESSAGE =
             Pattern.compile(
@@ -112,7 +112,7 @@ public enum OutOfMemory {
 
     private static Optional<String> words(Throwable error) {
         if (error instanceof OutOfMemoryError) {
-            return Optional.of(error.getMessage() + "; -Xmx gives Java more");
+            return Optional.of(error.getMessage() + "; raise the limit with -Xmx");
         }
         Matcher words = MESSAGE.matcher(String.valueOf(error.getMessage()));
         return words.find() ? Optional.of(words.group().strip()) : Optional.empty();

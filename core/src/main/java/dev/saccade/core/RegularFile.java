@@ -42,7 +42,8 @@ public final class RegularFile {
         }
         long length = Files.size(file);
         if (length > most) {
-            throw SaccadeException.user("%s: %d bytes, at most %d expected", file, length, most);
+            throw SaccadeException.user(
+                    "%s: got %d bytes, expected at most %d", file, length, most);
         }
         return Files.readAllBytes(file);
     }
@@ -58,7 +59,7 @@ public final class RegularFile {
     public static byte[] read(String name, InputStream stream, int most) throws IOException {
         byte[] content = stream.readNBytes(most);
         if (content.length == most && stream.read() >= 0) {
-            throw SaccadeException.user("%s: at most %d bytes expected, got more", name, most);
+            throw SaccadeException.user("%s: got more than %d bytes", name, most);
         }
         return content;
     }
@@ -68,8 +69,8 @@ public final class RegularFile {
         BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
         if (attributes.isOther()) {
             throw SaccadeException.user(
-                    "%s: is a pipe, a socket or a device, expected a regular file; copy what it"
-                            + " gives into one",
+                    "%s: is a pipe, a socket or a device, expected a regular file; copy its"
+                            + " content to a file",
                     file);
         }
         return attributes.isRegularFile() && attributes.size() == 0;

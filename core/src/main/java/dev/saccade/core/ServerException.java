@@ -24,14 +24,14 @@ public final class ServerException extends IOException {
     /** The first of them that is among the causes counts. */
     private static final ImmutableMap<Class<?>, String> REASONS =
             ImmutableMap.of(
-                    UnresolvedAddressException.class, "the name of the server is not known here",
-                    UnknownHostException.class, "the name of the server is not known here",
-                    HttpTimeoutException.class, "it does not answer in time",
-                    TimeoutException.class, "it does not answer in time",
-                    SSLException.class, "it cannot prove who it is, or has no TLS",
-                    ConnectException.class, "nobody answers there",
-                    NoRouteToHostException.class, "nobody answers there",
-                    SocketException.class, "the connection broke");
+                    UnresolvedAddressException.class, "unknown host",
+                    UnknownHostException.class, "unknown host",
+                    HttpTimeoutException.class, "no response in time",
+                    TimeoutException.class, "no response in time",
+                    SSLException.class, "the TLS connection failed",
+                    ConnectException.class, "connection refused",
+                    NoRouteToHostException.class, "host unreachable",
+                    SocketException.class, "the connection was closed");
 
     /** Takes what is to be told, which follows the address of the server. */
     public ServerException(String message) {
@@ -57,6 +57,6 @@ public final class ServerException extends IOException {
                 .filter(each -> causes.stream().anyMatch(each.getKey()::isInstance))
                 .map(Map.Entry::getValue)
                 .findFirst()
-                .orElse("it breaks off, or what it answers is no HTTP");
+                .orElse("the response is incomplete or not HTTP");
     }
 }

@@ -39,7 +39,7 @@ public final class Workers implements AutoCloseable {
      * @throws IllegalArgumentException if there is not at least one thread
      */
     public Workers(String name, int threads) {
-        checkArgument(threads > 0, "threads: a positive number expected, got %s", threads);
+        checkArgument(threads > 0, "threads: got %s, expected at least 1", threads);
         this.name = name;
         this.threads = threads;
         this.executor =

@@ -57,12 +57,12 @@ class DevicesTest {
     void whatIsMissingIsToldWithWhatToDo() {
         assertNone(
                 devices(FOR_CPUS, driver("12.4", 1)),
-                "libtorch 2.7.1 for CPUs is in use; for a GPU, pip install torch==2.7.1 and set"
-                        + " SACCADE_TORCH to its folder, see docs/gpu.md");
+                "libtorch 2.7.1 for CPUs is loaded; to use a GPU, pip install torch==2.7.1 and"
+                        + " set SACCADE_TORCH to its folder, see docs/gpu.md");
         assertNone(
                 devices(FOR_CUDA, CudaDriver.NONE),
-                "there is no NVIDIA driver (libcuda.so.1); install it, or start the container with"
-                        + " --gpus all, until nvidia-smi lists the GPU");
+                "NVIDIA driver (libcuda.so.1) not found; install it, or start the container with"
+                        + " --gpus all, and check that nvidia-smi lists the GPU");
         CudaDriver broken =
                 new CudaDriver(
                         true,
@@ -72,15 +72,15 @@ class DevicesTest {
                         List.of());
         assertNone(
                 devices(FOR_CUDA, broken),
-                "the NVIDIA driver cannot be used: cuInit: CUDA_ERROR_UNKNOWN; mend it until"
-                        + " nvidia-smi lists the GPU, mostly by a restart");
+                "the NVIDIA driver does not work: cuInit: CUDA_ERROR_UNKNOWN; restart the"
+                        + " machine and check that nvidia-smi lists the GPU");
         assertNone(
                 devices(FOR_CUDA, driver("11.4", 1)),
                 "the NVIDIA driver is too old: 550.54.15, for CUDA up to 11.4, but libtorch is"
                         + " 2.7.1 for CUDA 12.6; install a driver for CUDA 12 or later");
         assertNone(
                 devices(FOR_CUDA, driver("12.4", 0)),
-                "the NVIDIA driver shows no GPU to this process; look at CUDA_VISIBLE_DEVICES and"
+                "the NVIDIA driver shows no GPU to this process; check CUDA_VISIBLE_DEVICES and"
                         + " nvidia-smi");
     }
 
@@ -96,9 +96,9 @@ class DevicesTest {
                         });
         assertNone(
                 devices,
-                "NVIDIA A100, 40960 MiB, compute capability 8.0 cannot compute with libtorch 2.7.1"
-                        + " for CUDA 12.6: no kernel image is available; nvidia-smi shows who has"
-                        + " its memory");
+                "NVIDIA A100, 40960 MiB, compute capability 8.0 does not work with libtorch"
+                        + " 2.7.1 for CUDA 12.6: no kernel image is available; run nvidia-smi to"
+                        + " see which processes use its memory");
     }
 
     @Test
@@ -125,10 +125,10 @@ class DevicesTest {
     void aNumberThatIsTooLargeIsRefused() {
         Devices two = devices(FOR_CUDA, driver("13.0", 2));
         SaccadeException told = assertThrows(SaccadeException.class, () -> two.choose("cuda:2"));
-        assertEquals("cuda:2: there is no such GPU, expected cuda:0 to cuda:1", told.getMessage());
+        assertEquals("cuda:2: GPU not found, expected cuda:0 to cuda:1", told.getMessage());
         Devices one = devices(FOR_CUDA, driver("13.0", 1));
         told = assertThrows(SaccadeException.class, () -> one.require(Device.gpu(7)));
-        assertEquals("cuda:7: there is no such GPU, expected cuda:0", told.getMessage());
+        assertEquals("cuda:7: GPU not found, expected cuda:0", told.getMessage());
     }
 
     @Test
@@ -145,15 +145,15 @@ class DevicesTest {
             SaccadeException few =
                     assertThrows(SaccadeException.class, () -> two.chooseForRank(name, 2));
             assertEquals(
-                    "rank 2 of this machine computes on cuda:2, but there is no more than 2 GPUs;"
-                            + " start one rank for each at most, or set device to cpu",
+                    "rank 2 of this machine needs cuda:2, but only 2 GPUs found; start at most"
+                            + " one rank per GPU, or set device to cpu",
                     few.getMessage());
         }
         SaccadeException one =
                 assertThrows(SaccadeException.class, () -> two.chooseForRank("cuda:1", 1));
         assertEquals(
-                "device: got cuda:1 for several ranks of one machine, expected cuda, which gives"
-                        + " each a GPU of its own",
+                "device: got cuda:1 for several ranks on one machine, expected cuda, which"
+                        + " assigns one GPU to each rank",
                 one.getMessage());
     }
 

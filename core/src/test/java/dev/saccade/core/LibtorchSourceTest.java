@@ -120,8 +120,8 @@ class LibtorchSourceTest {
     void anotherVersionIsRefused() throws IOException {
         Path torch = python("2.11.0", "'13.0'");
         assertRefused(
-                "libtorch 2.11.0 for CUDA 13.0, expected 2.7.1, which DJL's library is made for;"
-                        + " pip install torch==2.7.1",
+                "libtorch 2.11.0 for CUDA 13.0, expected 2.7.1, which DJL requires; pip install"
+                        + " torch==2.7.1",
                 torch,
                 DRIVER);
     }
@@ -130,8 +130,7 @@ class LibtorchSourceTest {
     void anotherCudaIsRefused() throws IOException {
         Path torch = python("2.7.1+cu118", "'11.8'");
         assertRefused(
-                "libtorch 2.7.1 for CUDA 11.8, expected one for CUDA 12; pip install torch==2.7.1"
-                        + " brings it",
+                "libtorch 2.7.1 for CUDA 11.8, expected one for CUDA 12; pip install torch==2.7.1",
                 torch,
                 DRIVER);
     }
@@ -139,19 +138,18 @@ class LibtorchSourceTest {
     @Test
     void aFolderWithoutLibtorchIsRefused() throws IOException {
         assertRefused(
-                "there is no libtorch.so in it, nor in its lib, nor in"
-                        + " lib/python*/site-packages/torch/lib; expected an environment of Python"
-                        + " that torch is installed in, or what its python -c 'import torch;"
-                        + " print(torch.__path__[0])' prints, or download",
+                "libtorch.so not found in it, in lib or in lib/python*/site-packages/torch/lib;"
+                        + " expected a Python environment with torch, the output of python -c"
+                        + " 'import torch; print(torch.__path__[0])', or download",
                 folder,
                 DRIVER);
         assertRefused(
-                "there is no such folder; expected one that torch is installed in, or download",
+                "folder not found; expected the folder of an installed torch, or download",
                 folder.resolve("nowhere"),
                 DRIVER);
         Path lib = library(folder.resolve("elsewhere").resolve("lib"));
         assertRefused(
-                "tells no version, there is neither version.py nor build-version in "
+                "unknown libtorch version; expected version.py or build-version in "
                         + lib.getParent(),
                 lib,
                 DRIVER);
@@ -162,8 +160,8 @@ class LibtorchSourceTest {
     void nothingIsDownloadedWhereItWouldBeOfNoUse() {
         for (CudaDriver none : List.of(CudaDriver.NONE, OLD)) {
             assertRefused(
-                    "there is no GPU here, or no driver for CUDA 12 (see nvidia-smi), so nothing was"
-                            + " downloaded; unset SACCADE_TORCH to compute on the CPU",
+                    "no GPU or no driver for CUDA 12 found (see nvidia-smi), so libtorch is not"
+                            + " downloaded; unset SACCADE_TORCH to use the CPU",
                     "download",
                     none);
         }
@@ -185,7 +183,7 @@ class LibtorchSourceTest {
                                 new IllegalStateException(new UnsatisfiedLinkError("no libcudnn")));
         assertTrue(
                 failed.getMessage().contains("cannot be loaded: ")
-                        && failed.getMessage().contains("no libcudnn; does python3"),
+                        && failed.getMessage().contains("no libcudnn; check that python3"),
                 failed.getMessage());
         SaccadeException offline =
                 named("download", DRIVER)
@@ -193,7 +191,7 @@ class LibtorchSourceTest {
                         .failure(new IllegalStateException("no route"));
         assertTrue(
                 offline.getMessage()
-                        .startsWith("SACCADE_TORCH=download: DJL could not get libtorch: "),
+                        .startsWith("SACCADE_TORCH=download: DJL could not download libtorch: "),
                 offline.getMessage());
     }
 
@@ -205,7 +203,7 @@ class LibtorchSourceTest {
         source.requireLoaded(torch.resolve("../torch/lib"));
         SaccadeException told =
                 assertThrows(SaccadeException.class, () -> source.requireLoaded(folder));
-        assertTrue(told.getMessage().contains("before Saccade was asked"), told.getMessage());
+        assertTrue(told.getMessage().contains("already loaded libtorch"), told.getMessage());
     }
 
     private Optional<LibtorchBuild> build(String folderName, String version) throws IOException {

@@ -138,7 +138,8 @@ class NativeLibraryTest {
                         () -> NativeLibrary.file(packed("one.jar", "code")));
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(
-                e.getMessage().startsWith(cache + ": belongs to 12345, rwx------"), e.getMessage());
+                e.getMessage().startsWith(cache + ": owned by 12345 with permissions rwx------"),
+                e.getMessage());
     }
 
     @Test

@@ -100,7 +100,7 @@ class OutOfMemoryTest {
                                         () ->
                                                 OutOfMemory.LOADING.call(
                                                         () -> new long[Integer.MAX_VALUE])));
-        assertTrue(e.getMessage().contains("take a smaller model"), e.getMessage());
+        assertTrue(e.getMessage().contains("use a smaller model"), e.getMessage());
     }
 
     @Test

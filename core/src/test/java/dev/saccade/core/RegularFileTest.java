@@ -71,10 +71,12 @@ class RegularFileTest {
     @Test
     void readsNoMoreThanIsExpected() throws IOException {
         Path file = Files.write(folder.resolve("file"), new byte[11]);
-        assertRefused(file + ": 11 bytes, at most 10", () -> RegularFile.read(file, 10));
+        assertRefused(
+                file + ": got 11 bytes, expected at most 10", () -> RegularFile.read(file, 10));
         byte[] content = new byte[100];
         ByteArrayInputStream stream = new ByteArrayInputStream(content);
-        assertRefused("stream: at most 10 bytes", () -> RegularFile.read("stream", stream, 10));
+        assertRefused(
+                "stream: got more than 10 bytes", () -> RegularFile.read("stream", stream, 10));
         assertTrue(stream.available() > 80, "the rest is not read");
         assertArrayEquals(
                 content, RegularFile.read("stream", new ByteArrayInputStream(content), 100));

@@ -112,7 +112,7 @@ class WorkersTest {
     @Test
     void refusesToWorkWithoutThreads() {
         assertEquals(
-                "threads: a positive number expected, got 0",
+                "threads: got 0, expected at least 1",
                 assertThrows(IllegalArgumentException.class, () -> new Workers("test", 0))
                         .getMessage());
     }

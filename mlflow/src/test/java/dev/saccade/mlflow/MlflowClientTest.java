@@ -58,7 +58,7 @@ class MlflowClientTest {
     @Test
     void headersAloneAreNoAnswer() {
         assertFault(
-                "it does not answer in time",
+                "no response in time",
                 Duration.ofMillis(300),
                 exchange -> {
                     exchange.sendResponseHeaders(200, 100);

@@ -145,7 +145,7 @@ class WithoutNativesTest {
                                 PLATFORM)
                         + String.format(
                                 Locale.ROOT,
-                                " ai.djl.pytorch:pytorch-native-cpu:2.7.1:%s, it has plan9-mips (",
+                                " ai.djl.pytorch:pytorch-native-cpu:2.7.1:%s, found plan9-mips (",
                                 PLATFORM));
     }
 
@@ -154,8 +154,8 @@ class WithoutNativesTest {
         variables.put("JAVA_TOOL_OPTIONS", "-Dos.arch=mips");
         assertSaid(
                 said("", "libtorch"),
-                "libtorch USER libtorch cannot be loaded on linux-mips: DJL has none for it, only"
-                        + " for linux-x86_64, linux-aarch64, osx-aarch64, win-x86_64");
+                "libtorch USER libtorch cannot be loaded on linux-mips: DJL supports only"
+                        + " linux-x86_64, linux-aarch64, osx-aarch64, win-x86_64");
     }
 
     @Test
@@ -191,7 +191,7 @@ class WithoutNativesTest {
             Files.writeString(folder.resolve(library), "\177ELF");
         }
         String output = said("", "libtorch");
-        assertTrue(output.contains(".so: damaged, it is not the"), output);
+        assertTrue(output.contains(".so: damaged, expected "), output);
         assertTrue(output.contains("delete " + folder), output);
     }
 
@@ -213,13 +213,13 @@ class WithoutNativesTest {
     void whatIsNoLibtorchIsNotTaken() throws IOException, InterruptedException {
         variables.put("SACCADE_TORCH", cache.toString());
         String output = said("", "libtorch");
-        String told = "libtorch USER SACCADE_TORCH=" + cache + ": there is no libtorch.so in it";
+        String told = "libtorch USER SACCADE_TORCH=" + cache + ": libtorch.so not found in it";
         assertTrue(output.startsWith(told), output);
         variables.put("PYTORCH_LIBRARY_PATH", "/elsewhere");
         output = said("", "libtorch");
         told =
-                "libtorch USER SACCADE_TORCH is set, and so is DJL's PYTORCH_LIBRARY_PATH, to"
-                        + " /elsewhere; unset one of the two";
+                "libtorch USER SACCADE_TORCH is set, but DJL's PYTORCH_LIBRARY_PATH is also set,"
+                        + " to /elsewhere; unset one of them";
         assertTrue(output.startsWith(told), output);
     }
 

@@ -62,7 +62,7 @@ public record IndexTable(
     public IndexTable {
         checkArgument(
                 parameter.placeholders().containsAll(name.placeholders()),
-                "%s: expected no other placeholders than those of %s",
+                "%s: expected only placeholders of %s",
                 name,
                 parameter);
     }

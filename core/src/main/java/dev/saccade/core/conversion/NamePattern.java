@@ -43,7 +43,7 @@ public final class NamePattern {
     public NamePattern(String text) {
         checkArgument(
                 !PLACEHOLDER.matcher(text).replaceAll("").matches(".*[{}].*"),
-                "%s: expected names with the placeholders {b}, {i}, {j}, {k}, {2i+1} and {*} alone",
+                "%s: expected only the placeholders {b}, {i}, {j}, {k}, {2i+1} and {*}",
                 text);
         this.text = text;
         StringBuilder regex = new StringBuilder();

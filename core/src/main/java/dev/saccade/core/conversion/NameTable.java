@@ -50,14 +50,15 @@ public record NameTable(
             boolean isSlice = last.matches("[1-9]/[1-9]");
             checkArgument(
                     words.size() == 2 || isSlice || reorderings.containsKey(last),
-                    "row of names \"%s\": expected theirs, ours and perhaps a part or one of %s",
+                    "row of names \"%s\": expected their name, our name and optionally a slice"
+                            + " such as 2/3 or one of %s",
                     line,
                     reorderings.keySet());
             NamePattern theirs = new NamePattern(words.get(0));
             NamePattern ours = new NamePattern(words.get(1));
             checkArgument(
                     theirs.equals(NOTHING) || theirs.placeholders().equals(ours.placeholders()),
-                    "row of names \"%s\": expected the same places on both sides",
+                    "row of names \"%s\": expected the same placeholders on both sides",
                     line);
             return new Row(
                     theirs,

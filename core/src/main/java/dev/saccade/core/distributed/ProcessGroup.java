@@ -294,7 +294,7 @@ public final class ProcessGroup implements AutoCloseable {
 
     private static String plain(String text) {
         if (SPECIAL.matcher(text).find()) {
-            throw SaccadeException.user("got %s, expected the name of a machine", text);
+            throw SaccadeException.user("master address: got %s, expected a host name", text);
         }
         return text;
     }

@@ -143,16 +143,14 @@ public final class RankEnvironment {
         requireSame(WORLD_SIZE, sizeName);
         boolean alone = worldSize == 1 && !has(launcher.rank);
         OptionalInt rank =
-                alone
-                        ? OptionalInt.of(0)
-                        : number(launcher.rank, "which rank this is", 0, worldSize - 1);
+                alone ? OptionalInt.of(0) : number(launcher.rank, "the rank", 0, worldSize - 1);
         int localRank = localRank(launcher, rank.orElse(worldSize - 1));
         int port =
                 worldSize > 1 && has(MASTER_PORT)
                         ? number(MASTER_PORT, "a port of rank 0", 1, LAST_PORT).orElse(1)
                         : DEFAULT_PORT;
         Optional<String> host = worldSize == 1 ? Optional.empty() : host(launcher);
-        problems.throwIfAny("the environment of a rank, as " + launcher.command + " sets it");
+        problems.throwIfAny("the rank variables, as " + launcher.command + " sets them");
         return host.map(
                 address ->
                         new Rendezvous(
@@ -184,7 +182,7 @@ public final class RankEnvironment {
                 launcher.equals(SLURM)
                         && variable("SLURM_GPUS_PER_TASK").filter("1"::equals).isPresent();
         return has(launcher.localRank) && !ownGpu
-                ? number(launcher.localRank, "which rank of its machine this is", 0, rank).orElse(0)
+                ? number(launcher.localRank, "the local rank", 0, rank).orElse(0)
                 : 0;
     }
 
@@ -194,7 +192,7 @@ public final class RankEnvironment {
             return firstHost();
         }
         if (address.isEmpty()) {
-            problems.add("%s is not set, expected the machine of rank 0", MASTER_ADDR);
+            problems.add("%s is not set, expected the host of rank 0", MASTER_ADDR);
         }
         return address;
     }
@@ -204,7 +202,7 @@ public final class RankEnvironment {
                 Stream.of("SLURM_STEP_NODELIST", "SLURM_NODELIST").filter(this::has).findFirst();
         if (name.isEmpty()) {
             problems.add(
-                    "neither %s nor SLURM_STEP_NODELIST is set, expected the machine of rank 0",
+                    "neither %s nor SLURM_STEP_NODELIST is set, expected the host of rank 0",
                     MASTER_ADDR);
             return Optional.empty();
         }

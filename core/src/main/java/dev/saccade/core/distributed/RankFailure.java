@@ -35,7 +35,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                     6, "SIGABRT",
                     7, "SIGBUS",
                     8, "SIGFPE",
-                    9, "SIGKILL, as when memory has run out",
+                    9, "SIGKILL, possibly out of memory",
                     11, "SIGSEGV",
                     15, "SIGTERM");
 
@@ -86,7 +86,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
         String how =
                 signal == null
                         ? Text.format("rank %d ended with exit code %d", rank, exitCode)
-                        : Text.format("rank %d was ended by %s", rank, signal);
+                        : Text.format("rank %d was killed by %s", rank, signal);
         return log.flatMap(RankLog::lastLine)
                 .map(line -> line.replaceFirst("^saccade: ", ""))
                 .map(line -> Printable.format("%s: %s", how, line))

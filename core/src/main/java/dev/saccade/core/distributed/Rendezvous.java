@@ -34,13 +34,13 @@ public record Rendezvous(
 
     /** Checks the numbers. */
     public Rendezvous {
-        checkArgument(worldSize >= 1, "world size: expected 1 or more, got %s", worldSize);
+        checkArgument(worldSize >= 1, "world size: got %s, expected at least 1", worldSize);
         checkArgument(
                 rank >= 0 && rank < worldSize,
                 "rank: expected 0 to %s, got %s",
                 worldSize - 1,
                 rank);
-        checkArgument(localRank >= 0, "local rank: expected 0 or more, got %s", localRank);
+        checkArgument(localRank >= 0, "local rank: got %s, expected at least 0", localRank);
         checkArgument(masterPort > 0 && masterPort < PORTS, "master port: got %s", masterPort);
         checkArgument(timeout.toMillis() > 0, "timeout: got %s", timeout);
     }
@@ -54,8 +54,7 @@ public record Rendezvous(
         try (ServerSocket free = new ServerSocket(0)) {
             return free.getLocalPort();
         } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "there is no free port for ranks to meet at: %s", e.getMessage());
+            throw SaccadeException.io(e, "no free port for the rendezvous: %s", e.getMessage());
         }
     }
 
@@ -67,7 +66,7 @@ public record Rendezvous(
     String localAddress() {
         InetSocketAddress master = new InetSocketAddress(masterAddress, masterPort);
         if (master.isUnresolved()) {
-            throw SaccadeException.user("no machine is called %s", masterAddress);
+            throw SaccadeException.user("master address: unknown host %s", masterAddress);
         }
         // Nothing is sent: the system only says by which of its addresses it would be.
         try (DatagramSocket way = new DatagramSocket()) {
@@ -75,7 +74,7 @@ public record Rendezvous(
             return way.getLocalAddress().getHostAddress();
         } catch (SocketException e) {
             throw SaccadeException.user(
-                    e, "there is no way to rank 0 on %s: %s", masterAddress, e.getMessage());
+                    e, "rank 0 on %s cannot be reached: %s", masterAddress, e.getMessage());
         }
     }
 }

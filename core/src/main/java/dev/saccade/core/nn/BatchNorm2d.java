@@ -87,8 +87,8 @@ public final class BatchNorm2d extends Layer {
         }
         if (isTraining() && x.size() == x.getShape().get(1)) {
             throw SaccadeException.user(
-                    "batch normalization in training needs more than one value a channel, got %s;"
-                            + " train with at least 2 images a batch",
+                    "batch normalization: got %s in training, expected more than one value per"
+                            + " channel; use at least 2 images per batch",
                     x.getShape());
         }
         return x.getNDArrayInternal()

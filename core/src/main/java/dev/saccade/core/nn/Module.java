@@ -53,9 +53,8 @@ public abstract class Module extends AbstractBaseBlock {
      */
     protected final <M extends Module> M add(String name, M child) {
         Module module = child;
-        checkArgument(module.parent == null, "%s is a child already", name);
-        checkArgument(
-                name.isEmpty() || !children.containsValue(name), "two children named %s", name);
+        checkArgument(module.parent == null, "%s: already has a parent", name);
+        checkArgument(name.isEmpty() || !children.containsValue(name), "duplicate child %s", name);
         module.parent = this;
         children.put(child, name);
         return child;
@@ -92,7 +91,7 @@ public abstract class Module extends AbstractBaseBlock {
     private Parameter declare(
             String name, Shape shape, WeightInit init, Parameter.Type type, boolean learned) {
         // DJL takes an array whose name has a dot for the entry of a dictionary.
-        checkArgument(!name.contains("."), "parameter %s: a dot in its own name", name);
+        checkArgument(!name.contains("."), "parameter %s: the name must not contain a dot", name);
         Parameter parameter =
                 Parameter.builder()
                         .setName(name)
@@ -101,7 +100,7 @@ public abstract class Module extends AbstractBaseBlock {
                         .optRequiresGrad(learned)
                         .build();
         Declared before = declared.put(name, new Declared(parameter, init));
-        checkArgument(before == null, "two parameters named %s", name);
+        checkArgument(before == null, "duplicate parameter %s", name);
         return parameter;
     }
 
@@ -125,7 +124,7 @@ public abstract class Module extends AbstractBaseBlock {
             for (Map.Entry<String, Declared> each : child.getKey().declaredBelow().entrySet()) {
                 String name = prefix + each.getKey();
                 checkArgument(
-                        all.put(name, each.getValue()) == null, "two parameters named %s", name);
+                        all.put(name, each.getValue()) == null, "duplicate parameter %s", name);
             }
         }
         return all;
@@ -281,6 +280,6 @@ public abstract class Module extends AbstractBaseBlock {
     @Override
     public final Shape[] getOutputShapes(Shape[] inputShapes) {
         throw new UnsupportedOperationException(
-                "Saccade modules learn no shapes from inputs; run forward and look");
+                "output shapes are unknown before forward; call forward instead");
     }
 }

@@ -165,13 +165,12 @@ public final class Tape implements AutoCloseable {
      */
     public NDList backward(NDArray loss) {
         stop();
-        checkArgument(loss.size() == 1, "loss: one value expected, got %s", loss.getShape());
+        checkArgument(loss.size() == 1, "loss: got shape %s, expected a scalar", loss.getShape());
         checkArgument(
                 loss.getDataType() == DataType.FLOAT32 || loss.getDataType() == DataType.FLOAT64,
-                "loss: expected float32, got %s; Tensors.toFloat32 makes it",
+                "loss: got %s, expected float32; convert it with Tensors.toFloat32",
                 loss.getDataType());
-        checkArgument(
-                Autograd.requiresGradient(loss), "the loss depends on nothing that is learned");
+        checkArgument(Autograd.requiresGradient(loss), "loss: depends on no trainable parameter");
         return backward(loss, loss.onesLike());
     }
 

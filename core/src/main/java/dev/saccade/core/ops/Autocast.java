@@ -145,8 +145,7 @@ public final class Autocast {
         boolean has = Kernels.number("has_products", type(precision)) > 0;
         if (!has) {
             LOG.warn(
-                    "precision: {}: the processor has no products of it, which makes it slower than"
-                            + " float32",
+                    "precision: {}: not supported by the processor, so it is slower than float32",
                     name(precision));
         }
         return has;

@@ -149,11 +149,11 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
         long taps = kernel.slice(2).size();
         if (!divides(depth, channels)) {
             problems.add(
-                    "weight: got %s, expected an input depth that divides the %d channels",
+                    "weight: got %s, expected C / groups to divide the %d input channels",
                     kernel, channels);
         } else if (kernel.get(0) % (channels / depth) != 0) {
             problems.add(
-                    "weight: got %s, expected outputs for each of %d groups",
+                    "weight: got %s, expected the same number of outputs for each of %d groups",
                     kernel, channels / depth);
         }
         checkShape(problems, "bias", bias, new Shape(kernel.get(0)));
@@ -167,8 +167,8 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
         boolean isWhole = divides(2 * taps, moves) && divides(moves / (2 * taps), channels);
         if (!isWhole) {
             problems.add(
-                    "offset: got %s, expected %d channels for each of G groups, where G divides the"
-                            + " %d channels of the input",
+                    "offset: got %s, expected %d channels for each of G groups, where G divides"
+                            + " the %d input channels",
                     offset.getShape(), 2 * taps, channels);
         }
         checkShape(problems, "offset", offset, new Shape(map.get(0), moves, rows, columns));

@@ -53,7 +53,7 @@ public final class PartFailure {
         return Optional.of(
                 SaccadeException.user(
                         error,
-                        "%s: failed in %s: %s; it is not of Saccade, look there first",
+                        "%s: failed in %s: %s; this is third-party code, check it first",
                         name(own),
                         own.get(0),
                         reason(fromRoot)));
@@ -104,7 +104,7 @@ public final class PartFailure {
                 .flatMap(PartFailure::classOf)
                 .flatMap(PartFailure::parts)
                 .findFirst()
-                .map(part -> "part " + part.value())
+                .map(part -> "component " + part.value())
                 .orElseGet(() -> frames.get(0).getClassName());
     }
 

@@ -33,7 +33,10 @@ public final class Boxes {
      * @throws IllegalArgumentException if the length is no multiple of 4
      */
     public static Boxes of(float... xyxy) {
-        checkArgument(xyxy.length % 4 == 0, "4 numbers a box expected, got %s", xyxy.length);
+        checkArgument(
+                xyxy.length % 4 == 0,
+                "boxes: got %s values, expected a multiple of 4",
+                xyxy.length);
         return xyxy.length == 0 ? EMPTY : new Boxes(xyxy.clone());
     }
 

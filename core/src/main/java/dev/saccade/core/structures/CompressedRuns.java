@@ -62,12 +62,12 @@ final class CompressedRuns {
     private static int group(String string, int position, int start, int run) {
         if (position == string.length()) {
             throw SaccadeException.user(
-                    "run %d of an RLE string is cut off at its end (character %d)", run, position);
+                    "RLE string: run %d is incomplete at character %d", run, position);
         }
         int group = string.charAt(position) - '0';
         if (group < 0 || group > 63 || position - start == LONGEST_RUN) {
             throw SaccadeException.user(
-                    "character %d of an RLE string, code %d, cannot be part of run %d",
+                    "RLE string: invalid character %d (code %d) in run %d",
                     position, (int) string.charAt(position), run);
         }
         return group;

@@ -104,7 +104,7 @@ public final class LabelMap {
                         && left >= 0
                         && top + part.height() <= size.height()
                         && left + part.width() <= size.width(),
-                "a window of %s at row %s, column %s leaves a map of %s",
+                "a crop of %s at row %s, column %s exceeds the label map of %s",
                 part,
                 top,
                 left,
@@ -150,7 +150,7 @@ public final class LabelMap {
         long[] counts = new long[classes + 1];
         for (short stored : labels) {
             int label = label(stored);
-            checkArgument(label < classes, "label %s of %s classes", label, classes);
+            checkArgument(label < classes, "got label %s, expected less than %s", label, classes);
             counts[label == IGNORE ? classes : label]++;
         }
         return counts;
@@ -162,7 +162,11 @@ public final class LabelMap {
      * @param other of the same size
      */
     public LabelMap copyIgnored(LabelMap other) {
-        checkArgument(size.equals(other.size), "a map of %s beside one of %s", other.size, size);
+        checkArgument(
+                size.equals(other.size),
+                "got label maps of %s and %s, expected equal sizes",
+                other.size,
+                size);
         short[] masked = labels.clone();
         for (int i = 0; i < masked.length; i++) {
             if (other.labels[i] == (short) IGNORE) {
@@ -179,7 +183,11 @@ public final class LabelMap {
      * @param other with the same upper left corner; may be of another size
      */
     public LabelMap paste(Rle region, LabelMap other) {
-        checkArgument(size.equals(region.size()), "a map of %s, a mask of %s", size, region.size());
+        checkArgument(
+                size.equals(region.size()),
+                "got a label map of %s and a mask of %s," + " expected equal sizes",
+                size,
+                region.size());
         short[] replaced = labels.clone();
         region.forEachColumnRun(
                 (x, top, bottom) -> {

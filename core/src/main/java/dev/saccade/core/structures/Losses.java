@@ -30,7 +30,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
     public Losses {
         terms = ImmutableMap.copyOf(terms);
         metrics = ImmutableMap.copyOf(metrics);
-        checkState(!terms.isEmpty(), "a head must give at least one loss term");
+        checkState(!terms.isEmpty(), "losses: got no terms, expected at least one");
         terms.forEach(Losses::requireScalar);
         metrics.forEach(Losses::requireScalar);
     }
@@ -45,7 +45,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
     public static NDArray requireScalar(String name, NDArray number) {
         if (number.getDataType() != DataType.FLOAT32 || number.size() != 1) {
             throw SaccadeException.user(
-                    "%s: gave %s of shape %s, expected one number of float32",
+                    "%s: got %s of shape %s, expected a float32 scalar",
                     name, number.getDataType(), number.getShape());
         }
         return number;

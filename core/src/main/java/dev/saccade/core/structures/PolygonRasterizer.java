@@ -65,7 +65,7 @@ final class PolygonRasterizer {
     private static int toGrid(double coordinate) {
         if (!(Math.abs(coordinate) <= FARTHEST)) {
             throw SaccadeException.user(
-                    "polygon coordinate %s: expected a number within +-%.0f pixels",
+                    "polygon: got coordinate %s, expected at most %.0f pixels from 0",
                     coordinate, FARTHEST);
         }
         return (int) (SCALE * coordinate + .5);
@@ -130,8 +130,8 @@ final class PolygonRasterizer {
         int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));
         if (count == MAX_CROSSINGS) {
             throw SaccadeException.user(
-                    "a polygon crosses the columns of an image of %s more than %d times: expected"
-                            + " the outline of an object",
+                    "polygon: crosses the pixel columns of an image of %s more than %d times;"
+                            + " expected the outline of an object",
                     size, MAX_CROSSINGS);
         }
         if (count == crossings.length) {

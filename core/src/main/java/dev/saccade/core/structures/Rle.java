@@ -69,7 +69,11 @@ public final class Rle {
      */
     public static Rle encode(Size size, byte[] bitmap) {
         int pixels = RunBuilder.pixels(size);
-        checkArgument(bitmap.length == pixels, "%s bytes for a mask of %s", bitmap.length, size);
+        checkArgument(
+                bitmap.length == pixels,
+                "bitmap: got %s bytes for a mask of %s",
+                bitmap.length,
+                size);
         RunBuilder runs = new RunBuilder(size);
         for (int x = 0; x < size.width(); x++) {
             for (int i = x; i < pixels; i += size.width()) {
@@ -123,7 +127,7 @@ public final class Rle {
     public static Rle fromPolygon(Size size, double... polygon) {
         if (polygon.length < 6 || polygon.length % 2 != 0) {
             throw SaccadeException.user(
-                    "a polygon needs an even number of coordinates and at least 6, got %d",
+                    "polygon: got %d coordinates, expected an even number of at least 6",
                     polygon.length);
         }
         return new PolygonRasterizer(size).mask(polygon);
@@ -146,7 +150,10 @@ public final class Rle {
 
     private static Rle merge(Stream<Rle> masks, Combination combination) {
         return masks.reduce((a, b) -> a.merge(b, combination))
-                .orElseThrow(() -> new IllegalArgumentException("at least one mask expected"));
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "masks: got none, expected at" + " least one"));
     }
 
     /** Returns the pixels that are in this mask, but not in another one of its size. */
@@ -182,7 +189,11 @@ public final class Rle {
      * @param target at least one pixel if the mask has any, none if it has none
      */
     public Rle resize(Size target) {
-        checkArgument((size.area() == 0) == (target.area() == 0), "%s resized to %s", size, target);
+        checkArgument(
+                (size.area() == 0) == (target.area() == 0),
+                "cannot resize a mask of %s to" + " %s",
+                size,
+                target);
         return size.area() == 0 ? empty(target) : columns().resize(target);
     }
 
@@ -224,7 +235,7 @@ public final class Rle {
                         && left >= 0
                         && part.height() <= whole.height() - top
                         && part.width() <= whole.width() - left,
-                "%s at row %s and column %s do not lie within %s",
+                "a mask of %s at row %s, column %s exceeds a mask of %s",
                 part,
                 top,
                 left,
@@ -249,7 +260,7 @@ public final class Rle {
      *     one pixel
      */
     public Rle boundary(double ratio) {
-        checkArgument(ratio >= 0, "ratio %s is below 0", ratio);
+        checkArgument(ratio >= 0, "ratio: got %s, expected at least 0", ratio);
         double diagonal =
                 Math.sqrt(
                         (double) size.height() * size.height()
@@ -394,7 +405,7 @@ public final class Rle {
     private void checkSameSize(Rle other) {
         if (!size.equals(other.size)) {
             throw SaccadeException.user(
-                    "masks of one image must have one size, got %s and %s", size, other.size);
+                    "got masks of %s and %s for one image, expected equal sizes", size, other.size);
         }
     }
 }

@@ -28,8 +28,7 @@ public final class RunBuilder {
         boolean sides = isSide(size.height()) && isSide(size.width());
         if (!sides || size.area() > Integer.MAX_VALUE) {
             throw SaccadeException.user(
-                    "a mask of %s is not possible: sides from 0 to %d and at most %d pixels"
-                            + " expected",
+                    "mask: got size %s, expected sides of at most %d and at most %d pixels",
                     size, LONGEST_SIDE, Integer.MAX_VALUE);
         }
         return (int) size.area();
@@ -43,7 +42,8 @@ public final class RunBuilder {
     void addChecked(long length, int index) {
         if (length < 0 || total + length > pixels) {
             throw SaccadeException.user(
-                    "run %d of an RLE has length %d, but 0 to %d pixels of a mask of %s are left",
+                    "RLE: run %d has length %d, expected 0 to %d, the remaining pixels of a mask"
+                            + " of %s",
                     index, length, pixels - total, size);
         }
         add((int) length, index % 2 == 1);
@@ -73,7 +73,7 @@ public final class RunBuilder {
     public Rle build() {
         if (total != pixels) {
             throw SaccadeException.user(
-                    "the runs of an RLE cover %s, but a mask of %s has %d",
+                    "RLE: the runs cover %s, but a mask of %s has %d",
                     Count.of(total, "pixel"), size, pixels);
         }
         return new Rle(size, Arrays.copyOf(counts, last + 1));

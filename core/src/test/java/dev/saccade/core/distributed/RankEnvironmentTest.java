@@ -120,38 +120,37 @@ class RankEnvironmentTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "RANK=1 WORLD_SIZE=2 | torchrun | MASTER_ADDR is not set, expected the machine of"
+                "RANK=1 WORLD_SIZE=2 | torchrun | MASTER_ADDR is not set, expected the host of"
                         + " rank 0",
                 "WORLD_SIZE=2 MASTER_ADDR=a | torchrun | RANK is not set, expected which rank this"
                         + " is",
                 "RANK=1 MASTER_ADDR=a | torchrun | WORLD_SIZE is not set, expected the number of"
                         + " ranks",
-                "RANK=4 WORLD_SIZE=4 MASTER_ADDR=a | torchrun | RANK: got 4, expected which rank"
-                        + " this is, a number from 0 to 3",
-                "RANK=1 WORLD_SIZE=1 | torchrun | RANK: got 1, expected which rank this is, a"
-                        + " number from 0 to 0",
+                "RANK=4 WORLD_SIZE=4 MASTER_ADDR=a | torchrun | RANK: got 4, expected the rank,"
+                        + " a number from 0 to 3",
+                "RANK=1 WORLD_SIZE=1 | torchrun | RANK: got 1, expected the rank, a number from"
+                        + " 0 to 0",
                 "RANK=0 WORLD_SIZE=-2 MASTER_ADDR=a | torchrun | WORLD_SIZE: got -2, expected the"
                         + " number of ranks, a number from 1 to 100000",
                 "RANK=1 WORLD_SIZE=4 LOCAL_RANK=2 MASTER_ADDR=a | torchrun | LOCAL_RANK: got 2,"
-                        + " expected which rank of its machine this is, a number from 0 to 1",
+                        + " expected the local rank, a number from 0 to 1",
                 "RANK=1 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=65536 | torchrun | MASTER_PORT: got"
                         + " 65536, expected a port of rank 0, a number from 1 to 65535",
                 "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 WORLD_SIZE=4 MASTER_ADDR=a | mpirun"
                         + " | WORLD_SIZE is 4, but OMPI_COMM_WORLD_SIZE is 2; unset one of the two",
                 "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 | srun | neither MASTER_ADDR nor"
-                        + " SLURM_STEP_NODELIST is set, expected the machine of rank 0",
+                        + " SLURM_STEP_NODELIST is set, expected the host of rank 0",
                 "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[b | srun |"
                         + " SLURM_NODELIST: got a[b, expected hosts such as node[03-05,7]",
             })
     void whatIsWrongIsTold(String text, String starter, String problem) {
-        assertEquals(
-                "the environment of a rank, as " + starter + " sets it: " + problem, refused(text));
+        assertEquals("the rank variables, as " + starter + " sets them: " + problem, refused(text));
     }
 
     @Test
     void allThatIsWrongIsToldTogether() {
         String told = refused("RANK=first LOCAL_RANK=1.5 MASTER_PORT=http");
-        assertTrue(told.startsWith("the environment of a rank, as torchrun sets it: 5 problems"));
+        assertTrue(told.startsWith("the rank variables, as torchrun sets them: 5 problems"));
         for (String name :
                 List.of("RANK: got first", "LOCAL_RANK: got 1.5", "MASTER_PORT: got http")) {
             assertTrue(told.contains("  - " + name), told);

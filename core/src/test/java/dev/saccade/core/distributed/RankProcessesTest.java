@@ -144,10 +144,10 @@ class RankProcessesTest {
     @Test
     void aSignalIsNamed() {
         assertEquals(
-                "rank 1 was ended by SIGKILL, as when memory has run out: last words",
+                "rank 1 was killed by SIGKILL, possibly out of memory: last words",
                 failure(2, "if [ $RANK = 1 ]; then echo last words; kill -9 $$; fi; exec sleep 9")
                         .toString());
-        assertEquals("rank 0 was ended by SIGSEGV", failure("0 139").toString());
+        assertEquals("rank 0 was killed by SIGSEGV", failure("0 139").toString());
         assertEquals("rank 0 ended with exit code 200", failure("0 200").toString());
     }
 

@@ -79,7 +79,7 @@ class BatchNorm2dTest {
         NDArray pooled = manager.randomNormal(new Shape(1, 3, 1, 1));
         SaccadeException e = assertThrows(SaccadeException.class, () -> norm.apply(pooled));
         assertEquals(SaccadeException.Kind.USER, e.kind());
-        assertTrue(e.getMessage().contains("at least 2 images a batch"), e.getMessage());
+        assertTrue(e.getMessage().contains("at least 2 images per batch"), e.getMessage());
         norm.train(false);
         assertEquals(pooled.getShape(), norm.apply(pooled).getShape());
     }

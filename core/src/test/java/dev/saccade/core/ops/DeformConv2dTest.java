@@ -228,11 +228,11 @@ class DeformConv2dTest {
         assertEquals(
                 List.of(
                         "deform_conv2d: 5 problems",
-                        "  - weight: got (3, 4, 3, 3), expected an input depth that divides the 6"
+                        "  - weight: got (3, 4, 3, 3), expected C / groups to divide the 6 input"
                                 + " channels",
                         "  - bias: got (2), expected (3)",
                         "  - offset: got (2, 72, 5, 5), expected 18 channels for each of G"
-                                + " groups, where G divides the 6 channels of the input",
+                                + " groups, where G divides the 6 input channels",
                         "  - offset: got (2, 72, 5, 5), expected (2, 72, 5, 4)",
                         "  - mask: got (2, 9, 5, 4), expected (2, 36, 5, 4)"),
                 e.getMessage().lines().toList());

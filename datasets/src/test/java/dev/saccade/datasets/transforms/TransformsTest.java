@@ -341,7 +341,7 @@ class TransformsTest {
                             () -> transform.apply(sample(), new SplittableRandom(1)));
             assertEquals(SaccadeException.Kind.USER, thrown.kind());
             assertTrue(
-                    thrown.getMessage().contains("at most 178 million are prepared"),
+                    thrown.getMessage().contains("at most 178 million pixels"),
                     thrown.getMessage());
         }
     }

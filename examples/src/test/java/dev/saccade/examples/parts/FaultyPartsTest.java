@@ -78,8 +78,8 @@ class FaultyPartsTest {
             value = {
                 "loss_bbox={type: faulty_box_loss} | loss_bbox faulty_box_loss: gave float32 of"
                         + " shape (",
-                "loss_bbox={type: faulty_box_loss, fault: type} | loss_bbox faulty_box_loss: gave"
-                        + " float64 of shape (), expected one number of float32",
+                "loss_bbox={type: faulty_box_loss, fault: type} | loss_bbox faulty_box_loss:"
+                        + " gave float64 of shape (), expected a float32 scalar",
                 "loss_cls={type: faulty_loss} | loss_cls faulty_loss: gave float32 of shape (",
                 "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: gave float64",
                 "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: gave"
@@ -129,7 +129,9 @@ class FaultyPartsTest {
 
         String message = failure(setting);
 
-        assertTrue(message.startsWith("part faulty_loss: failed in org.example.faulty."), message);
+        assertTrue(
+                message.startsWith("component faulty_loss: failed in org.example.faulty."),
+                message);
         assertTrue(message.contains("(FaultyParts.java:"), message);
         assertTrue(message.contains(reason), message);
         assertEquals(1, message.lines().count(), message);
@@ -160,9 +162,10 @@ class FaultyPartsTest {
         }
         String told = printed.toString(UTF_8);
         assertEquals(SaccadeException.Kind.USER.exitCode(), code, told);
-        assertTrue(told.contains("saccade: part faulty_transform: failed in org.example"), told);
+        assertTrue(
+                told.contains("saccade: component faulty_transform: failed in org.example"), told);
         assertTrue(told.contains("image "), told);
-        assertTrue(told.contains("not yet; it is not of Saccade, look there first"), told);
+        assertTrue(told.contains("not yet; this is third-party code"), told);
         assertFalse(told.contains("\tat "), told);
     }
 }

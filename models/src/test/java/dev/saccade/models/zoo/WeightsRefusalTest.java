@@ -127,8 +127,8 @@ class WeightsRefusalTest extends WeightsFetching {
             String told = refused(SWIN, server.address());
             assertTrue(
                     told.contains(
-                                    "cannot be downloaded: it breaks off, or what it answers is no HTTP;")
-                            || told.contains("cannot be downloaded: the connection broke;"),
+                                    "cannot be downloaded: the response is incomplete or not HTTP;")
+                            || told.contains("cannot be downloaded: the connection was closed;"),
                     told);
             assertTrue(told.contains("weights fetch --from FOLDER"), told);
             assertTrue(told.contains("SACCADE_WEIGHTS"), told);
@@ -180,7 +180,7 @@ class WeightsRefusalTest extends WeightsFetching {
         "http:///weights, is no address of a server",
         "http://[1, is neither a folder nor an address",
         "http://me:secret@localhost:9, names and passwords are not sent",
-        "http://localhost:9, cannot be downloaded: nobody answers there"
+        "http://localhost:9, cannot be downloaded: connection refused"
     })
     void saysWhichAddressesAreNone(String address, String expected) throws IOException {
         String told = refused(SWIN, Optional.of(address));

@@ -42,12 +42,21 @@ public record FocalRegion(
 
     /** Checks the numbers. */
     public FocalRegion {
-        checkArgument(window > 0 && shift >= 0 && shift < window, "window %s, %s", window, shift);
-        checkArgument(expand >= 0 && expand <= window, "ring of %s around %s", expand, window);
-        checkArgument(focalWindow % 2 == 1, "focal window of %s", focalWindow);
+        checkArgument(
+                window > 0 && shift >= 0 && shift < window,
+                "got window %s and shift %s," + " expected 0 <= shift < window",
+                window,
+                shift);
+        checkArgument(
+                expand >= 0 && expand <= window,
+                "got expand %s and window %s, expected 0" + " <= expand <= window",
+                expand,
+                window);
+        checkArgument(
+                focalWindow % 2 == 1, "focal window: got %s, expected an odd number", focalWindow);
         checkArgument(
                 pooledLevels >= 0 && 1 << pooledLevels <= 2 * window,
-                "%s levels of windows of %s",
+                "got %s pooled levels, which is too many for window %s",
                 pooledLevels,
                 window);
     }

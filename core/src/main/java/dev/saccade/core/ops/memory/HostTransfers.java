@@ -79,8 +79,7 @@ public final class HostTransfers {
     public static void countRead() {
         if (Tracer.isRecording()) {
             throw SaccadeException.user(
-                    "%s reads numbers of an array, and what follows from them cannot be recorded",
-                    place());
+                    "%s reads the values of an array, which cannot be traced", place());
         }
         count(counting -> counting.reads);
     }

@@ -68,7 +68,7 @@ public final class OperatorLibrary {
         String platform = NativePlatform.name();
         URL resource = owner.getResource("/native/" + platform + "/" + System.mapLibraryName(name));
         if (resource == null) {
-            return new Status(false, "there is no library for " + platform);
+            return new Status(false, "no library for " + platform);
         }
         try {
             return new Status(true, load(resource, greeting));

@@ -93,7 +93,7 @@ public final class Script {
                             manager, new ByteArrayInputStream(archive(code)), true, false),
                     false);
         } catch (IOException | RuntimeException e) {
-            throw SaccadeException.internal(e, "libtorch refuses this script:%n%s", code);
+            throw SaccadeException.internal(e, "libtorch cannot compile this script:%n%s", code);
         }
     }
 

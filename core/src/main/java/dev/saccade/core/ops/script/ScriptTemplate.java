@@ -85,7 +85,7 @@ public final class ScriptTemplate {
     private String filledIn(Map<String, ?> constants) {
         checkArgument(
                 names.equals(constants.keySet()),
-                "constants of a script: got %s, expected %s, of%s%s",
+                "script constants: got %s, expected %s, in%s%s",
                 ImmutableSortedSet.copyOf(constants.keySet()),
                 names,
                 System.lineSeparator(),

@@ -142,7 +142,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
     private Band band(int cells, int pixels, int start, int end) {
         checkArgument(
                 0 <= start && start < end && end <= pixels,
-                "from %s to %s of %s pixels",
+                "got pixels %s to %s of %s, expected a range inside",
                 start,
                 end,
                 pixels);

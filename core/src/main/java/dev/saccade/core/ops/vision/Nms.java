@@ -99,8 +99,16 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         Shape shape = scores.getShape();
         long pairs = shape.get(1) * shape.get(2);
         long rows = boxes.getShape().get(1);
-        checkArgument(rows == shape.get(1) || rows == pairs, "%s boxes of %s", rows, shape);
-        checkArgument(groups.size() == shape.get(1), "%s groups of %s", groups.size(), shape);
+        checkArgument(
+                rows == shape.get(1) || rows == pairs,
+                "got %s boxes for scores of shape %s",
+                rows,
+                shape);
+        checkArgument(
+                groups.size() == shape.get(1),
+                "got %s groups for scores of shape %s",
+                groups.size(),
+                shape);
         int most = (int) Math.min(max, pairs);
         return Kernels.isFusedFor(boxes) || Tracer.isRecording()
                 ? fused(boxes, scores, groups, most)

@@ -38,7 +38,7 @@ public record Rois(NDArray boxes, NDArray images) {
     public Rois {
         checkArgument(
                 boxes.getShape().get(0) == images.getShape().get(0),
-                "%s boxes, %s images",
+                "got boxes of shape %s but images of shape %s",
                 boxes.getShape(),
                 images.getShape());
     }

@@ -26,7 +26,7 @@ class OperatorLibraryTest {
         OperatorLibrary library = library("nowhere");
         assumeTrue(System.getProperty(OperatorLibrary.PROPERTY) == null, "all are off");
         assertEquals(
-                "portable (there is no library for " + NativePlatform.name() + ")",
+                "portable (no library for " + NativePlatform.name() + ")",
                 library.status().toString());
         assertFalse(library.isOn());
     }
