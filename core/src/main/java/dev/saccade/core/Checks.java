@@ -15,18 +15,13 @@ import java.util.Optional;
 /**
  * Checks the settings of a record in its canonical constructor and collects all problems.
  *
- * <p>Give every number both bounds, far beyond published values, so that no setting creates a model
- * that cannot be built or an image that does not fit into memory. NaN is outside all bounds. Not
- * thread-safe.
+ * <p>Check every number against both bounds, far beyond published values, so that settings cannot
+ * create models or images too large to build. NaN violates all bounds. Not thread-safe.
  */
 public final class Checks {
 
     /**
-     * A setting that a record rejects.
-     *
-     * @param key the setting, or an item or setting below it: {@code depths[1]}
-     * @param message without the key: {@code got 700, expected at most 500}
-     * @param isSingleSetting whether no other setting is involved
+     * A rejected setting; the key may be {@code depths[1]}, the message {@code got 7, expected 1}.
      */
     public record Problem(String key, String message, boolean isSingleSetting) {
 
@@ -40,7 +35,7 @@ public final class Checks {
         }
     }
 
-    /** Thrown when a record rejects settings; the message has one line for each problem. */
+    /** Thrown for rejected settings; the message has one line per problem. */
     public static final class InvalidSettings extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1L;
@@ -52,12 +47,11 @@ public final class Checks {
             this.problems = ImmutableList.copyOf(problems);
         }
 
-        /** Returns the problems in the order in which they were found. */
         public List<Problem> problems() {
             return problems;
         }
 
-        /** Returns the same problems with keys below a section such as {@code necks[0]}. */
+        /** Prefixes the keys with a section such as {@code necks[0]}. */
         public InvalidSettings below(String section) {
             return new InvalidSettings(problems.stream().map(each -> each.below(section)).toList());
         }
@@ -67,23 +61,23 @@ public final class Checks {
 
     private final List<Problem> problems = new ArrayList<>();
 
-    /** Requires a number within bounds, both included. */
+    /** Requires {@code least <= value <= most}. */
     public Checks inRange(String key, Number value, double least, double most) {
         return number(key, value, value.doubleValue() < least, "at least", least, most);
     }
 
-    /** Requires a number, if present, within bounds, both included. */
+    /** Requires {@code least <= value <= most} if a value is present. */
     public Checks inRange(String key, Optional<? extends Number> value, double least, double most) {
         value.ifPresent(number -> inRange(key, number, least, most));
         return this;
     }
 
-    /** Requires a number above a bound and at most another. */
+    /** Requires {@code bound < value <= most}. */
     public Checks above(String key, Number value, double bound, double most) {
         return number(key, value, value.doubleValue() <= bound, "more than", bound, most);
     }
 
-    /** Requires a number of at least a bound and below another. */
+    /** Requires {@code least <= value < bound}. */
     public Checks below(String key, Number value, double least, double bound) {
         boolean tooLarge = !(value.doubleValue() < bound);
         return tooLarge
@@ -91,7 +85,7 @@ public final class Checks {
                 : inRange(key, value, least, bound);
     }
 
-    /** Requires numbers within bounds, both included; reports the first violation. */
+    /** Requires every number to be within inclusive bounds; reports the first violation. */
     public Checks each(String key, List<? extends Number> values, double least, double most) {
         int before = problems.size();
         for (int i = 0; i < values.size() && problems.size() == before; i++) {
@@ -100,13 +94,13 @@ public final class Checks {
         return this;
     }
 
-    /** Requires a list of a fixed size with numbers within bounds, both included. */
+    /** Requires a list of a fixed size with numbers within inclusive bounds. */
     public Checks each(
             String key, List<? extends Number> values, int size, double least, double most) {
         return size(key, values, size, size).each(key, values, least, most);
     }
 
-    /** Requires a pair of numbers within bounds, both included, the smaller one first. */
+    /** Requires a pair of numbers within inclusive bounds, the smaller one first. */
     public Checks range(String key, List<? extends Number> pair, double least, double most) {
         int before = problems.size();
         each(key, pair, 2, least, most);
@@ -115,13 +109,13 @@ public final class Checks {
         return fits ? this : add(key, pair, "the smaller number first");
     }
 
-    /** Requires numbers in ascending order without repetition. */
+    /** Requires strictly ascending numbers. */
     public Checks ascending(String key, List<Integer> values) {
         boolean fits = values.stream().sorted().distinct().toList().equals(values);
         return fits ? this : add(key, values, "ascending numbers");
     }
 
-    /** Requires a list whose size is within bounds, both included. */
+    /** Requires the list size to be within inclusive bounds. */
     public Checks size(String key, List<?> values, int least, int most) {
         int size = values.size();
         if (size >= least && size <= most) {
@@ -155,16 +149,11 @@ public final class Checks {
         return BigDecimal.valueOf(bound).stripTrailingZeros().toPlainString();
     }
 
-    /** Returns the collected problems. */
     public List<Problem> problems() {
         return ImmutableList.copyOf(problems);
     }
 
-    /**
-     * Throws the collected problems.
-     *
-     * @throws InvalidSettings if there are any
-     */
+    /** Throws the collected problems, if any. */
     public void throwIfAny() {
         if (!problems.isEmpty()) {
             throw new InvalidSettings(problems);
@@ -172,11 +161,11 @@ public final class Checks {
     }
 
     /**
-     * Requires settings to fit together. Call it after the checks of single settings.
+     * Requires settings to be consistent. Call it after the checks of single settings.
      *
      * @param key the setting to report
      * @param expected its expected value
-     * @throws InvalidSettings if they do not fit
+     * @throws InvalidSettings if {@code fits} is false
      */
     @FormatMethod
     public static void require(

@@ -2,16 +2,12 @@ package dev.saccade.core;
 
 import java.util.List;
 
-/** Counts in English text. */
+/** Formats counts as English text. */
 public final class Count {
 
     private Count() {}
 
-    /**
-     * Returns a number and what is counted, such as {@code 1 class} or {@code 3 classes}.
-     *
-     * @param noun what one of them is called; its plural must be regular
-     */
+    /** Formats {@code 1 class} or {@code 3 classes}, for nouns with a regular plural. */
     public static String of(long number, String noun) {
         if (number == 1) {
             return "1 " + noun;
@@ -20,7 +16,7 @@ public final class Count {
         return number + " " + noun + (hisses ? "es" : "s");
     }
 
-    /** Returns the first names, separated by commas, and the number of the others. */
+    /** Joins the first names with commas and appends the number of remaining names. */
     public static String first(List<String> names, int most) {
         String first = String.join(", ", names.subList(0, Math.min(most, names.size())));
         int more = names.size() - most;

@@ -18,13 +18,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * NVIDIA's driver, as it tells of itself and of its GPUs; no libtorch is needed to query it.
+ * Information about NVIDIA's driver and its GPUs, read without libtorch.
  *
- * @param installed whether its library is there
- * @param fault why it cannot be used, if it is there and cannot
- * @param version such as {@code 550.54.15}, where Linux tells it
- * @param cuda the highest version of CUDA that it is made for, such as {@code 12.4}
- * @param gpus those that this process may use, see {@code CUDA_VISIBLE_DEVICES}
+ * @param installed whether the driver library was found
+ * @param fault why an installed driver does not work
+ * @param version such as {@code 550.54.15}; known only on Linux
+ * @param cuda the highest supported CUDA version, such as {@code 12.4}
+ * @param gpus visible GPUs, see {@code CUDA_VISIBLE_DEVICES}
  */
 public record CudaDriver(
         boolean installed,
@@ -33,13 +33,7 @@ public record CudaDriver(
         String cuda,
         List<Gpu> gpus) {
 
-    /**
-     * A graphics processor.
-     *
-     * @param name such as {@code NVIDIA A100-SXM4-80GB}
-     * @param bytes its memory
-     * @param capability its compute capability, such as {@code 8.0}
-     */
+    /** A GPU, with its compute capability, such as {@code 8.0}. */
     public record Gpu(String name, long bytes, String capability) {
 
         @Override
@@ -63,7 +57,7 @@ public record CudaDriver(
 
     private static final Supplier<CudaDriver> LOCAL = Suppliers.memoize(CudaDriver::query);
 
-    /** What the driver answers instead of what it was asked. */
+    /** An error code of the driver. */
     private static final class DriverError extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -76,7 +70,6 @@ public record CudaDriver(
         }
     }
 
-    /** Returns the driver of this machine. */
     public static CudaDriver local() {
         return LOCAL.get();
     }
@@ -125,12 +118,7 @@ public record CudaDriver(
         return new Gpu(text, bytes.getValue(), major + "." + minor);
     }
 
-    /**
-     * Returns the memory of a GPU at this moment, as all processes have left it; nothing if the
-     * driver does not tell.
-     *
-     * @param gpu its number among {@link #gpus}
-     */
+    /** Returns the free and total memory of a GPU; empty if the driver call fails. */
     Optional<DeviceMemory> memory(int gpu) {
         if (gpu >= gpus.size()) {
             return Optional.empty();
@@ -139,7 +127,7 @@ public record CudaDriver(
         try {
             int device = number(library, "cuDeviceGet", gpu);
             PointerByReference context = new PointerByReference();
-            // The context is the one that libtorch computes in, and stays.
+            // This is the context of libtorch, which stays alive.
             call(library, "cuDevicePrimaryCtxRetain", context, device);
             call(library, "cuCtxPushCurrent_v2", context.getValue());
             try {
@@ -156,7 +144,7 @@ public record CudaDriver(
         }
     }
 
-    /** Calls what writes a number to its first argument. */
+    /** Calls a function that writes an integer to its first argument. */
     private static int number(NativeLibrary library, String function, Object... further) {
         IntByReference answer = new IntByReference();
         Object[] arguments = new Object[1 + further.length];
@@ -190,12 +178,12 @@ public record CudaDriver(
         }
     }
 
-    /** Returns whether it is too old for libraries of a version of CUDA, given before the point. */
+    /** Returns whether the driver is too old for a major version of CUDA. */
     boolean isOlderThan(int major) {
         return Integer.parseInt(cuda.replaceFirst("\\..*", "")) < major;
     }
 
-    /** Returns whether there is a GPU for libraries of a version of CUDA. */
+    /** Returns whether there is a usable GPU for a major version of CUDA. */
     boolean isUsable(int major) {
         return installed && fault.isEmpty() && !isOlderThan(major) && !gpus.isEmpty();
     }

@@ -11,18 +11,13 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * The memory of a device, or of the machine, or of the container that this process may use.
- *
- * @param totalBytes all of it
- * @param freeBytes what nobody holds; what the system can do without at once counts as free
- */
+/** Memory of a GPU, machine or container; reclaimable caches count as free. */
 public record DeviceMemory(long totalBytes, long freeBytes) {
 
     private static final Path MACHINE = Path.of("/proc/meminfo");
     private static final Path PROCESS = Path.of("/proc/self/status");
 
-    /** Returns that of a device at this moment; nothing where its driver does not tell. */
+    /** Returns the current memory of a device; empty if the driver call fails. */
     public static Optional<DeviceMemory> of(Device device) {
         return device.isGpu()
                 ? CudaDriver.local().memory(device.getDeviceId())
@@ -41,23 +36,23 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
         return new DeviceMemory(total, free);
     }
 
-    /** Returns the resident set size of this process; 0 where the system does not tell. */
+    /** Returns the resident set size of this process; 0 if unknown. */
     public static long residentBytes() {
         return bytes(PROCESS, "VmRSS:");
     }
 
-    /** Returns the most that this process has held so far; 0 where the system does not tell. */
+    /** Returns the maximum resident set size of this process; 0 if unknown. */
     public static long peakResidentBytes() {
         return bytes(PROCESS, "VmHWM:");
     }
 
-    /** Returns such as {@code 23.6 GiB, 512 MiB of them free}. */
+    /** Returns text such as {@code 23.6 GiB, 512 MiB free}. */
     @Override
     public String toString() {
         return text(totalBytes) + ", " + text(freeBytes) + " free";
     }
 
-    /** Returns a number of bytes as {@code 512 MiB} or {@code 3.1 GiB}. */
+    /** Formats bytes as {@code 512 MiB} or {@code 3.1 GiB}. */
     public static String text(long bytes) {
         return bytes < 1L << 30
                 ? (bytes >> 20) + " MiB"

@@ -18,15 +18,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What models can compute on here: the CPU, and the GPUs that driver and libtorch agree on. It is
- * what says which device a name means, and why one cannot be had.
+ * Available devices: the CPU, and GPUs supported by both driver and libtorch. Resolves device names
+ * and explains why a device is not available.
  */
 public final class Devices {
 
-    /** The name for the first GPU if one can be used, else the CPU. */
+    /** Name of the first usable GPU, else of the CPU. */
     public static final String AUTO = "auto";
 
-    /** What names a device, for messages. */
+    /** Valid device names, for messages. */
     public static final String EXPECTED = "auto, cpu, cuda or the index of a GPU, such as cuda:1";
 
     private static final Logger LOG = LoggerFactory.getLogger(Devices.class);
@@ -42,18 +42,13 @@ public final class Devices {
     private final Consumer<Device> trial;
     private final Supplier<Device> automatic = Suppliers.memoize(this::findAutomatic);
 
-    /**
-     * Makes the devices of a machine.
-     *
-     * @param trial computes something on a device; throws, if that is not possible
-     */
+    /** Creates devices; {@code trial} runs a computation and throws if a device does not work. */
     Devices(LibtorchBuild libtorch, CudaDriver driver, Consumer<Device> trial) {
         this.libtorch = libtorch;
         this.driver = driver;
         this.trial = trial;
     }
 
-    /** Returns those of this machine. */
     public static Devices local() {
         return LOCAL.get();
     }
@@ -66,19 +61,19 @@ public final class Devices {
         }
     }
 
-    /** Returns a device as {@code cpu}, or as {@code cuda:0} with what the GPU is. */
+    /** Returns {@code cpu}, or {@code cuda:0} and a description of the GPU. */
     public String describe(Device device) {
         return device.isGpu()
                 ? name(device) + ", " + driver.gpus().get(device.getDeviceId())
                 : name(device);
     }
 
-    /** Returns why no GPU computes, although libtorch was brought for one. */
+    /** Returns why no GPU works although libtorch was built for CUDA. */
     Optional<String> whyNoGpu() {
         return libtorch.cuda().flatMap(built -> fault(Device.gpu()));
     }
 
-    /** Returns whether a text names a device, be it there or not. */
+    /** Returns whether a text is a device name, available or not. */
     public static boolean isName(String text) {
         return NAME.matcher(text).matches();
     }
@@ -89,11 +84,10 @@ public final class Devices {
     }
 
     /**
-     * Returns the device of a name: {@code auto}, {@code cpu}, {@code cuda} for the first GPU, or
-     * {@code cuda:1}. What {@code auto} means is the same all the time.
+     * Returns the device with a name: {@code auto}, {@code cpu}, {@code cuda} for the first GPU, or
+     * {@code cuda:1}. {@code auto} is resolved only once.
      *
-     * @throws SaccadeException of kind user, if the text is no such name, or what it names cannot
-     *     be used; says why, and what to do
+     * @throws SaccadeException of kind user if the name is invalid or the device cannot be used
      */
     public Device choose(String name) {
         Matcher parts = NAME.matcher(name);
@@ -111,12 +105,12 @@ public final class Devices {
     }
 
     /**
-     * Returns the device of a name for one of several ranks: {@code auto} and {@code cuda} give
-     * each rank of a machine the GPU of its own number, {@code auto} where there is any.
+     * Returns the device of a rank. {@code cuda}, and {@code auto} if there is any GPU, select the
+     * GPU with the index of the local rank.
      *
-     * @param localRank which of the ranks of its machine it is, from 0
-     * @throws SaccadeException of kind user, if the machine has fewer GPUs than ranks, or all of
-     *     its ranks are to compute on one of them
+     * @param localRank index of the rank on its machine, from 0
+     * @throws SaccadeException of kind user if the machine has fewer GPUs than ranks, or if several
+     *     ranks request the same GPU
      */
     public Device chooseForRank(String name, int localRank) {
         boolean automatic = name.equals(AUTO);
@@ -154,11 +148,7 @@ public final class Devices {
         return found;
     }
 
-    /**
-     * Returns a device, if it can be used.
-     *
-     * @throws SaccadeException of kind user that says why not, and what to do
-     */
+    /** Returns a device if it can be used; throws a user error that explains why not. */
     public Device require(Device device) {
         fault(device)
                 .ifPresent(
@@ -168,7 +158,7 @@ public final class Devices {
         return device;
     }
 
-    /** Returns why a device cannot be used, and what to do; nothing, if it can. */
+    /** Returns why a device cannot be used and what to do; empty if it can. */
     public Optional<String> fault(Device device) {
         if (!device.isGpu()) {
             return Optional.empty();
@@ -201,7 +191,7 @@ public final class Devices {
                 .orElse("");
     }
 
-    /** Returns what is missing for any GPU to be used, and what to do. */
+    /** Returns what prevents the use of any GPU. */
     private Optional<String> missing() {
         if (libtorch.cuda().isEmpty()) {
             return Optional.of(
@@ -237,12 +227,10 @@ public final class Devices {
                 : Optional.empty();
     }
 
-    /** Returns the libtorch that computes. */
     public LibtorchBuild libtorch() {
         return libtorch;
     }
 
-    /** Returns the driver of the GPUs. */
     public CudaDriver driver() {
         return driver;
     }

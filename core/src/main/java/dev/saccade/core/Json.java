@@ -14,13 +14,10 @@ import java.io.PushbackInputStream;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
-/**
- * The door through which JSON of others is read: it is UTF-8, whatever else its first bytes look
- * like, and what is not is no JSON.
- */
+/** Creates parsers for untrusted JSON, which must be UTF-8 and within size limits. */
 public final class Json {
 
-    // Bounds what a hostile file can make the parser allocate; far above what real ones hold.
+    // Limits what the parser allocates for a hostile file; far above real files.
     private static final StreamReadConstraints LIMITS =
             StreamReadConstraints.builder()
                     .maxNestingDepth(64)
@@ -29,7 +26,7 @@ public final class Json {
                     .maxStringLength(20_000_000)
                     .build();
 
-    // Python writes NaN and Infinity into JSON, so they must be read to be reported.
+    // Python writes NaN and Infinity into JSON, so they are parsed to be reported.
     private static final JsonFactory FACTORY =
             JsonFactory.builder()
                     .disable(JsonFactory.Feature.CHARSET_DETECTION)
@@ -42,11 +39,7 @@ public final class Json {
 
     private Json() {}
 
-    /**
-     * Returns a parser of a stream, which it closes; a byte order mark of UTF-8 is passed over.
-     *
-     * @throws IOException if the stream cannot be read
-     */
+    /** Returns a parser, which closes the stream. Skips a UTF-8 byte order mark. */
     public static JsonParser parser(InputStream stream) throws IOException {
         PushbackInputStream text = new PushbackInputStream(stream, BYTE_ORDER_MARK.length);
         byte[] start = text.readNBytes(BYTE_ORDER_MARK.length);
@@ -56,18 +49,13 @@ public final class Json {
         return FACTORY.createParser(text);
     }
 
-    /** Returns where a text is no JSON; what breaks a limit is where the parser has stopped. */
+    /** Returns the location of a syntax error, or of the parser if a limit was exceeded. */
     public static JsonLocation location(JsonProcessingException fault, JsonParser parser) {
         JsonLocation found = fault.getLocation();
         return found == null ? parser.currentLocation() : found;
     }
 
-    /**
-     * Returns the integer that the parser is at, exactly; {@code 12.0} is one.
-     *
-     * @return nothing if it is none, or does not fit into 64 bits; the parser has not moved
-     * @throws IOException if the rest of it cannot be read
-     */
+    /** Returns an exact integer ({@code 12.0} is one); empty for others and beyond 64 bits. */
     public static OptionalLong integer(JsonParser parser) throws IOException {
         if (!parser.currentToken().isNumeric() || parser.isNaN()) {
             return OptionalLong.empty();

@@ -18,33 +18,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/**
- * libtorch, which DJL unpacks from its jars and loads when it is first asked for; or another one,
- * which {@code SACCADE_TORCH} names: a folder such as that of Python's torch, or {@code download}.
- */
+/** Loads libtorch on first use: DJL's, or the one selected by {@code SACCADE_TORCH}. */
 public final class Libtorch {
 
-    /** Tried again where it has failed. */
+    /** Retries after a failure. */
     private static final Supplier<Engine> ENGINE = Suppliers.memoize(Libtorch::load);
 
     private Libtorch() {}
 
-    /**
-     * Returns DJL's engine.
-     *
-     * @throws SaccadeException that says which artifact is missing, or what is wrong with the
-     *     folder that DJL unpacks them into
-     */
+    /** Returns DJL's engine; throws an error that names the missing artifact. */
     public static Engine engine() {
         return ENGINE.get();
     }
 
-    /** Returns a new manager, which the caller closes, for arrays on a device. */
+    /** Returns a new manager for a device, which the caller closes. */
     public static NDManager newManager(Device device) {
         return engine().newBaseManager(device);
     }
 
-    /** Returns what the libtorch that is loaded was built for. */
+    /** Returns the version of the loaded libtorch. */
     public static LibtorchBuild build() {
         String version = engine().getVersion();
         Path folder = Path.of(LibUtils.getLibtorchPath());
@@ -87,7 +79,7 @@ public final class Libtorch {
         }
     }
 
-    /** To load a library that is cut short kills the process. */
+    /** Checks unpacked libraries, because loading a truncated one crashes the process. */
     private static void checkUnpacked(Platform platform) throws IOException {
         String classifier = platform.getClassifier();
         String flavor = platform.getFlavor();

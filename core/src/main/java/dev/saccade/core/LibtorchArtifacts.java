@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 
-/** What DJL needs on the class path to load libtorch. */
+/** Finds libtorch's artifacts on the class path. */
 final class LibtorchArtifacts {
 
     private static final String GROUP = "ai.djl.pytorch:";
@@ -23,11 +23,7 @@ final class LibtorchArtifacts {
 
     private LibtorchArtifacts() {}
 
-    /**
-     * Returns the platforms that the class path has libtorch for.
-     *
-     * @throws SaccadeException of kind I/O, if a jar of it cannot be read
-     */
+    /** Returns the platforms of libtorch artifacts on the class path. */
     static List<String> platforms() {
         ClassLoader loader = ClassLoaderUtils.getContextClassLoader();
         List<String> platforms = new ArrayList<>();
@@ -45,7 +41,7 @@ final class LibtorchArtifacts {
         return platforms.stream().filter(Objects::nonNull).distinct().sorted().toList();
     }
 
-    /** Returns why libtorch cannot be loaded on a platform, if that is for what is not there. */
+    /** Returns which artifacts are missing for a platform, if any. */
     static Optional<String> fault(String platform) {
         if (!NativePlatform.WITH_LIBTORCH.contains(platform)) {
             return Optional.of(

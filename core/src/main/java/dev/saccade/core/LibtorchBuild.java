@@ -9,17 +9,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a folder of libtorch was built for.
- *
- * @param folder where {@code libtorch.so} is
- * @param version such as {@code 2.7.1}
- * @param cuda the version of CUDA, such as {@code 12.6}; none, if it was built for CPUs
+ * Version of a libtorch build; {@code cuda} is empty for a CPU build, else such as {@code 12.6}.
  */
 public record LibtorchBuild(Path folder, String version, Optional<String> cuda) {
 
-    /**
-     * Where the version is told: beside the folder of Python's torch, and of PyTorch's archives.
-     */
+    /** Version files next to the folder: of Python's torch, and of PyTorch's archives. */
     private static final String OF_PYTHON = "version.py";
 
     private static final String OF_ARCHIVE = "build-version";
@@ -33,10 +27,10 @@ public record LibtorchBuild(Path folder, String version, Optional<String> cuda) 
     private static final Pattern ARCHIVE =
             Pattern.compile("([0-9.]+)(?:\\+(?:cpu|cu(\\d+)(\\d)))?");
 
-    /** A folder of DJL's cache. */
+    /** Name of a folder in DJL's cache. */
     private static final Pattern DJL = Pattern.compile("([0-9.]+).*-(?:cpu|cu(\\d+)(\\d))-.*");
 
-    /** Returns what a folder with {@code libtorch.so} says of itself, if it does. */
+    /** Reads the version of a folder with {@code libtorch.so}, if known. */
     static Optional<LibtorchBuild> read(Path folder) {
         Path beside = folder.toAbsolutePath().resolveSibling(OF_PYTHON);
         if (Files.isRegularFile(beside)) {
@@ -73,7 +67,7 @@ public record LibtorchBuild(Path folder, String version, Optional<String> cuda) 
         }
     }
 
-    /** Returns the number before the point of CUDA's version, which drivers and libraries share. */
+    /** Returns the major CUDA version, which must match between driver and libraries. */
     Optional<Integer> cudaMajor() {
         return cuda.map(number -> Integer.valueOf(number.replaceFirst("\\..*", "")));
     }

@@ -19,20 +19,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@value #VARIABLE} names, a variable of the environment or a property of Java: where another
- * libtorch than that of the class path comes from.
+ * Source of libtorch, set by the environment variable or Java property {@value #VARIABLE}.
  *
- * <p>DJL is told by properties of its own, once, before it loads its engine.
+ * <p>Sets DJL's properties once, before DJL loads its engine.
  *
- * @param value the folder, or {@value #DOWNLOAD}
+ * @param value a folder, or {@value #DOWNLOAD}
  * @param settings DJL's properties by name
  */
 record LibtorchSource(String value, Map<String, String> settings) {
 
-    /** The folder of Python's torch, or of any libtorch, or {@value #DOWNLOAD}. */
+    /** The folder of Python's torch or of any libtorch, or {@value #DOWNLOAD}. */
     static final String VARIABLE = "SACCADE_TORCH";
 
-    /** The value that has DJL download it. */
+    /** Lets DJL download libtorch. */
     static final String DOWNLOAD = "download";
 
     /** DJL's variables. */
@@ -41,16 +40,12 @@ record LibtorchSource(String value, Map<String, String> settings) {
     private static final String VERSION = "PYTORCH_VERSION";
     private static final String FLAVOR = "PYTORCH_FLAVOR";
 
-    /** DJL's name for the CUDA of its own library, which runs with any libtorch for CUDA 12. */
+    /** DJL's name of the CUDA version of its library, which works with any CUDA 12. */
     private static final String CUDA_FLAVOR = "cu128";
 
     private static final int CUDA_MAJOR = 12;
 
-    /**
-     * Returns what is named, if anything is.
-     *
-     * @throws SaccadeException of kind user, if it does not fit
-     */
+    /** Returns the source, if one is set; throws a user error if it cannot be used. */
     static Optional<LibtorchSource> fromEnvironment(CudaDriver driver) {
         String value = Utils.getEnvOrSystemProperty(VARIABLE, "").strip();
         if (value.isEmpty()) {
@@ -81,7 +76,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
     private static LibtorchSource installed(String value, CudaDriver driver) {
         Path folder = folder(value);
         if (driver.isUsable(CUDA_MAJOR)) {
-            // DJL counts GPUs by the runtime of CUDA, which Python's torch has beside it.
+            // DJL counts GPUs with the CUDA runtime that is installed next to Python's torch.
             Path runtime = folder.resolve("../../nvidia/cuda_runtime/lib").normalize();
             NativeLibrary.addSearchPath("cudart", runtime.toString());
         }
@@ -104,7 +99,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
                     "%s=%s: libtorch %s, expected one for CUDA %d; pip install torch==%s",
                     VARIABLE, value, build, CUDA_MAJOR, expected);
         }
-        // DJL must not load what is linked against a driver that is not there, or too old.
+        // DJL must not load libraries linked against a missing or outdated driver.
         boolean forCuda = build.cuda().isPresent() && driver.isUsable(CUDA_MAJOR);
         if (forCuda) {
             requireCudaOfDjl();
@@ -137,7 +132,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
                 VARIABLE, named, library, DOWNLOAD);
     }
 
-    /** Returns where torch would be, if a folder is an environment of Python. */
+    /** Returns the torch folders of a Python environment. */
     private static List<Path> inside(Path environment) {
         Path lib = environment.resolve("lib");
         if (!Files.isDirectory(lib)) {
@@ -156,7 +151,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
         return Platform.fromSystem("pytorch").getVersion();
     }
 
-    /** Returns the version with the number of a build, by which DJL's cache keeps it apart. */
+    /** Returns the version with a build number, which separates the entry in DJL's cache. */
     private static String ours(String build) {
         return version() + "-" + build;
     }
@@ -174,13 +169,13 @@ record LibtorchSource(String value, Map<String, String> settings) {
         }
     }
 
-    /** Tells DJL, and returns where it will keep its own library. */
+    /** Sets DJL's properties and returns the cache folder of DJL's own library. */
     Path configureDjl(Path cache, String classifier) {
         settings.forEach(System::setProperty);
         return cache.resolve(settings.get(VERSION) + "-" + settings.get(FLAVOR) + "-" + classifier);
     }
 
-    /** Returns what is told where DJL could not load it. */
+    /** Returns an exception for a failure of DJL to load this libtorch. */
     SaccadeException failure(Throwable error) {
         String reason = Throwables.getRootCause(error).toString();
         String fault =
@@ -193,11 +188,7 @@ record LibtorchSource(String value, Map<String, String> settings) {
                 error, "%s=%s: %s", VARIABLE, value, fault.replace("%s", reason));
     }
 
-    /**
-     * Refuses another libtorch than the one that is named.
-     *
-     * @param folder that of the one that DJL has loaded
-     */
+    /** Rejects a libtorch that DJL has loaded from a different folder. */
     void requireLoaded(Path folder) {
         String wanted = settings.getOrDefault(FOLDER, folder.toString());
         if (!folder.toAbsolutePath().normalize().equals(Path.of(wanted))) {

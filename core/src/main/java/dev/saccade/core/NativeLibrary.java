@@ -24,7 +24,7 @@ import java.util.jar.JarEntry;
 import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 
-/** Libraries of machine code that travel in jars. */
+/** Native libraries stored in jars. */
 public final class NativeLibrary {
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -33,19 +33,18 @@ public final class NativeLibrary {
     private static final Set<PosixFilePermission> WRITTEN_BY_OTHERS =
             Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
-    /** What belongs to the user of this process, where there is such a thing. */
+    /** Owned by the user of this process, on Linux. */
     private static final Path OWN = Path.of("/proc/self");
 
     private NativeLibrary() {}
 
     /**
-     * Returns the file of a library. One that is in a jar is extracted into DJL's cache, once for
-     * all programs: files of other content have other paths. It is so again where it is damaged;
-     * who has loaded the damaged one keeps that.
+     * Returns the file of a library. Extracts it from a jar to DJL's cache if necessary; the path
+     * contains a checksum of the content, and damaged files are extracted again.
      *
-     * @param resource where the class path has it
-     * @throws SaccadeException of kind I/O that names the folder of the cache, if the file cannot
-     *     be read or extracted; of kind user, if others may write there
+     * @param resource location on the class path
+     * @throws SaccadeException of kind I/O if the file cannot be read or extracted; of kind user if
+     *     other users may write to the cache
      */
     public static Path file(URL resource) {
         try {
@@ -83,7 +82,7 @@ public final class NativeLibrary {
         return folder.getFileSystem().supportedFileAttributeViews().contains("posix");
     }
 
-    /** Makes a folder that nobody else can put a library into, or sees to it that it is one. */
+    /** Creates a folder that only this user can write, or checks an existing one. */
     private static void makePrivate(Path folder) throws IOException {
         if (isPosix(folder)) {
             Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
@@ -93,11 +92,7 @@ public final class NativeLibrary {
         requirePrivate(folder);
     }
 
-    /**
-     * Sees to it that nobody else can put a library into a folder that is there.
-     *
-     * @throws SaccadeException of kind user, if somebody can
-     */
+    /** Requires that no other user can write to a folder. */
     static void requirePrivate(Path folder) throws IOException {
         if (!isPosix(folder)) {
             return;

@@ -8,21 +8,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The operating system and the processor that native libraries are made for. */
+/** Operating system and processor architecture of native libraries. */
 public final class NativePlatform {
 
-    /** Those that DJL has libtorch for, which no library of this process tells. */
+    /** Platforms for which DJL has libtorch. */
     static final List<String> WITH_LIBTORCH =
             List.of("linux-x86_64", "linux-aarch64", "osx-aarch64", "win-x86_64");
 
-    /** The files that this process has in its memory, where the system tells them. */
+    /** Files mapped into this process, on Linux. */
     private static final Path LOADED = Path.of("/proc/self/maps");
 
     private NativePlatform() {}
 
     /**
-     * Returns the name of the platform at hand, as in the classifiers of DJL's artifacts: {@code
-     * linux-x86_64}, {@code linux-aarch64}, {@code osx-aarch64}, {@code win-x86_64}.
+     * Returns the current platform as in the classifiers of DJL's artifacts: {@code linux-x86_64},
+     * {@code linux-aarch64}, {@code osx-aarch64}, {@code win-x86_64}.
      */
     public static String name() {
         return name(System.getProperty("os.name"), System.getProperty("os.arch"));
@@ -38,12 +38,7 @@ public final class NativePlatform {
         return prefix + "-" + ("amd64".equals(architecture) ? "x86_64" : architecture);
     }
 
-    /**
-     * Sees to it that the C library at hand is one that native libraries are made for.
-     *
-     * @param library what is to be loaded
-     * @throws SaccadeException of kind user on musl
-     */
+    /** Throws a user error on musl. */
     public static void requireGlibc(String library) {
         if (hasMusl(LOADED)) {
             throw SaccadeException.user(
@@ -53,7 +48,7 @@ public final class NativePlatform {
         }
     }
 
-    /** Returns whether the loader of musl is among the files in the memory of a process. */
+    /** Returns whether musl's loader is in a list of mapped files. */
     static boolean hasMusl(Path loaded) {
         try {
             return Files.isReadable(loaded)

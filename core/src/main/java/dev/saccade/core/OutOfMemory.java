@@ -8,13 +8,9 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Memory that is not there: what was asked for is too large for the machine, which whoever asked
- * can mend, and no bug. Java's heap says so by an error of its own, libtorch and OpenCV only in
- * words.
- */
+/** Converts out-of-memory errors of Java, libtorch and OpenCV to user errors with advice. */
 public enum OutOfMemory {
-    /** While a model is made and given its weights. */
+    /** While a model is created and its weights are loaded. */
     LOADING("free memory, or use a smaller model"),
 
     /** While a model is trained. */
@@ -23,7 +19,7 @@ public enum OutOfMemory {
                     + " model.backbone.activation_checkpointing=true if the backbone supports it,"
                     + " or lower the scales of resize in data.train_transforms"),
 
-    /** While photographs are read and looked at. */
+    /** While images are read and processed. */
     PREDICTION(
             "use smaller images (resize in data.val_transforms, scales of test-time"
                     + " augmentation), or fewer images at a time"),
@@ -31,7 +27,7 @@ public enum OutOfMemory {
     /** While an image is read. */
     READING("use a smaller image, or read fewer images at a time"),
 
-    /** Anywhere else. */
+    /** Anything else. */
     OTHER("free memory, or process less at a time");
 
     private static final Pattern MESSAGE =
@@ -45,21 +41,12 @@ public enum OutOfMemory {
         this.advice = advice;
     }
 
-    /**
-     * Does some work of this kind.
-     *
-     * @throws SaccadeException of kind user that says what to do, if memory runs out
-     */
+    /** Runs some work; throws a user error with advice if memory runs out. */
     public <T> T call(Supplier<T> work) {
         return call(work, () -> "");
     }
 
-    /**
-     * Does some work of this kind.
-     *
-     * @param facts what is known of what it needed
-     * @throws SaccadeException of kind user that says what to do, if memory runs out
-     */
+    /** Runs some work; the message of an out-of-memory error ends with the given facts. */
     public <T> T call(Supplier<T> work, Supplier<String> facts) {
         try {
             return work.get();
@@ -72,10 +59,7 @@ public enum OutOfMemory {
         }
     }
 
-    /**
-     * Returns what is to be told of an error, if its cause is that memory ran out; nothing, if it
-     * is told already.
-     */
+    /** Returns a user error with advice; empty unless memory ran out, or if already reported. */
     public Optional<SaccadeException> of(Throwable error) {
         return of(error, () -> "");
     }
@@ -95,15 +79,13 @@ public enum OutOfMemory {
                                         reason + facts.get()));
     }
 
-    /**
-     * Returns whether what was missing is memory of Java's heap, of which {@code -Xmx} has more.
-     */
+    /** Returns whether the Java heap was exhausted, which {@code -Xmx} can raise. */
     public static boolean isJavaHeap(Throwable error) {
         return Throwables.getCausalChain(error).stream()
                 .anyMatch(OutOfMemoryError.class::isInstance);
     }
 
-    /** Returns what memory was asked for in vain, if that is the cause of an error. */
+    /** Returns the original message if memory ran out. */
     public static Optional<String> reason(Throwable error) {
         return Lists.reverse(Throwables.getCausalChain(error)).stream()
                 .flatMap(cause -> words(cause).stream())

@@ -14,14 +14,7 @@ import java.util.Collection;
 
 /**
  * A folder that appears under its name when it is complete. Files are written to {@code
- * NAME.unfinished} beside it, which is renamed at the end.
- *
- * <pre>{@code
- * try (OutputFolder out = OutputFolder.create(Path.of("found"), "predict", false, photos)) {
- *     out.write("a.json", json);
- *     out.finish();
- * }
- * }</pre>
+ * NAME.unfinished}, which is renamed at the end.
  */
 public final class OutputFolder implements AutoCloseable {
 
@@ -54,7 +47,7 @@ public final class OutputFolder implements AutoCloseable {
      * @param writer name of the command or program that writes the folder
      * @param overwrite whether to replace a folder of the same writer that is not empty
      * @param inputs files and folders to keep
-     * @throws SaccadeException of kind user, if the folder must not be replaced, an input is in it,
+     * @throws SaccadeException of kind user if the folder must not be replaced, an input is in it,
      *     or it is in an input folder
      */
     public static OutputFolder create(
@@ -153,7 +146,6 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    /** Opens a new file. */
     public OutputStream create(String name) {
         Path file = work.resolve(name);
         try {
@@ -164,7 +156,7 @@ public final class OutputFolder implements AutoCloseable {
         }
     }
 
-    /** Adds a hard link to a file, or a copy where the file system has no links. */
+    /** Adds a hard link to a file, or a copy if the file system has no links. */
     public void add(String name, Path file) {
         Path copy = work.resolve(name);
         try {
@@ -192,7 +184,7 @@ public final class OutputFolder implements AutoCloseable {
         return isLinked;
     }
 
-    /** Moves the files to their final place; what was there is deleted. */
+    /** Moves the files to their final place and deletes the previous content. */
     public void finish() {
         isFinished = true;
         try {

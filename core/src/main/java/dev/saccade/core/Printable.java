@@ -13,22 +13,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Makes what files and users call things fit to be shown: no name steers a terminal, turns the
- * direction of the text around it, begins a line of its own or hides.
- *
- * <p>Control and format characters, separators of lines and whatever else is not seen are written
- * as in Java and JSON, such as {@code \n} or {@code \u202e}, so that a text of JSON stays what it
- * was. All else stays as it is.
+ * Escapes untrusted text such as file names, so that it cannot control the terminal, change the
+ * text direction, break lines or hide. Escapes like {@code \n} and {@code \u202e} are valid in Java
+ * and JSON.
  */
 public final class Printable {
 
-    /** A text of several lines that are fit to be shown; {@link #format} leaves it as it is. */
+    /** Multi-line text that is already escaped; {@link #format} keeps it. */
     public interface Lines {}
 
-    /** Longer than any name; what a hostile file calls things may be as long as the file. */
+    /** Longer than any real name. */
     private static final int LONGEST_VALUE = 10_000;
 
-    /** Characters that steer a terminal or that Unicode does not draw. */
+    /** Characters that control a terminal or are invisible. */
     private static final Pattern HIDDEN =
             Pattern.compile(
                     "[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{IsNoncharacter_Code_Point}"
@@ -37,21 +34,17 @@ public final class Printable {
 
     private Printable() {}
 
-    /** Returns the text of a value in one line. */
+    /** Escapes a value to a single line. */
     public static String line(Object value) {
         return escape(String.valueOf(value), "");
     }
 
-    /** Returns a text whose lines are fit to be shown; it has as many as before. */
+    /** Escapes each line of a text. */
     public static String lines(String text) {
         return escape(text, "\n");
     }
 
-    /**
-     * Returns a text with its hidden characters escaped.
-     *
-     * @param kept hidden characters that stay
-     */
+    /** Escapes hidden characters, except those in {@code kept}. */
     public static String escape(String text, String kept) {
         return HIDDEN.matcher(text)
                 .replaceAll(
@@ -76,9 +69,8 @@ public final class Printable {
     }
 
     /**
-     * Returns what {@link String#format} does, with all that is filled in as {@link #line} has it,
-     * and its first 10,000 characters at most; {@link Lines} and the messages of {@link
-     * SaccadeException} are so already.
+     * Formats with each argument escaped as in {@link #line} and truncated to 10,000 characters.
+     * {@link Lines} and messages of {@link SaccadeException} are already escaped.
      */
     @FormatMethod
     public static String format(@FormatString String format, Object... args) {
@@ -94,7 +86,7 @@ public final class Printable {
         return harmless ? value : Ascii.truncate(line(value), LONGEST_VALUE, "...");
     }
 
-    /** Returns a path as a shell takes it for one word, for commands to be pasted. */
+    /** Quotes a path as a single shell word, for commands to be pasted. */
     public static String shellWord(Path path) {
         String text = path.toString();
         return text.matches("[A-Za-z0-9_./:@%+,=-]+")

@@ -8,19 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/**
- * Collects a user's mistakes so that they are reported together, not one a run.
- *
- * <p>Not thread-safe.
- */
+/** Collects user errors so that they are reported together. Not thread-safe. */
 public final class Problems implements Printable.Lines {
 
-    /** Who has mended so many looks again anyway. */
+    /** Limits the length of a report. */
     private static final int MAX_SHOWN = 50;
 
     private final List<String> messages = new ArrayList<>();
 
-    /** Adds a mistake: what, where, got, expected, what to do. */
+    /** Adds an error. */
     @FormatMethod
     public void add(@FormatString String format, Object... args) {
         messages.add(Printable.format(format, args));
@@ -31,22 +27,15 @@ public final class Problems implements Printable.Lines {
         rejected.forEach(problem -> add("%s", problem));
     }
 
-    /** Returns whether none was found. */
     public boolean isEmpty() {
         return messages.isEmpty();
     }
 
-    /** Returns the mistakes in the order in which they were found. */
     public List<String> messages() {
         return ImmutableList.copyOf(messages);
     }
 
-    /**
-     * Throws one {@link SaccadeException} of kind {@code USER} that lists the mistakes, 50 at most,
-     * if there are any.
-     *
-     * @param subject what was looked at, such as a file name; the first line of the message
-     */
+    /** Throws a user error that starts with the subject and lists at most 50 errors, if any. */
     public void throwIfAny(String subject) {
         if (messages.size() == 1) {
             throw SaccadeException.user("%s:%s", subject, this);
@@ -56,7 +45,7 @@ public final class Problems implements Printable.Lines {
         }
     }
 
-    /** Returns one mistake behind a blank, more in a line each, the first 50 of them. */
+    /** Returns one error after a space, or several on a line each, at most 50. */
     @Override
     public String toString() {
         String start = messages.size() == 1 ? " " : System.lineSeparator() + "  - ";

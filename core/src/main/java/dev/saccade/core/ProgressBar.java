@@ -12,16 +12,10 @@ public interface ProgressBar extends AutoCloseable {
     @Override
     void close();
 
-    /** Opens progress bars. */
     @FunctionalInterface
     interface Factory {
 
-        /**
-         * Opens a bar.
-         *
-         * @param total number of steps; negative if unknown
-         * @param unit such as {@code " images"}
-         */
+        /** Opens a bar; a negative total means unknown, and a unit is such as {@code " images"}. */
         ProgressBar open(String task, long total, String unit);
     }
 }

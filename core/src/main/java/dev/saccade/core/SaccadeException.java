@@ -7,19 +7,18 @@ import com.google.errorprone.annotations.FormatString;
 import java.util.List;
 
 /**
- * What Saccade throws when it cannot go on: whose fault it is, and a message that says what, where,
- * what was got, what was expected, and what to do. What is filled into a message is {@link
- * Printable}: names of a hostile file show as one line, whatever is in them.
+ * The exception of Saccade. Its message states where the problem is, what was found, what was
+ * expected and what to do. Arguments of messages are escaped by {@link Printable}.
  */
 public final class SaccadeException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Whose fault it is; decides the exit code of the command line. */
+    /** Category of errors, which determines the exit code of the command line. */
     public enum Kind {
-        /** A mistake in a config, a command, a data set or a checkpoint that the user can mend. */
+        /** An error that the user can fix in a config, command, data set or checkpoint. */
         USER(2),
-        /** A file, device or other rank that could not be read, written or reached. */
+        /** A file, device or other rank that cannot be read, written or reached. */
         IO(3),
         /** A bug in Saccade. */
         INTERNAL(70);
@@ -30,7 +29,6 @@ public final class SaccadeException extends RuntimeException {
             this.exitCode = exitCode;
         }
 
-        /** Returns the exit code of a command that ends with this kind of error. */
         public int exitCode() {
             return exitCode;
         }
@@ -50,34 +48,34 @@ public final class SaccadeException extends RuntimeException {
         this.settings = settings;
     }
 
-    /** Returns a mistake of the user. */
+    /** Creates a user error. */
     @FormatMethod
     public static SaccadeException user(@FormatString String format, Object... args) {
         return new SaccadeException(Kind.USER, Printable.format(format, args), null);
     }
 
-    /** Returns a mistake of the user that showed itself in another error. */
+    /** Creates a user error with a cause. */
     @FormatMethod
     public static SaccadeException user(
             Throwable cause, @FormatString String format, Object... args) {
         return new SaccadeException(Kind.USER, Printable.format(format, args), cause);
     }
 
-    /** Returns a failure to read or write something. */
+    /** Creates an I/O error. */
     @FormatMethod
     public static SaccadeException io(
             Throwable cause, @FormatString String format, Object... args) {
         return new SaccadeException(Kind.IO, Printable.format(format, args), cause);
     }
 
-    /** Returns a bug. */
+    /** Creates an error for a bug. */
     @FormatMethod
     public static SaccadeException internal(
             Throwable cause, @FormatString String format, Object... args) {
         return new SaccadeException(Kind.INTERNAL, Printable.format(format, args), cause);
     }
 
-    /** Returns the same without the error that it showed itself in, to be sent elsewhere. */
+    /** Returns the same error without its cause, for sending it elsewhere. */
     public SaccadeException withoutCause() {
         SaccadeException alone = new SaccadeException(kind, getMessage(), null, settings);
         alone.setStackTrace(getStackTrace());
@@ -85,10 +83,8 @@ public final class SaccadeException extends RuntimeException {
     }
 
     /**
-     * Returns the same error with the settings that resolve it. Messages name no command options;
-     * the command line adds its options of these names.
-     *
-     * @param names such as {@code resume} or {@code init-from}
+     * Returns the same error with the settings that resolve it, such as {@code resume} or {@code
+     * init-from}. The command line appends its options of these names to the message.
      */
     public SaccadeException withSettings(String... names) {
         SaccadeException same =
@@ -97,12 +93,11 @@ public final class SaccadeException extends RuntimeException {
         return same;
     }
 
-    /** Returns the names of the settings that resolve the error, maybe none. */
+    /** Returns the names of the settings that resolve the error, possibly none. */
     public List<String> settings() {
         return settings;
     }
 
-    /** Returns whose fault it is. */
     public Kind kind() {
         return kind;
     }

@@ -5,21 +5,14 @@ import com.google.common.primitives.Longs;
 import java.util.SplittableRandom;
 
 /**
- * The only source of randomness: a generator that is a function of a seed and of what is drawn for.
- *
- * <p>{@code SeededRandom.of(seed, epoch, sampleIndex)} gives the same draws whatever thread asks,
- * in whatever order, before or after a resume.
+ * The only source of randomness: a generator that depends only on a seed and a key, such as epoch
+ * and sample index. Results do not depend on threads, call order or resuming.
  */
 public final class SeededRandom {
 
     private SeededRandom() {}
 
-    /**
-     * Returns the generator of a key.
-     *
-     * @param seed the seed of the run
-     * @param key what the draws are for, such as epoch and sample index; its order matters
-     */
+    /** Returns the generator of a key; the order of its numbers matters. */
     public static SplittableRandom of(long seed, long... key) {
         long state = mix(seed + 0x9E3779B97F4A7C15L);
         for (long part : key) {
@@ -28,13 +21,7 @@ public final class SeededRandom {
         return new SplittableRandom(state);
     }
 
-    /**
-     * Returns the generator of a named thing, such as a parameter or a layer.
-     *
-     * @param seed the seed of the run
-     * @param name its name
-     * @param key what else the draws are for; its order matters
-     */
+    /** Returns the generator of a name, such as a parameter or a layer. */
     public static SplittableRandom of(long seed, String name, long... key) {
         long hash = 0xCBF29CE484222325L;
         for (int i = 0; i < name.length(); i++) {

@@ -16,12 +16,12 @@ import java.util.concurrent.TimeoutException;
 
 import javax.net.ssl.SSLException;
 
-/** Why a server over HTTP gave no answer that can be used, in words for users. */
+/** A failed HTTP request, with a message for users. */
 public final class ServerException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    /** The first of them that is among the causes counts. */
+    /** Reasons by exception; the first that is among the causes applies. */
     private static final ImmutableMap<Class<?>, String> REASONS =
             ImmutableMap.of(
                     UnresolvedAddressException.class, "unknown host",
@@ -33,7 +33,7 @@ public final class ServerException extends IOException {
                     NoRouteToHostException.class, "host unreachable",
                     SocketException.class, "the connection was closed");
 
-    /** Takes what is to be told, which follows the address of the server. */
+    /** Creates an error; messages follow the server address. */
     public ServerException(String message) {
         super(message);
     }
@@ -42,7 +42,7 @@ public final class ServerException extends IOException {
         super(message, cause);
     }
 
-    /** Returns what Java's client has failed with; the same if it is one of these. */
+    /** Converts a failure of Java's HTTP client. */
     public static ServerException of(Throwable failure) {
         List<Throwable> causes = Throwables.getCausalChain(failure);
         return causes.stream()

@@ -10,10 +10,7 @@ public final class Text {
 
     private Text() {}
 
-    /**
-     * {@link String#format} with {@link Locale#ROOT}: ASCII digits and a decimal point on every
-     * machine. Use this instead of {@code String.format} and {@code formatted}.
-     */
+    /** {@link String#format} with {@link Locale#ROOT}; use it instead of {@code formatted}. */
     @FormatMethod
     public static String format(@FormatString String format, Object... args) {
         return String.format(Locale.ROOT, format, args);

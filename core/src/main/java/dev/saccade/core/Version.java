@@ -11,10 +11,7 @@ public final class Version {
 
     private Version() {}
 
-    /**
-     * Returns the version, such as {@code 0.1.0}; {@code unpackaged} where classes were compiled
-     * without their resources.
-     */
+    /** Returns the version, such as {@code 0.1.0}, or {@code unpackaged}. */
     public static String saccade() {
         URL file = Version.class.getResource("version.txt");
         if (file == null) {

@@ -20,10 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/**
- * Threads that share tasks among them; one thread hands tasks out. What a task throws is thrown
- * where its end is waited for; checked exceptions as {@link SaccadeException}.
- */
+/** A pool of threads. Exceptions of tasks are rethrown when waiting for them. */
 public final class Workers implements AutoCloseable {
 
     private final String name;
@@ -32,11 +29,7 @@ public final class Workers implements AutoCloseable {
     private final Queue<Future<?>> started = new ArrayDeque<>();
 
     /**
-     * Starts no thread yet.
-     *
-     * @param name what they do, in messages; the threads are called {@code name-0}, {@code name-1},
-     *     ...
-     * @throws IllegalArgumentException if there is not at least one thread
+     * Creates a pool; threads start on demand and are called {@code name-0}, {@code name-1}, ...
      */
     public Workers(String name, int threads) {
         checkArgument(threads > 0, "threads: got %s, expected at least 1", threads);
@@ -51,21 +44,19 @@ public final class Workers implements AutoCloseable {
                                 .build());
     }
 
-    /** Starts a task as soon as a thread is free; the caller waits for its end. */
+    /** Submits a task; the caller waits for the future. */
     public <T> Future<T> submit(Callable<T> task) {
         return executor.submit(task);
     }
 
-    /** Does tasks and hands their results on, from this thread, in the order of the tasks. */
+    /** Runs tasks and passes their results on in order, in the calling thread. */
     public <T> void run(List<Callable<T>> tasks, Consumer<? super T> results) {
         List<Future<T>> running = tasks.stream().map(executor::submit).toList();
         running.forEach(task -> results.accept(await(task)));
     }
 
     /**
-     * Does the tasks 0 to {@code tasks - 1}, each once, and waits for them.
-     *
-     * @param worker gives each thread what does a task, with buffers of its own
+     * Runs the tasks 0 to {@code tasks - 1}; each thread creates its own worker. Waits for them.
      */
     public void run(int tasks, Supplier<IntConsumer> worker) {
         AtomicInteger next = new AtomicInteger();
@@ -82,7 +73,7 @@ public final class Workers implements AutoCloseable {
         }
     }
 
-    /** Starts a task on a thread; waits first while every thread has one. */
+    /** Starts a task; waits while all threads are busy. */
     public void start(Runnable task) {
         if (started.size() == threads) {
             await(started.remove());
@@ -90,7 +81,7 @@ public final class Workers implements AutoCloseable {
         started.add(executor.submit(task));
     }
 
-    /** Waits for the tasks that were {@linkplain #start started}. */
+    /** Waits for the {@linkplain #start started} tasks. */
     public void finish() {
         while (!started.isEmpty()) {
             await(started.remove());
@@ -110,7 +101,7 @@ public final class Workers implements AutoCloseable {
         }
     }
 
-    /** Stops the threads and waits, for a minute at most, until they have let go of their tasks. */
+    /** Interrupts the threads and waits for them, at most a minute. */
     @Override
     public void close() {
         executor.shutdownNow();

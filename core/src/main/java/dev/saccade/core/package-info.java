@@ -1,6 +1,6 @@
 /**
- * What every module of Saccade stands on: errors, randomness and, in the packages below, the words
- * ({@code structures}), the layers ({@code nn}), the operators ({@code ops}) and the contracts of
- * the parts ({@code parts}). Nothing here knows a particular backbone, head or data set.
+ * Foundation of all modules: errors, randomness and devices. Data types are in {@code structures},
+ * layers in {@code nn}, operators in {@code ops} and component interfaces in {@code parts}. Nothing
+ * here depends on a specific backbone, head or data set.
  */
 package dev.saccade.core;

@@ -22,12 +22,12 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Times of a fused operator.
+ * Run times of a fused operator.
  *
  * @param pass {@code forward}, or {@code training} with the gradients of all inputs
  * @param times fused and portable
  * @param peakRatios fraction of the processor's peak {@link #ARITHMETIC} and {@link #MEMORY} rates;
- *     empty for training, and where the peaks are unknown
+ *     empty for training, and if the peaks are unknown
  */
 public record OperatorBench(
         String operator,
@@ -45,11 +45,7 @@ public record OperatorBench(
 
     private static final double MILLIS = 1e3;
 
-    /**
-     * Times all operators.
-     *
-     * @param images images of 224 x 224 per batch
-     */
+    /** Times all operators with batches of images of 224 x 224. */
     public static List<OperatorBench> all(int images, int runs) {
         Optional<Roofline> peak = Roofline.measure();
         Timing.Plan plan = new Timing.Plan(runs, true);
@@ -63,7 +59,6 @@ public record OperatorBench(
         return benches.build();
     }
 
-    /** Formats results as a table. */
     public static String table(List<OperatorBench> benches) {
         StringBuilder table = new StringBuilder();
         table.append(Text.format("operators: %s%n", Kernels.status()));

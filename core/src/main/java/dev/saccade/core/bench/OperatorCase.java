@@ -37,14 +37,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 
-/**
- * A fused operator at a size that models use.
- *
- * @param size size of its input, for reports
- * @param inputs shapes of its inputs
- * @param differentiable whether all inputs have gradients
- * @param operator computes the result
- */
+/** A fused operator at a size that models use; {@code inputs} are the shapes of its inputs. */
 record OperatorCase(
         String name,
         String size,
@@ -58,7 +51,7 @@ record OperatorCase(
     /** Tokens along a side of a window. */
     private static final int WINDOW = 7;
 
-    /** A differentiable operator, whose size is that of its first input. */
+    /** Creates a differentiable operator; the size is that of its first input. */
     private OperatorCase(String name, List<Shape> inputs, Function<NDList, NDArray> operator) {
         this(
                 name,
@@ -70,7 +63,7 @@ record OperatorCase(
                 operator);
     }
 
-    /** Returns the operators at the sizes of the stages of the tiny models. */
+    /** Returns all operators at the stage sizes of tiny models. */
     static List<OperatorCase> all(int images) {
         List<OperatorCase> cases = new ArrayList<>();
         for (int stage = 0; stage < 3; stage++) {
@@ -262,7 +255,7 @@ record OperatorCase(
         return Boxes.of(corners);
     }
 
-    /** A projection that was applied before. */
+    /** Input that is already projected. */
     private record Identity() implements Affine {
         @Override
         public NDArray apply(NDArray x) {

@@ -13,12 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.DoubleStream;
 
-/**
- * Run times in seconds.
- *
- * @param median the median of all runs
- * @param least the shortest run
- */
+/** Run times in seconds. */
 public record Timing(double median, double least) {
 
     /** The variant with fused operators. */
@@ -29,12 +24,7 @@ public record Timing(double median, double least) {
 
     private static final double NANOS = 1e9;
 
-    /**
-     * The runs to time.
-     *
-     * @param runs number of timed runs of each variant
-     * @param portable whether to time portable operators as well where fused ones are available
-     */
+    /** Number of timed runs, and whether to time portable operators if fused ones are available. */
     public record Plan(int runs, boolean portable) {}
 
     /** Times a computation with fused operators, if available, and with portable ones. */
@@ -56,7 +46,7 @@ public record Timing(double median, double least) {
         return inTurn(variants, plan.runs);
     }
 
-    /** Times variants in turn, so that disturbances affect all of them, after one warm-up run. */
+    /** Times variants in turn, so that disturbances affect all of them, after a warm-up run. */
     public static Map<String, Timing> inTurn(Map<String, Runnable> variants, int runs) {
         Map<String, double[]> seconds = new LinkedHashMap<>();
         variants.forEach(
@@ -83,7 +73,7 @@ public record Timing(double median, double least) {
         manager.zeros(new Shape(1)).toFloatArray();
     }
 
-    /** Formats one line for each variant. */
+    /** Formats one line per variant. */
     public static String lines(Map<String, Timing> times) {
         StringBuilder lines = new StringBuilder();
         times.forEach(

@@ -8,13 +8,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-/**
- * Rules for checkpoints of a component that were not written by Saccade. Names are {@link
- * NamePattern}s. Immutable.
- */
+/** Immutable rules for loading third-party checkpoints of a component. */
 public final class CheckpointRules {
 
-    /** No rules. */
     public static final CheckpointRules NONE = new CheckpointRules();
 
     private final Set<NameTable> names = new LinkedHashSet<>();
@@ -27,7 +23,7 @@ public final class CheckpointRules {
 
     private CheckpointRules() {}
 
-    /** Returns these rules, then others. */
+    /** Returns the union of both rules. */
     public CheckpointRules and(CheckpointRules others) {
         CheckpointRules both = new CheckpointRules();
         for (CheckpointRules each : List.of(this, others)) {
@@ -52,22 +48,22 @@ public final class CheckpointRules {
         return Arrays.stream(names).map(NamePattern::new).toList();
     }
 
-    /** Adds the tensor names of other libraries. */
+    /** Adds tensor names of other libraries. */
     public CheckpointRules withNames(NameTable... more) {
         return with(rules -> rules.names, List.of(more));
     }
 
-    /** Adds position tables, which are resized to another grid. */
+    /** Adds position embeddings, which are resized to another grid. */
     public CheckpointRules withPositions(PositionTable... more) {
         return with(rules -> rules.positions, List.of(more));
     }
 
-    /** Adds index tables that the Python classes store beside the weights. */
+    /** Adds index tables that Python classes store with the weights. */
     public CheckpointRules withIndexes(IndexTable... more) {
         return with(rules -> rules.indexes, List.of(more));
     }
 
-    /** Adds keys of other tensors that are computed when they are needed, such as masks. */
+    /** Adds keys of other tensors that Saccade computes when needed, such as masks. */
     public CheckpointRules withComputed(String... more) {
         return with(rules -> rules.computed, patterns(more));
     }
@@ -77,7 +73,7 @@ public final class CheckpointRules {
         return with(rules -> rules.unexpected, patterns(more));
     }
 
-    /** Adds parameters that such files lack, such as output normalizations; not reported. */
+    /** Adds parameters that third-party checkpoints may lack without a warning. */
     public CheckpointRules withMissing(String... more) {
         return with(rules -> rules.missing, patterns(more));
     }
@@ -87,37 +83,30 @@ public final class CheckpointRules {
         return with(rules -> rules.classRows, List.of(more));
     }
 
-    /** Returns the tensor names of other libraries. */
     public List<NameTable> names() {
         return ImmutableList.copyOf(names);
     }
 
-    /** Returns the position tables. */
     public List<PositionTable> positions() {
         return ImmutableList.copyOf(positions);
     }
 
-    /** Returns the index tables. */
     public List<IndexTable> indexes() {
         return ImmutableList.copyOf(indexes);
     }
 
-    /** Returns the keys that are computed. */
     public List<NamePattern> computed() {
         return ImmutableList.copyOf(computed);
     }
 
-    /** Returns the keys that are ignored. */
     public List<NamePattern> unexpected() {
         return ImmutableList.copyOf(unexpected);
     }
 
-    /** Returns the parameters that may be missing. */
     public List<NamePattern> missing() {
         return ImmutableList.copyOf(missing);
     }
 
-    /** Returns the layers with several rows per class. */
     public List<ClassRows> classRows() {
         return ImmutableList.copyOf(classRows);
     }

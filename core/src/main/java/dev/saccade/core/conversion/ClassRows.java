@@ -1,14 +1,8 @@
 package dev.saccade.core.conversion;
 
-/**
- * Row order of a layer with several rows per class.
- *
- * @param name names of its parameters
- * @param order row order along the first axis
- */
+/** Row order along the first axis of a layer with several rows per class. */
 public record ClassRows(NamePattern name, Order order) {
 
-    /** Row order. */
     public enum Order {
         /** All rows of a class are consecutive, such as the 4 box deltas of each class. */
         BY_CLASS,
@@ -16,7 +10,6 @@ public record ClassRows(NamePattern name, Order order) {
         BY_ANCHOR
     }
 
-    /** Describes the parameters that match a {@link NamePattern}. */
     public ClassRows(String name, Order order) {
         this(new NamePattern(name), order);
     }

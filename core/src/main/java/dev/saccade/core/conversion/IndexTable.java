@@ -11,54 +11,39 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A table of indices that a Python class stores beside its weights, and misses when it loads
- * strictly; here it is computed where it is needed.
+ * Index table that a Python class stores with its weights and requires for strict loading. Saccade
+ * computes it when needed.
  *
- * @param parameter the names of the parameters that such a table stands beside
- * @param name its own name, with the values of the placeholders of {@code parameter}
- * @param values makes it; nothing, if there is none beside this parameter
+ * @param parameter names of the parameters that have such a table
+ * @param name name of the table, with placeholders of {@code parameter}
+ * @param values computes the table; empty if this parameter has none
  */
 public record IndexTable(
         NamePattern parameter, NamePattern name, Function<Parameter, Optional<Values>> values) {
 
-    /**
-     * A parameter that a table may stand parameter.
-     *
-     * @param shape its shape
-     * @param placeholders what its name has at each place
-     * @param shapes the shapes of all tensors of the checkpoint by their names
-     */
+    /** A parameter that may have a table, with the shapes of all tensors of the checkpoint. */
     public record Parameter(
             Shape shape, Map<String, String> placeholders, Map<String, Shape> shapes) {
 
-        /** Returns the number at a place of the name, such as that of <code>{i}</code>. */
+        /** Returns the value of a numeric placeholder, such as {@code i}. */
         public int number(String placeholder) {
             return Integer.parseInt(placeholders.get(placeholder));
         }
 
-        /**
-         * Returns the shape of another parameter, with the values of the placeholders of this one.
-         */
+        /** Returns the shape of another parameter with the same placeholder values. */
         public Optional<Shape> other(String name) {
             return Optional.ofNullable(shapes.get(new NamePattern(name).write(placeholders)));
         }
     }
 
-    /**
-     * The content of a table.
-     *
-     * @param shape its shape
-     * @param elements its elements, row by row; stored as int64
-     */
+    /** Content of a table, row-major; stored as int64. */
     public record Values(Shape shape, ImmutableLongArray elements) {
 
-        /** A table of one axis. */
         public Values(ImmutableLongArray elements) {
             this(new Shape(elements.length()), elements);
         }
     }
 
-    /** Refuses a name with placeholders that the other does not have. */
     public IndexTable {
         checkArgument(
                 parameter.placeholders().containsAll(name.placeholders()),
@@ -67,7 +52,6 @@ public record IndexTable(
                 parameter);
     }
 
-    /** A table beside each parameter of a name. */
     public IndexTable(String parameter, String name, Function<Parameter, Optional<Values>> values) {
         this(new NamePattern(parameter), new NamePattern(name), values);
     }

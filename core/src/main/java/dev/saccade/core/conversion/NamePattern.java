@@ -15,11 +15,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A form of names, such as <code>{b}layers.{i}.{*}</code>, with placeholders at which names differ.
+ * Pattern of parameter names, such as <code>{b}layers.{i}.{*}</code>.
  *
- * <p><code>{b}</code> is {@code backbone.} or nothing, <code>{i}</code>, <code>{j}</code> and
- * <code>{k}</code> are numbers, <code>{2i+1}</code> the number that follows from another, and
- * <code>{*}</code> the rest of the name; all else stands for itself.
+ * <p><code>{b}</code> matches {@code backbone.} or nothing, <code>{i}</code>, <code>{j}</code> and
+ * <code>{k}</code> match numbers, <code>{2i+1}</code> a number computed from another placeholder,
+ * and <code>{*}</code> the rest of the name. All other characters are literal.
  */
 @Immutable
 public final class NamePattern {
@@ -31,15 +31,11 @@ public final class NamePattern {
     private final Pattern pattern;
     private final ImmutableList<Placeholder> placeholders;
 
-    /** A place: of numbers {@code times * value + plus}, or of text, where {@code times} is 0. */
+    /** A number {@code times * value + plus}, or text if {@code times} is 0. */
     @Immutable
     private record Placeholder(String key, int times, int plus) {}
 
-    /**
-     * Makes a form.
-     *
-     * @throws IllegalArgumentException if it has other placeholders than these
-     */
+    /** Parses a pattern. */
     public NamePattern(String text) {
         checkArgument(
                 !PLACEHOLDER.matcher(text).replaceAll("").matches(".*[{}].*"),
@@ -69,20 +65,16 @@ public final class NamePattern {
         return digit == null || digit.isEmpty() ? otherwise : Integer.parseInt(digit);
     }
 
-    /** Returns whether a name is of this form. */
     public boolean matches(String name) {
         return read(name).isPresent();
     }
 
-    /** Returns the placeholders at which names differ, by the keys of {@link #read}. */
+    /** Returns the placeholders, as in {@link #read}. */
     Set<String> placeholders() {
         return placeholders.stream().map(Placeholder::key).collect(toImmutableSet());
     }
 
-    /**
-     * Returns what a name has at each place, by <code>b</code>, <code>i</code>, <code>j</code>,
-     * <code>k</code> and <code>*</code>; nothing, if it is of another form.
-     */
+    /** Returns the values of the placeholders; empty if the name does not match. */
     public Optional<Map<String, String>> read(String name) {
         Matcher found = pattern.matcher(name);
         if (!found.matches()) {
@@ -104,7 +96,7 @@ public final class NamePattern {
         return Optional.of(values);
     }
 
-    /** Returns the name of this form that has these values at its placeholders. */
+    /** Returns the name with the given placeholder values. */
     public String write(Map<String, String> values) {
         Iterator<Placeholder> next = placeholders.iterator();
         return PLACEHOLDER

@@ -14,17 +14,16 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * How another library's names for one family of models correspond to ours.
+ * Mapping between the parameter names of another library and ours, for one model family.
  *
- * <p>A row holds a {@link NamePattern} of theirs and one of ours, and may end with the name of a
- * {@link Reordering}, or with a part such as {@code 2/3} if our tensor is the concatenation of
- * three of theirs; {@code -} in place of theirs is what they do not store. The first row that
- * matches a name, read in either direction, names it anew; a name that no row matches is the same
- * in both.
+ * <p>A row has a {@link NamePattern} of theirs and one of ours, optionally followed by the name of
+ * a {@link Reordering}, or by a slice such as {@code 2/3} if our tensor concatenates three of
+ * theirs. {@code -} as their pattern marks tensors that they do not store. The first matching row
+ * applies, in both directions; names without a matching row stay the same.
  *
  * @param library name of the other library, such as {@code timm}
- * @param theirMark a pattern that only their names match
- * @param ourMarks patterns that together only our names of this family match
+ * @param theirMark matches only their names
+ * @param ourMarks together match only our names of this family
  * @param classes classes of the library's published checkpoints; empty if unknown
  * @param note a line for users who load such checkpoints; may be empty
  */
@@ -82,12 +81,7 @@ public record NameTable(
         }
     }
 
-    /**
-     * A part of a tensor along its first axis.
-     *
-     * @param index from 0
-     * @param count number of parts, all of the same size
-     */
+    /** Part of a tensor split along its first axis. */
     public record Slice(int index, int count) {
 
         private NDArray of(NDArray whole) {
@@ -95,43 +89,21 @@ public record NameTable(
         }
     }
 
-    /**
-     * What becomes of a tensor.
-     *
-     * @param name its new name
-     * @param reorder moves its elements, if they are in another order
-     * @param slice which part of the renamed tensor it is, if that joins several
-     */
+    /** New name of a tensor, its reordering, and which slice of the named tensor it is. */
     public record Renamed(
             String name, Optional<UnaryOperator<NDArray>> reorder, Optional<Slice> slice) {
 
-        /** A new name and nothing else. */
         Renamed(String name) {
             this(name, Optional.empty(), Optional.empty());
         }
     }
 
-    /**
-     * Makes a table of names alone.
-     *
-     * @param library whose names they are, as users write it, such as {@code timm}
-     * @param theirMark a form that only names of theirs have
-     * @param ourMarks forms that together only names of this family have with us
-     * @param rows the rows, one a line
-     */
+    /** Parses a table without reorderings. */
     public NameTable(String library, String theirMark, List<String> ourMarks, String rows) {
         this(library, theirMark, ourMarks, rows, Map.of());
     }
 
-    /**
-     * Makes a table.
-     *
-     * @param library whose names they are, as users write it, such as {@code timm}
-     * @param theirMark a form that only names of theirs have
-     * @param ourMarks forms that together only names of this family have with us
-     * @param rows the rows, one a line
-     * @param reorderings by the names that rows end with
-     */
+    /** Parses a table with one row per line; rows refer to reorderings by name. */
     public NameTable(
             String library,
             String theirMark,
@@ -147,11 +119,7 @@ public record NameTable(
                 "");
     }
 
-    /**
-     * Adds the classes of the library's published checkpoints, which do not store class names.
-     *
-     * @param names in the order of the rows of the class layers
-     */
+    /** Adds the class names of published checkpoints in row order of the class layers. */
     public NameTable withClasses(List<String> names) {
         return new NameTable(library, theirMark, ourMarks, rows, List.copyOf(names), note);
     }
@@ -166,12 +134,11 @@ public record NameTable(
         return !rows.isEmpty();
     }
 
-    /** Returns whether names are theirs. */
     public boolean isTheirs(Set<String> names) {
         return isAny(names, theirMark);
     }
 
-    /** Returns whether names are ours, of this family. */
+    /** Returns whether names are ours and of this family. */
     public boolean isOurs(Set<String> names) {
         return ourMarks.stream().allMatch(mark -> isAny(names, mark));
     }
@@ -180,7 +147,6 @@ public record NameTable(
         return names.stream().anyMatch(mark::matches);
     }
 
-    /** Returns what a tensor of theirs is with us. */
     public Renamed toOurs(String name) {
         for (Row row : rows) {
             Optional<Map<String, String>> places = row.theirs.read(name);
@@ -191,7 +157,7 @@ public record NameTable(
         return new Renamed(name);
     }
 
-    /** Returns what a tensor of ours is with them; several if they split it, none if not stored. */
+    /** Returns their tensors for ours: several if they split it, none if they do not store it. */
     public List<Renamed> toTheirs(String name) {
         List<Renamed> parts = new ArrayList<>();
         for (Row row : rows) {

@@ -1,7 +1,2 @@
-/**
- * What a part says of the checkpoints that others wrote of it: their names for its tensors, tables
- * that are resized or computed, and what needs no place. All of it is data, which {@link
- * dev.saccade.core.parts.ModelPartConfig#checkpointRules()} hands to those who read and write
- * files.
- */
+/** Rules for third-party checkpoints: names, reordered, resized and computed tensors. */
 package dev.saccade.core.conversion;

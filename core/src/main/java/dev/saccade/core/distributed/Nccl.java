@@ -4,10 +4,7 @@ import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.OperatorLibrary;
 import dev.saccade.core.ops.script.Script;
 
-/**
- * NCCL, by which ranks sum and gather what lies on GPUs without a way through the processors; a
- * library of its own, since only libtorch for CUDA can load it.
- */
+/** NCCL for collectives between GPUs; a separate library that only libtorch for CUDA loads. */
 final class Nccl {
 
     private static final OperatorLibrary LIBRARY =
@@ -19,7 +16,7 @@ final class Nccl {
         return "NCCL " + (int) Script.evaluate("ops.saccade.nccl_version()");
     }
 
-    /** Returns whether it is there, and why. */
+    /** Returns whether NCCL is available, and why. */
     static OperatorLibrary.Status status() {
         return LIBRARY.status();
     }

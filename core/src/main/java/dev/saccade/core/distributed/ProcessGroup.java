@@ -28,12 +28,12 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * One of the ranks that compute together, and what they all do at the same time: PyTorch's {@code
- * torch.distributed}, through the c10d and Gloo that libtorch has inside.
+ * Collective operations of several ranks, like {@code torch.distributed}, using libtorch's c10d and
+ * Gloo.
  *
- * <p>All ranks call the same methods in the same order, each from one thread at a time. A rank that
- * dies, hangs or ends with {@link #fail} ends the call of the others within the timeout, with an
- * error of kind io that names it. Alone, every method does nothing.
+ * <p>All ranks call the same methods in the same order, each from one thread at a time. If a rank
+ * dies, hangs or calls {@link #fail}, the calls of the others end within the timeout with an error
+ * of kind io that names it. With a single rank, every method is a no-op.
  */
 public final class ProcessGroup implements AutoCloseable {
 
@@ -42,7 +42,7 @@ public final class ProcessGroup implements AutoCloseable {
 
     private static final Pattern FAULT = Pattern.compile("ranks: ([^\\n]*)");
 
-    /** What would end a text within the text of a script. */
+    /** Characters that would end a string literal in a script. */
     private static final Pattern SPECIAL = Pattern.compile("[\"\\\\\\p{Cntrl}]");
 
     private static final Rendezvous ALONE = new Rendezvous("", 1, 0, 1, 0, Duration.ofSeconds(1));
@@ -60,18 +60,12 @@ public final class ProcessGroup implements AutoCloseable {
         this.open = at.worldSize() > 1;
     }
 
-    /** Returns the only rank. */
+    /** Returns a group with a single rank. */
     public static ProcessGroup alone() {
         return new ProcessGroup(ALONE);
     }
 
-    /**
-     * Waits until all ranks have come, and joins them.
-     *
-     * @throws SaccadeException of kind io that names the ranks that did not come in time, or the
-     *     reason why they cannot connect; of kind user, if fused operators are off or the host name
-     *     is invalid
-     */
+    /** Joins a group; waits for all ranks. I/O errors name the missing ranks. */
     public static ProcessGroup join(Rendezvous at) {
         ProcessGroup group = new ProcessGroup(at);
         if (!group.open) {
@@ -95,50 +89,37 @@ public final class ProcessGroup implements AutoCloseable {
         return group;
     }
 
-    /** Returns the ranks that this thread computes together with: none but {@link #with}. */
+    /** Returns the group of this thread, a single rank by default; see {@link #with}. */
     public static ProcessGroup current() {
         return CURRENT.get();
     }
 
-    /**
-     * Runs what computes together with other ranks by itself, such as a model with synchronized
-     * normalizations.
-     *
-     * @param ranks those that all run the same
-     */
+    /** Runs code that communicates with other ranks, such as synchronized normalizations. */
     public static <T> T with(ProcessGroup ranks, Supplier<T> body) {
         return ThreadLocals.call(CURRENT, ranks, body);
     }
 
-    /** Returns the name by which operators know this rank in its group. */
+    /** Returns the group's name for native operators, which is unique per rank. */
     public String name() {
         return name;
     }
 
-    /** Returns which of the ranks this is, from 0. */
     public int rank() {
         return at.rank();
     }
 
-    /** Returns how many ranks there are. */
     public int worldSize() {
         return at.worldSize();
     }
 
-    /**
-     * Returns the device that a name means on this rank, as {@link Devices#choose} does alone and
-     * {@link Devices#chooseForRank} among several or with a GPU of its own.
-     */
+    /** Returns the device with a name on this rank; see {@link Devices#chooseForRank}. */
     public Device device(String called) {
         return at.worldSize() == 1 && at.localRank() == 0
                 ? Devices.local().choose(called)
                 : Devices.local().chooseForRank(called, at.localRank());
     }
 
-    /**
-     * Lets NCCL carry from now on what lies on a GPU, where libtorch has it; all ranks do so at the
-     * same time. Without it, or on CPUs, Gloo carries everything.
-     */
+    /** Uses NCCL (if available) instead of Gloo for arrays on a GPU; called by all ranks. */
     public void use(Device device) {
         if (at.worldSize() > 1 && device.isGpu() && Nccl.status().loaded()) {
             run(
@@ -149,11 +130,7 @@ public final class ProcessGroup implements AutoCloseable {
         }
     }
 
-    /**
-     * Sums arrays over the ranks, in place; the sums are the same on all of them to the last bit.
-     *
-     * @param arrays of the same types and shapes in the same order on all ranks
-     */
+    /** Sums arrays over all ranks in place; results are bit-identical on all ranks. */
     public void allReduce(List<NDArray> arrays) {
         if (at.worldSize() > 1 && !arrays.isEmpty()) {
             inPlace(arrays, "all_reduce_(x, " + quoted(name) + ")");
@@ -161,11 +138,7 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Returns the mean of an array over the ranks, the same on all of them to the last bit.
-     *
-     * @param x floating-point numbers that nothing is differentiated by, of the same type and shape
-     *     on all ranks
-     * @return an array of the manager of x; alone, x itself
+     * Returns the mean over all ranks, bit-identical on all of them; x itself for a single rank.
      */
     public NDArray mean(NDArray x) {
         if (at.worldSize() == 1) {
@@ -177,15 +150,11 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Returns sums of gradients over the ranks, the same on all of them to the last bit.
+     * Returns gradients summed over all ranks; results are bit-identical on all ranks.
      *
-     * @param gradients one for each parameter, of which two may share their memory; alone, this is
-     *     what is returned. Of several ranks one that has none for a parameter gives an empty one,
-     *     which counts as zeros
-     * @param like the parameters, as whose numbers the sums lie in memory; of the same types and
-     *     shapes in the same order on all ranks
-     * @return arrays of the manager of the first gradient; some lie in one piece of memory, which
-     *     is freed with the last of them
+     * @param gradients one per parameter; may share memory, and an empty array counts as zeros
+     * @param like the parameters, whose memory formats the sums get
+     * @return arrays of the manager of the first gradient; some share memory
      */
     public List<NDArray> allReduce(List<NDArray> gradients, List<NDArray> like) {
         if (at.worldSize() == 1 || gradients.isEmpty()) {
@@ -198,23 +167,14 @@ public final class ProcessGroup implements AutoCloseable {
         return NoGrad.call(() -> runCollective(() -> script.runLists(List.of(gradients, like))));
     }
 
-    /**
-     * Gives arrays the values that they have on one rank.
-     *
-     * @param root that rank
-     */
+    /** Copies the arrays of one rank to all others. */
     public void broadcast(List<NDArray> arrays, int root) {
         if (at.worldSize() > 1 && !arrays.isEmpty()) {
             inPlace(arrays, "broadcast_(x, " + root + ", " + quoted(name) + ")");
         }
     }
 
-    /**
-     * Returns the arrays of all ranks.
-     *
-     * @param x of the same type and shape on all ranks
-     * @return {@code [worldSize, ...]}, of the manager of x
-     */
+    /** Returns the arrays of all ranks, {@code [worldSize, ...]}; they must have the same shape. */
     public NDArray allGather(NDArray x) {
         if (at.worldSize() == 1) {
             return x.expandDims(0);
@@ -222,11 +182,7 @@ public final class ProcessGroup implements AutoCloseable {
         return runCollective(() -> Script.call("ops.saccade.all_gather", x, quoted(name)));
     }
 
-    /**
-     * Returns the bytes that one rank has.
-     *
-     * @param root that rank; what the others give does not matter
-     */
+    /** Returns the bytes of rank {@code root}; the argument of other ranks is ignored. */
     public byte[] broadcast(byte[] bytes, int root) {
         if (at.worldSize() == 1) {
             return bytes;
@@ -241,11 +197,7 @@ public final class ProcessGroup implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the bytes of all ranks.
-     *
-     * @param bytes any number of them
-     */
+    /** Returns the bytes of all ranks, whose lengths may differ. */
     public List<byte[]> allGather(byte[] bytes) {
         if (at.worldSize() == 1) {
             return List.of(bytes);
@@ -260,7 +212,7 @@ public final class ProcessGroup implements AutoCloseable {
         }
     }
 
-    /** Returns when all ranks have come here. */
+    /** Waits for all ranks. */
     public void barrier() {
         if (at.worldSize() > 1) {
             run("barrier");
@@ -268,14 +220,14 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Leaves because of an error, of which the others are told when they next wait for this one;
-     * but not of one that they are the reason of.
+     * Leaves because of an error, which others receive at their next collective. An error caused by
+     * another rank is not sent again.
      */
     public void fail(String reason) {
         leave(othersFailed ? "" : SPECIAL.matcher(reason).replaceAll(" "));
     }
 
-    /** Returns whether others are the reason that this rank cannot go on. */
+    /** Returns whether another rank failed first. */
     public boolean othersFailed() {
         return othersFailed;
     }
@@ -303,14 +255,14 @@ public final class ProcessGroup implements AutoCloseable {
         return scripts.computeIfAbsent(text, body -> Script.compile(signature, body));
     }
 
-    /** Changes arrays, also parameters. */
+    /** Changes arrays in place, including parameters. */
     private void inPlace(List<NDArray> arrays, String call) {
         String text = "ops.saccade." + call + "\nreturn x[0]";
         Script script = script("(x: List[Tensor]) -> Tensor", text);
         NoGrad.run(() -> runCollective(() -> script.runLists(List.of(arrays))).close());
     }
 
-    /** Runs an operator of this group. */
+    /** Runs a native operator of this group. */
     private void run(String operator, Object... arguments) {
         Object[] all =
                 ObjectArrays.concat(
@@ -322,11 +274,7 @@ public final class ProcessGroup implements AutoCloseable {
         return '"' + text + '"';
     }
 
-    /**
-     * Returns what operators give that all ranks run together.
-     *
-     * @throws SaccadeException of kind io that names the ranks that are the reason, if they fail
-     */
+    /** Runs a collective; I/O errors name the failed ranks. */
     public <T> T runCollective(Supplier<T> collective) {
         try {
             return collective.get();

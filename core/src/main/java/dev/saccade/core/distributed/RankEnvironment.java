@@ -16,17 +16,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What the environment of a process says about ranks: which one it is, and where all meet, by the
- * variables of torchrun (which Kubeflow sets, too), of Open MPI's mpirun, or of Slurm's srun.
- *
- * <p>Variables that are empty count as not set. All that is wrong with them is told together.
+ * Reads rank, world size and master address from the environment variables of torchrun, Open MPI's
+ * mpirun or Slurm's srun. Empty variables count as unset.
  */
 public final class RankEnvironment {
 
-    /** Torchrun's variable for which rank a process is. */
+    /** Torchrun's variable for the rank. */
     public static final String RANK = "RANK";
 
-    /** Torchrun's variable for how many ranks there are, on all machines. */
+    /** Torchrun's variable for the number of ranks on all machines. */
     public static final String WORLD_SIZE = "WORLD_SIZE";
 
     private static final String LOCAL_RANK = "LOCAL_RANK";
@@ -34,19 +32,19 @@ public final class RankEnvironment {
     private static final String MASTER_ADDR = "MASTER_ADDR";
     private static final String MASTER_PORT = "MASTER_PORT";
 
-    /** That of torchrun. */
+    /** Torchrun's default. */
     private static final int DEFAULT_PORT = 29_500;
 
     private static final int LAST_PORT = (1 << 16) - 1;
     private static final int MAX_RANKS = 100_000;
 
-    /** The first of hosts that are parted by commas, which ranges in brackets have inside. */
+    /** The first host of a comma-separated list with ranges in brackets. */
     private static final Pattern FIRST_HOST =
             Pattern.compile("((?:[^,\\[\\]\\s]|\\[\\d+[\\d,-]*\\])+)(?:,.*)?");
 
     private static final Pattern RANGES = Pattern.compile("\\[(\\d+)[\\d,-]*\\]");
 
-    /** A launcher and the names of its variables. */
+    /** A launcher and its variable names. */
     private record Launcher(String command, String rank, String worldSize, String localRank) {}
 
     private static final Launcher TORCHRUN = new Launcher("torchrun", RANK, WORLD_SIZE, LOCAL_RANK);
@@ -54,7 +52,7 @@ public final class RankEnvironment {
     private static final Launcher SLURM =
             new Launcher("srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");
 
-    /** Open MPI lets srun start one process a machine, which starts the ranks. */
+    /** Open MPI lets srun start one process per machine, which starts the ranks. */
     private static final List<Launcher> LAUNCHERS =
             List.of(
                     TORCHRUN,
@@ -65,7 +63,7 @@ public final class RankEnvironment {
                             "OMPI_COMM_WORLD_LOCAL_RANK"),
                     SLURM);
 
-    /** Of the ranks that this machine starts, which do not read it. */
+    /** Placeholder for ranks started by this machine, which do not read it. */
     private static final Duration ANY = Duration.ofSeconds(1);
 
     private final Map<String, String> variables;
@@ -76,12 +74,8 @@ public final class RankEnvironment {
     }
 
     /**
-     * Returns where this process meets the others; nothing if it is alone.
-     *
-     * @param environment as {@link System#getenv()} has it
-     * @param timeout how long ranks wait for one another
-     * @throws SaccadeException of kind user that lists the variables that are missing, are no
-     *     numbers or contradict one another
+     * Returns the rendezvous of this process; empty for a single process. A user error lists all
+     * missing, malformed and contradictory variables.
      */
     public static Optional<Rendezvous> rendezvous(
             Map<String, String> environment, Duration timeout) {
@@ -89,14 +83,9 @@ public final class RankEnvironment {
     }
 
     /**
-     * Returns the variables, torchrun's, of each rank that is to be started on this machine. If the
-     * environment tells of ranks, they are taken for machines, each of which starts as many: some
-     * clouds set {@code RANK} and {@code WORLD_SIZE} so, and {@code srun --ntasks-per-node=1} does.
-     *
-     * @param environment as {@link System#getenv()} has it
-     * @param count how many are to be started here
-     * @throws SaccadeException of kind user, if the variables are wrong, or if this process is one
-     *     of several ranks of its machine already
+     * Returns torchrun's variables for each rank to be started on this machine. If the environment
+     * defines ranks, they are treated as machines that each start {@code count} ranks: some clouds
+     * and {@code srun --ntasks-per-node=1} set {@code RANK} and {@code WORLD_SIZE} this way.
      */
     public static List<Map<String, String>> localRanks(Map<String, String> environment, int count) {
         RankEnvironment here = new RankEnvironment(environment);
@@ -158,7 +147,7 @@ public final class RankEnvironment {
     }
 
     private Optional<Launcher> launcher() {
-        // The shell of a Slurm allocation is no rank.
+        // The shell of a Slurm allocation is not a rank.
         return LAUNCHERS.stream()
                 .filter(launcher -> has(launcher.rank))
                 .filter(launcher -> !launcher.equals(SLURM) || has("SLURM_STEP_ID"))
@@ -177,7 +166,7 @@ public final class RankEnvironment {
     }
 
     private int localRank(Launcher launcher, int rank) {
-        // Slurm shows such a task one GPU alone, which is then the first.
+        // Slurm shows such a task only one GPU, which has index 0.
         boolean ownGpu =
                 launcher.equals(SLURM)
                         && variable("SLURM_GPUS_PER_TASK").filter("1"::equals).isPresent();

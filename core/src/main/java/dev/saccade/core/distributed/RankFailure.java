@@ -10,23 +10,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a rank has ended that was to go on.
+ * Unexpected end of a rank.
  *
- * @param rank which one
- * @param exitCode 128 and the number of the signal, if it was ended by one
- * @param log what it has said, unless the terminal shows it
+ * @param exitCode 128 plus the signal number, if killed by a signal
+ * @param log empty for the rank that uses the terminal
  */
 public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
 
     private static final int MISTAKE = SaccadeException.Kind.USER.exitCode();
     private static final int OTHERS = SaccadeException.Kind.IO.exitCode();
 
-    /** The codes of processes that Ctrl-C or SIGTERM has ended. */
+    /** Exit codes of processes ended by Ctrl-C or SIGTERM. */
     private static final List<Integer> INTERRUPTED = List.of(130, 143);
 
     private static final int SIGNALS = 128;
 
-    /** Those that end programs which have not asked for it. */
+    /** Signals that usually end programs unintentionally. */
     private static final Map<Integer, String> NAMES =
             Map.of(
                     1, "SIGHUP",
@@ -39,12 +38,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                     11, "SIGSEGV",
                     15, "SIGTERM");
 
-    /**
-     * Returns the one that is the reason why the others have ended, too: a mistake that several
-     * have found is told by rank 0 already.
-     *
-     * @param failures in the order of time, one or more
-     */
+    /** Returns the failure that caused the others. User errors are attributed to rank 0. */
     static RankFailure rootFailure(List<RankFailure> failures) {
         return failures.stream()
                 .min(
@@ -53,7 +47,7 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                 .orElseThrow();
     }
 
-    /** Mistakes come first, which no other start mends; ranks that others have failed, last. */
+    /** User errors come first, since a restart cannot fix them; I/O errors of other ranks last. */
     private int order() {
         if (exitCode == MISTAKE) {
             return 0;
@@ -64,22 +58,22 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
         return exitCode == OTHERS ? 3 : 2;
     }
 
-    /** Returns whether somebody wanted it to end. */
+    /** Returns whether the rank was ended by a user. */
     public boolean isInterruption() {
         return INTERRUPTED.contains(exitCode);
     }
 
-    /** Returns whether another start may go better. */
+    /** Returns whether a restart may succeed. */
     public boolean isRetryable() {
         return exitCode != MISTAKE && !isInterruption();
     }
 
-    /** Returns whether the terminal tells all of it. */
+    /** Returns whether the terminal already shows the reason. */
     public boolean isReported() {
         return isInterruption() || (log.isEmpty() && exitCode < SIGNALS);
     }
 
-    /** Returns which rank ended how, with the last that its log tells. */
+    /** Returns the rank, exit code and last line of its log. */
     @Override
     public String toString() {
         String signal = NAMES.get(exitCode - SIGNALS);

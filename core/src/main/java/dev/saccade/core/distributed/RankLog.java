@@ -16,22 +16,18 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Optional;
 
-/**
- * What a rank says that has no terminal, behind what it said when it was started before.
- *
- * @param file its name is the number of the rank
- */
+/** Log file of a rank without terminal; restarts append to it. */
 public record RankLog(Path file) {
 
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
 
-    /** What lines begin with that are no reason to end. */
+    /** Prefix of lines that are not error messages. */
     public static final String START = "=== ";
 
     private static final int TAIL = 1 << 16;
 
-    /** Returns the log of a rank; a line says that it starts now. */
+    /** Opens the log of a rank and writes a start line. */
     static RankLog start(Path folder, int rank) {
         Path file = folder.resolve(rank + ".log");
         String now = LocalDateTime.now(ZoneId.systemDefault()).format(TIME);
@@ -48,9 +44,7 @@ public record RankLog(Path file) {
         return new RankLog(file);
     }
 
-    /**
-     * Returns the last line since the start; those of a stack trace that are indented count not.
-     */
+    /** Returns the last line since the start, without indented lines (stack traces). */
     Optional<String> lastLine() {
         try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "r")) {
             content.seek(Math.max(0, content.length() - TAIL));

@@ -16,14 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Processes of this machine that compute together: when one has failed, none goes on.
- *
- * <p>Those that are left learn of it by themselves, and get some time to say so; then they are
- * ended. Rank 0 has the terminal, each other rank a log.
+ * Ranks as processes of this machine. If one fails, the others get some time to report it and are
+ * then killed. Rank 0 uses the terminal, each other rank a log.
  */
 public final class RankProcesses {
 
-    /** Longer than it takes ranks to find out why another does not answer. */
+    /** Longer than ranks need to find out why another one does not respond. */
     public static final Duration GRACE = Duration.ofSeconds(15);
 
     private final Path logs;
@@ -32,32 +30,27 @@ public final class RankProcesses {
     private boolean stopped;
 
     /**
-     * Makes none yet.
+     * Creates a launcher.
      *
-     * @param logs the folder of the logs, made if need be
-     * @param grace how long ranks may go on when one has failed; as long again when they were told
-     *     to end
+     * @param logs folder of the logs, created if necessary
+     * @param grace time until the remaining ranks are ended, and again until they are killed
      */
     public RankProcesses(Path logs, Duration grace) {
         this.logs = logs;
         this.grace = grace;
     }
 
-    /** A rank that runs. */
     private record Rank(int number, Process process, Optional<RankLog> log) {
 
-        /** Adds itself when it has ended. */
+        /** Adds this rank to the queue when its process ends. */
         void addOnExit(BlockingQueue<Rank> ended) {
             var unused = process.onExit().thenRun(() -> ended.add(this));
         }
     }
 
     /**
-     * Starts ranks and returns when none is left.
-     *
-     * @param command what each of them does
-     * @param environments the variables of each, besides those of this process
-     * @return the failure of the rank that is the reason, if any has failed
+     * Starts ranks with additional environment variables and waits until all have ended; returns
+     * the failure that caused the others, if any.
      */
     public Optional<RankFailure> run(List<String> command, List<Map<String, String>> environments) {
         BlockingQueue<Rank> ended = new LinkedBlockingQueue<>();
@@ -75,7 +68,7 @@ public final class RankProcesses {
         }
     }
 
-    /** Starts a rank, unless all are to end. */
+    /** Starts a rank, unless {@link #stop} was called. */
     private synchronized Optional<Rank> start(List<String> command, Map<String, String> variables) {
         if (stopped) {
             return Optional.empty();
@@ -124,7 +117,7 @@ public final class RankProcesses {
                 : Optional.of(RankFailure.rootFailure(failures));
     }
 
-    /** Returns the ranks that have ended when all have, or when the time is over. */
+    /** Waits until all ranks have ended or the time is over; returns the ended ranks. */
     private static List<Rank> await(Duration time, BlockingQueue<Rank> ended, int all)
             throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();
@@ -157,7 +150,7 @@ public final class RankProcesses {
         processes.clear();
     }
 
-    /** Tells all ranks to end in good order, those that run and those that would be started. */
+    /** Ends all ranks gracefully and starts no more. */
     public synchronized void stop() {
         if (!stopped) {
             stopped = true;
@@ -165,7 +158,6 @@ public final class RankProcesses {
         }
     }
 
-    /** Returns whether the ranks were told to end. */
     public synchronized boolean isStopped() {
         return stopped;
     }

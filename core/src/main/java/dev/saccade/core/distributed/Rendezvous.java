@@ -12,15 +12,11 @@ import java.net.SocketException;
 import java.time.Duration;
 
 /**
- * Where ranks meet, in the words of PyTorch's {@code torch.distributed}.
+ * Rank, world size and master address, in the terms of {@code torch.distributed}.
  *
- * @param masterAddress the machine of rank 0
- * @param masterPort a port of it that is free
- * @param rank which one this is, from 0
- * @param worldSize how many there are
- * @param localRank which of those on its machine this is, from 0, or which GPU of the machine it
- *     was given; it computes on the GPU of that number
- * @param timeout how long ranks wait for one another, to come and in what all do together
+ * @param masterPort free port of rank 0's host
+ * @param localRank index of the rank on its machine; selects its GPU
+ * @param timeout how long ranks wait for each other
  */
 public record Rendezvous(
         String masterAddress,
@@ -32,7 +28,6 @@ public record Rendezvous(
 
     private static final int PORTS = 1 << 16;
 
-    /** Checks the numbers. */
     public Rendezvous {
         checkArgument(worldSize >= 1, "world size: got %s, expected at least 1", worldSize);
         checkArgument(
@@ -45,11 +40,7 @@ public record Rendezvous(
         checkArgument(timeout.toMillis() > 0, "timeout: got %s", timeout);
     }
 
-    /**
-     * Returns a port of this machine that is free now.
-     *
-     * @throws SaccadeException of kind io, if there is none
-     */
+    /** Returns a free port of this machine. */
     public static int freePort() {
         try (ServerSocket free = new ServerSocket(0)) {
             return free.getLocalPort();
@@ -58,17 +49,13 @@ public record Rendezvous(
         }
     }
 
-    /**
-     * Returns the address of this machine, as rank 0 sees it.
-     *
-     * @throws SaccadeException of kind user, if there is no way to rank 0
-     */
+    /** Returns the address of this machine that rank 0 can reach. */
     String localAddress() {
         InetSocketAddress master = new InetSocketAddress(masterAddress, masterPort);
         if (master.isUnresolved()) {
             throw SaccadeException.user("master address: unknown host %s", masterAddress);
         }
-        // Nothing is sent: the system only says by which of its addresses it would be.
+        // Sends nothing; only asks the system which local address it would use.
         try (DatagramSocket way = new DatagramSocket()) {
             way.connect(master);
             return way.getLocalAddress().getHostAddress();

@@ -1,2 +1,2 @@
-/** Ranks: processes, or threads of one, that compute together. */
+/** Distributed computation on several ranks, which are processes or threads. */
 package dev.saccade.core.distributed;

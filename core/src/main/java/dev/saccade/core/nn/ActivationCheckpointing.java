@@ -7,12 +7,11 @@ import dev.saccade.core.ThreadLocals;
 import java.util.function.Supplier;
 
 /**
- * Activation checkpointing (Chen et al. 2016; PyTorch's {@code checkpoint}, mmdetection's {@code
- * with_cp}): a block keeps nothing but its input, and runs once more in the backward pass.
+ * Activation checkpointing (Chen et al. 2016) like PyTorch's {@code checkpoint} and mmdetection's
+ * {@code with_cp}: a block keeps only its input and is recomputed in the backward pass.
  *
- * <p>The gradients are those of {@code block.apply(x)}. Draws from {@link SampleRandom} are the
- * same in both runs, running statistics move in the first one only, and a block may itself hold
- * blocks that are recomputed.
+ * <p>Random numbers of {@link SampleRandom} are the same in both runs, and only the first run
+ * updates running statistics. Checkpointed blocks may be nested.
  */
 public final class ActivationCheckpointing {
 
@@ -21,15 +20,9 @@ public final class ActivationCheckpointing {
     private ActivationCheckpointing() {}
 
     /**
-     * Returns {@code block.apply(x)}; within {@link Autograd#gradients} what the block computes on
-     * the way is freed at once.
+     * Returns {@code block.apply(x)}, checkpointed inside {@link Autograd#gradients}.
      *
-     * <p>Everywhere else, as in inference or under DJL's own gradient collector, and for a block
-     * that needs no gradient, this simply is {@code block.apply(x)}.
-     *
-     * @param block learns by no parameters but its own and is given no recorded array but {@code
-     *     x}, which it leaves as it is
-     * @param x any shape
+     * @param block uses no other trainable parameters or recorded arrays, and does not modify x
      * @return an array that must not be changed in place
      */
     public static NDArray run(Layer block, NDArray x) {
@@ -44,12 +37,12 @@ public final class ActivationCheckpointing {
                 .anyMatch(p -> p.requiresGradient() && !Module.isBuffer(p));
     }
 
-    /** Returns whether this forward pass repeats an earlier one, statistics of which are taken. */
+    /** Returns whether this is a recomputation, which must not update running statistics. */
     static boolean isRepeating() {
         return REPEATING.get();
     }
 
-    /** Runs a forward pass that repeats an earlier one. */
+    /** Runs a forward pass as a recomputation. */
     static <T> T repeating(Supplier<T> forward) {
         return ThreadLocals.call(REPEATING, true, forward);
     }

@@ -11,17 +11,14 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Runs a forward pass with gradients recorded in this thread, then goes backward, also through what
- * is {@linkplain ActivationCheckpointing recomputed} on the way.
- *
- * <p>Gradients come from libtorch's {@code autograd.grad}, so nothing is left on the parameters
- * that would have to be set to zero before the next step.
+ * Computes gradients, with support for {@link ActivationCheckpointing}. Uses libtorch's {@code
+ * autograd.grad}, so there is no {@code zero_grad}.
  */
 public final class Autograd {
 
     private static final Script PRODUCT = product("False");
 
-    /** Leaves the graph intact for others that go through a part of it. */
+    /** Retains the graph for further backward passes through parts of it. */
     private static final Script PRODUCT_OF_MANY = product("True");
 
     private static final Script REQUIRES_GRADIENT =
@@ -47,11 +44,7 @@ public final class Autograd {
                         retainGraph));
     }
 
-    /**
-     * Records what this thread computes until {@link Tape#backward} or {@link Tape#close}.
-     *
-     * @param by parameters and inputs to differentiate by, at least one, none twice
-     */
+    /** Records this thread to differentiate by parameters and inputs, without duplicates. */
     public static Tape record(List<NDArray> by) {
         return new Tape(by).start();
     }
@@ -63,31 +56,22 @@ public final class Autograd {
         }
     }
 
-    /**
-     * Returns the gradients of an array weighted by another.
-     *
-     * @param forward computes the array
-     * @param weight the gradient by the array
-     */
+    /** Returns the vector-Jacobian product. */
     static NDList gradients(Supplier<NDArray> forward, NDArray weight, List<NDArray> by) {
         try (Tape tape = record(by)) {
             return tape.backward(forward.get(), weight);
         }
     }
 
-    /** Returns whether an array is, or depends on, one that requires a gradient. */
+    /** Returns whether an array requires a gradient or depends on one that does. */
     static boolean requiresGradient(NDArray x) {
-        // DJL's hasGradient is false for all that was computed.
+        // DJL's hasGradient is false for computed arrays.
         try (NDArray answer = REQUIRES_GRADIENT.run(x)) {
             return answer.getBoolean();
         }
     }
 
-    /**
-     * Returns the gradients of {@code y} weighted by {@code dy}.
-     *
-     * @param intact whether the graph of {@code y} may be gone through again
-     */
+    /** Returns the gradients of {@code y} weighted by {@code dy}; optionally retains the graph. */
     static NDList product(NDArray y, NDArray dy, List<NDArray> by, boolean intact) {
         Script product = intact ? PRODUCT_OF_MANY : PRODUCT;
         return ProcessGroup.current()

@@ -14,23 +14,21 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 
 /**
- * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1 in PyTorch's
- * terms); in inference mode it uses the running statistics.
+ * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, as in PyTorch).
  *
- * <p>As PyTorch's SyncBatchNorm it trains on the statistics of the batches of all {@linkplain
- * ProcessGroup#current() ranks} as if they were one, whatever number of images each has; all ranks
- * go forward and backward through the same layers, and weight and bias have those shares of their
- * gradients that come from the own batch.
+ * <p>With {@link BatchNormType#SYNC_BN}, training uses the statistics of all {@linkplain
+ * ProcessGroup#current() ranks}; batch sizes may differ. Gradients of weight and bias are those of
+ * the local batch.
  */
 public final class BatchNorm2d extends Layer {
 
     /** PyTorch's default. */
     public static final double EPS = 1e-5;
 
-    /** DJL counts the share of the old value that stays, PyTorch (0.1) the share that goes. */
+    /** Weight of the old value, as in DJL; PyTorch's momentum is that of the new value (0.1). */
     private static final float MOMENTUM = 0.9f;
 
-    /** Leaves the running statistics where they are. */
+    /** Keeps the running statistics unchanged. */
     private static final float STANDSTILL = 1;
 
     private static final ScriptTemplate WEIGHTED =
@@ -43,22 +41,16 @@ public final class BatchNorm2d extends Layer {
     private final Parameter runningMean;
     private final Parameter runningVar;
 
-    /** Makes a normalization whose weight starts at 1. */
+    /** Creates a normalization with weight 1 and bias 0. */
     public BatchNorm2d(int channels) {
         this(channels, BatchNormType.BN);
     }
 
-    /** Makes a normalization of a type, whose weight starts at 1. */
+    /** Creates a normalization with weight 1 and bias 0. */
     public BatchNorm2d(int channels, BatchNormType type) {
         this(channels, type, EPS, WeightInit.ONES);
     }
 
-    /**
-     * Makes a normalization.
-     *
-     * @param eps added to the variance
-     * @param weightInit initial weight
-     */
     public BatchNorm2d(int channels, BatchNormType type, double eps, WeightInit weightInit) {
         this.type = type;
         this.eps = (float) eps;
@@ -74,12 +66,7 @@ public final class BatchNorm2d extends Layer {
         return type == BatchNormType.SYNC_BN && isTraining();
     }
 
-    /**
-     * Normalizes {@code [N, C, H, W]}.
-     *
-     * @throws SaccadeException of kind user in training, if there is one value a channel: its
-     *     variance is 0
-     */
+    /** Normalizes {@code [N, C, H, W]}; rejects a single value per channel in training. */
     @Override
     protected NDArray forward(NDArray x) {
         if (isSpread()) {
@@ -105,11 +92,7 @@ public final class BatchNorm2d extends Layer {
                 .singletonOrThrow();
     }
 
-    /**
-     * Normalizes {@code [N, C, H, W]} by the statistics of some of the samples.
-     *
-     * @param weights {@code [N]} float32: 1, or 0 for a sample that is a filler
-     */
+    /** Normalizes {@code [N, C, H, W]}; samples with weight 0 (of {@code [N]}) are padding. */
     public NDArray forward(NDArray x, NDArray weights) {
         if (isSpread()) {
             return overRanks(x, weights);
@@ -126,7 +109,7 @@ public final class BatchNorm2d extends Layer {
                 : forward(x);
     }
 
-    /** Returns whether the statistics are those of several ranks. */
+    /** Returns whether statistics are reduced over several ranks. */
     private boolean isSpread() {
         return synchronizes() && ProcessGroup.current().worldSize() > 1;
     }
@@ -151,11 +134,7 @@ public final class BatchNorm2d extends Layer {
         return ActivationCheckpointing.isRepeating() ? STANDSTILL : MOMENTUM;
     }
 
-    /**
-     * Returns what it does to a channel in inference mode, {@code y = scale x + shift}.
-     *
-     * @return the scales and the shifts, each {@code [C]}
-     */
+    /** Returns scale and shift ({@code [C]}) of inference mode, {@code y = scale x + shift}. */
     public NDList affine() {
         NDArray variance = Functional.add(runningVar.getArray(), eps);
         NDArray scale = weight.getArray().mul(Script.call("torch.rsqrt", variance));

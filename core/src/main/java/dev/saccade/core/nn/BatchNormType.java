@@ -1,9 +1,9 @@
 package dev.saccade.core.nn;
 
-/** Over which images a batch normalization takes the statistics of a batch. */
+/** Scope of batch statistics. */
 public enum BatchNormType {
-    /** Those that this rank has. */
+    /** Images of this rank. */
     BN,
-    /** Those of all ranks that train together (PyTorch's SyncBatchNorm); alone the same as BN. */
+    /** Images of all ranks (PyTorch's SyncBatchNorm); the same as BN on a single rank. */
     SYNC_BN
 }

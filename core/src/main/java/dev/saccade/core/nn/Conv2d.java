@@ -9,56 +9,41 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Functional;
 import dev.saccade.core.ops.Tensors;
 
-/**
- * A 2-D convolution with square kernel and zero padding; {@code weight} is {@code [out, in /
- * groups, k, k]}, {@code bias} is {@code [out]} where there is one.
- */
+/** 2-D convolution with zero padding; {@code weight} is {@code [out, in / groups, k, k]}. */
 public final class Conv2d extends Layer {
 
     /**
-     * With fewer input channels, oneDNN (as of libtorch 2.7.1) writes past its buffers in the
-     * backward pass of a strided 1x1 convolution whose channels lie innermost.
+     * With fewer input channels, oneDNN (in libtorch 2.7.1) writes past its buffers in the backward
+     * pass of a strided 1x1 convolution in channels-last format.
      */
     private static final int MIN_CHANNELS_TO_STRIDE = 16;
 
-    /**
-     * Channels and space of a convolution.
-     *
-     * @param in input channels
-     * @param out output channels
-     * @param padding zeros added on each side
-     * @param dilation distance between the taps of the kernel
-     * @param groups number of groups of channels that are convolved separately
-     */
+    /** Geometry of a convolution with a square kernel. */
     public record Geometry(
             int in, int out, int kernel, int stride, int padding, int dilation, int groups) {
 
-        /** A dense convolution of stride 1 without padding. */
+        /** Stride 1, no padding, no dilation, one group. */
         public Geometry(int in, int out, int kernel) {
             this(in, out, kernel, 1, 0, 1, 1);
         }
 
-        /** Returns a depth-wise convolution that keeps the size of an odd kernel's input. */
+        /** Returns a depth-wise convolution that keeps the input size, for odd kernels. */
         public static Geometry depthwise(int channels, int kernel) {
             return new Geometry(channels, channels, kernel, 1, kernel / 2, 1, channels);
         }
 
-        /** Returns the same geometry with another stride. */
         public Geometry stride(int other) {
             return new Geometry(in, out, kernel, other, padding, dilation, groups);
         }
 
-        /** Returns the same geometry with other padding. */
         public Geometry padding(int other) {
             return new Geometry(in, out, kernel, stride, other, dilation, groups);
         }
 
-        /** Returns the same geometry with another dilation. */
         public Geometry dilation(int other) {
             return new Geometry(in, out, kernel, stride, padding, other, groups);
         }
 
-        /** Returns the same geometry with another number of groups. */
         public Geometry groups(int other) {
             return new Geometry(in, out, kernel, stride, padding, dilation, other);
         }
@@ -68,23 +53,12 @@ public final class Conv2d extends Layer {
     private final Parameter bias;
     private final Geometry geometry;
 
-    /**
-     * Makes a convolution with a bias of 0.
-     *
-     * @param geometry what it does with space and channels
-     * @param init how the weight starts
-     */
+    /** Creates a convolution with bias 0. */
     public Conv2d(Geometry geometry, WeightInit init) {
         this(geometry, init, WeightInit.ZEROS);
     }
 
-    /**
-     * Makes a convolution.
-     *
-     * @param geometry what it does with space and channels
-     * @param init how the weight starts
-     * @param biasInit how the bias starts; null for none
-     */
+    /** Creates a convolution; without bias if {@code biasInit} is null. */
     public Conv2d(Geometry geometry, WeightInit init, WeightInit biasInit) {
         int kernel = geometry.kernel;
         Shape shape = new Shape(geometry.out, geometry.in / geometry.groups, kernel, kernel);
@@ -93,14 +67,14 @@ public final class Conv2d extends Layer {
         this.geometry = geometry;
     }
 
-    /** Makes a convolution with a bias, both starting as PyTorch's own layers do. */
+    /** Creates a convolution with PyTorch's default initialization. */
     public static Conv2d withDefaultInit(Geometry geometry) {
         int fanIn = geometry.in / geometry.groups * geometry.kernel * geometry.kernel;
         WeightInit uniform = WeightInit.uniform(1 / Math.sqrt(fanIn));
         return new Conv2d(geometry, uniform, uniform);
     }
 
-    /** Makes a convolution without bias, as before a normalization. */
+    /** Creates a convolution without bias, with Kaiming initialization. */
     public static Conv2d withoutBias(Geometry geometry) {
         return new Conv2d(geometry, WeightInit.kaimingNormal(), null);
     }
@@ -111,10 +85,7 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Convolves.
-     *
-     * @param x {@code [N, in, H, W]}
-     * @return {@code [N, out, (H + 2p - k) / s + 1, (W + 2p - k) / s + 1]}
+     * Maps {@code [N, in, H, W]} to {@code [N, out, (H + 2p - k) / s + 1, (W + 2p - k) / s + 1]}.
      */
     @Override
     protected NDArray forward(NDArray x) {
@@ -137,8 +108,8 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Returns whether oneDNN (as of libtorch 2.7.1) would read memory that nothing was written to
-     * in the backward pass: of a map narrower than the stride, in bfloat16.
+     * Returns whether oneDNN (in libtorch 2.7.1) would read uninitialized memory in the backward
+     * pass: for bfloat16 maps narrower than the stride.
      */
     private boolean losesGradients(NDArray x) {
         Device device = x.getDevice();
@@ -148,9 +119,8 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Returns what some of the input channels add to the output; the first of them add the bias.
-     *
-     * @param x {@code [N, C, H, W]}, the input channels from {@code first} on
+     * Returns the contribution of the input channels from {@code first} on, {@code [N, C, H, W]}.
+     * Channel 0 also adds the bias.
      */
     NDArray forward(NDArray x, long first) {
         long end = first + x.getShape().get(1);

@@ -9,9 +9,8 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 
 /**
- * A convolution whose name ends in {@code conv}, as mmdetection wraps every convolution of necks
- * and heads: with a bias, or in its place with a batch normalization named {@code bn} or a group
- * normalization named {@code gn}; with or without a ReLU behind it.
+ * mmdetection's {@code ConvModule}: convolution, optional normalization ({@code bn} or {@code gn}),
+ * optional ReLU. Has a bias if there is no normalization.
  */
 public final class ConvModule extends Layer {
 
@@ -19,27 +18,23 @@ public final class ConvModule extends Layer {
     private final Optional<Layer> norm;
     private final boolean relu;
 
-    /** Makes a convolution with bias, without activation. */
+    /** Creates a convolution with bias, without activation. */
     public static ConvModule linear(Geometry geometry, WeightInit init) {
         return new ConvModule(new Conv2d(geometry, init), Optional.empty(), false);
     }
 
-    /** Makes a convolution with bias and ReLU. */
+    /** Creates a convolution with bias and ReLU. */
     public static ConvModule relu(Geometry geometry, WeightInit init) {
         return new ConvModule(new Conv2d(geometry, init), Optional.empty(), true);
     }
 
-    /** Makes a convolution with batch normalization and ReLU. */
+    /** Creates a convolution with batch normalization and ReLU. */
     public static ConvModule normRelu(Geometry geometry, BatchNormType type) {
         BatchNorm2d norm = new BatchNorm2d(geometry.out(), type);
         return new ConvModule(Conv2d.withoutBias(geometry), Optional.of(norm), true);
     }
 
-    /**
-     * Makes a convolution with group normalization and ReLU.
-     *
-     * @param groups a divisor of the output channels
-     */
+    /** Creates a convolution with group normalization and ReLU. */
     public static ConvModule groupNormRelu(Geometry geometry, int groups, WeightInit init) {
         GroupNorm norm = new GroupNorm(groups, geometry.out());
         return new ConvModule(new Conv2d(geometry, init, null), Optional.of(norm), true);
@@ -56,12 +51,7 @@ public final class ConvModule extends Layer {
         return finish(conv.apply(x));
     }
 
-    /**
-     * Returns the output for samples of which some are fillers that no normalization over samples
-     * shall see.
-     *
-     * @param weights {@code [N]} float32: 1, or 0 for a filler
-     */
+    /** Like {@link #apply}; samples with weight 0 (of {@code [N]}) are ignored by batch norm. */
     public NDArray forward(NDArray x, NDArray weights) {
         NDArray y = conv.apply(x);
         return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm
@@ -78,10 +68,8 @@ public final class ConvModule extends Layer {
     }
 
     /**
-     * Returns the output for maps that stand one behind another, without joining them.
-     *
-     * @param count number of maps
-     * @param maps makes each of them, {@code [N, C_i, H, W]}; it is freed before the next is made
+     * Returns the output for maps {@code [N, C_i, H, W]} concatenated along channels, without
+     * concatenating them. Each map is freed before the next is created.
      */
     public NDArray forwardConcat(int count, IntFunction<NDArray> maps) {
         NDArray sum = null;

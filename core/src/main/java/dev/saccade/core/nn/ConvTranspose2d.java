@@ -7,11 +7,8 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.ops.Functional;
 
 /**
- * A transposed 2-D convolution that enlarges maps: stride as large as the kernel, so that every
- * cell becomes a square of cells; {@code weight} is {@code [in, out, k, k]}, {@code bias} is {@code
- * [out]}.
- *
- * <p>No square overlaps another, so it is a linear map of every cell.
+ * Transposed 2-D convolution with equal kernel and stride; {@code weight} is {@code [in, out, k,
+ * k]}. Outputs do not overlap, so it is computed as linear layer and pixel shuffle.
  */
 public final class ConvTranspose2d extends Layer {
 
@@ -19,26 +16,14 @@ public final class ConvTranspose2d extends Layer {
     private final Parameter weight;
     private final Parameter bias;
 
-    /**
-     * Makes a layer with a bias of 0.
-     *
-     * @param in input channels
-     * @param out output channels
-     * @param kernel how many times larger the maps become
-     * @param init how the weight starts
-     */
+    /** Creates a layer with bias 0; {@code kernel} is the upsampling factor. */
     public ConvTranspose2d(int in, int out, int kernel, WeightInit init) {
         this.kernel = kernel;
         this.weight = parameter("weight", new Shape(in, out, kernel, kernel), init);
         this.bias = parameter("bias", new Shape(out), WeightInit.ZEROS);
     }
 
-    /**
-     * Enlarges.
-     *
-     * @param x {@code [N, in, H, W]}
-     * @return {@code [N, out, kH, kW]}
-     */
+    /** Maps {@code [N, in, H, W]} to {@code [N, out, kH, kW]}. */
     @Override
     protected NDArray forward(NDArray x) {
         NDArray w = weight.getArray();

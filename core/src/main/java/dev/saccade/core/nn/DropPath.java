@@ -12,28 +12,19 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Stochastic depth (Huang et al. 2016): in training, a residual branch is left out for a sample
- * with probability {@code rate} and scaled by {@code 1 / (1 - rate)} where it stays.
+ * Stochastic depth (Huang et al. 2016): in training, drops a residual branch per sample with
+ * probability {@code rate} and scales the remaining ones by {@code 1 / (1 - rate)}.
  */
 public final class DropPath extends Layer {
 
     private final double rate;
 
-    /**
-     * Makes a layer.
-     *
-     * @param rate probability of leaving out, in [0, 1)
-     */
     public DropPath(double rate) {
         checkArgument(rate >= 0 && rate < 1, "drop_path_rate: got %s, expected [0, 1)", rate);
         this.rate = rate;
     }
 
-    /**
-     * Keeps or drops each sample.
-     *
-     * @param x {@code [N, ...]}
-     */
+    /** Drops samples of {@code [N, ...]}. */
     @Override
     protected NDArray forward(NDArray x) {
         return isTraining() && rate > 0 ? drop(x, 1, rate, path()) : x;

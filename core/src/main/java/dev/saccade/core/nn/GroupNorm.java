@@ -6,14 +6,14 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.ops.Functional;
 
-/** Group normalization over the groups of channels of each image (Wu and He 2018). */
+/** Group normalization (Wu and He 2018). */
 public final class GroupNorm extends Layer {
 
     private final Parameter weight;
     private final Parameter bias;
     private final int groups;
 
-    /** Makes a normalization with PyTorch's eps of 1e-5. */
+    /** Creates a normalization with PyTorch's default eps, 1e-5. */
     public GroupNorm(int groups, int channels) {
         weight = parameter("weight", new Shape(channels), WeightInit.ONES);
         bias = parameter("bias", new Shape(channels), WeightInit.ZEROS);

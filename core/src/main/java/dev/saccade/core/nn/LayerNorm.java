@@ -14,12 +14,11 @@ public final class LayerNorm extends Layer {
     private final Parameter bias;
     private final float eps;
 
-    /** Makes a normalization with PyTorch's eps of 1e-5. */
+    /** Creates a normalization with PyTorch's default eps, 1e-5. */
     public LayerNorm(int channels) {
         this(channels, 1e-5f);
     }
 
-    /** Makes a normalization with an eps of its own. */
     public LayerNorm(int channels, float eps) {
         Shape shape = new Shape(channels);
         this.weight = parameter("weight", shape, WeightInit.ONES);
@@ -27,23 +26,13 @@ public final class LayerNorm extends Layer {
         this.eps = eps;
     }
 
-    /**
-     * Normalizes every vector.
-     *
-     * @param x {@code [..., channels]}
-     */
+    /** Normalizes {@code [..., channels]}. */
     @Override
     protected NDArray forward(NDArray x) {
         return Functional.layerNorm(x, weight.getArray(), bias.getArray(), eps);
     }
 
-    /**
-     * Normalizes every vector of a sum.
-     *
-     * @param x {@code [..., channels]}
-     * @param y the same
-     * @return the normalized sum, then the sum
-     */
+    /** Returns the normalized sum {@code x + y} ({@code [..., channels]}), and the sum. */
     public NDList forwardSum(NDArray x, NDArray y) {
         return Functional.addLayerNorm(x, y, weight.getArray(), bias.getArray(), eps);
     }

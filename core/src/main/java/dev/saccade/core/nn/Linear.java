@@ -17,10 +17,7 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * {@code x W^T + b} over the last axis; {@code weight} is {@code [out, in]}, {@code bias} is {@code
- * [out]} where there is one.
- */
+/** {@code x W^T + b} over the last axis; {@code weight} is {@code [out, in]}. */
 public final class Linear extends Layer implements Affine {
 
     private static final ScriptTemplate LINEAR_GELU =
@@ -29,24 +26,17 @@ public final class Linear extends Layer implements Affine {
     private final Parameter weight;
     private final Parameter bias;
 
-    /** Makes a layer as transformers start it: truncated normal of 0.02, bias 0. */
+    /** Creates a layer with transformer initialization: truncated normal (0.02), bias 0. */
     public Linear(int in, int out) {
         this(in, out, true);
     }
 
-    /** Makes a layer with or without bias, as transformers start it. */
+    /** Creates a layer with or without bias, with the usual transformer initialization. */
     public Linear(int in, int out, boolean bias) {
         this(in, out, WeightInit.truncatedNormal(0.02), bias ? WeightInit.ZEROS : null);
     }
 
-    /**
-     * Makes a layer.
-     *
-     * @param in input channels
-     * @param out output channels
-     * @param init how the weight starts
-     * @param biasInit how the bias starts; null for none
-     */
+    /** Creates a layer; without bias if {@code biasInit} is null. */
     public Linear(int in, int out, WeightInit init, WeightInit biasInit) {
         this.weight = parameter("weight", new Shape(out, in), init);
         this.bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
@@ -57,29 +47,19 @@ public final class Linear extends Layer implements Affine {
         return weight.getArray();
     }
 
-    /** Returns the bias, {@code [out]}, where there is one. */
+    /** Returns the bias, {@code [out]}. */
     @Override
     public Optional<NDArray> bias() {
         return Optional.ofNullable(bias).map(Parameter::getArray);
     }
 
-    /**
-     * Maps every vector.
-     *
-     * @param x {@code [..., in]}
-     * @return {@code [..., out]}
-     */
+    /** Maps {@code [..., in]} to {@code [..., out]}. */
     @Override
     protected NDArray forward(NDArray x) {
         return Functional.linear(x, weight.getArray(), bias == null ? null : bias.getArray());
     }
 
-    /**
-     * Maps every vector, and takes the GELU of what comes out.
-     *
-     * @param x {@code [..., in]}
-     * @return {@code [..., out]}
-     */
+    /** Applies the layer and GELU to {@code [..., in]}, fused where possible. */
     public NDArray forwardGelu(NDArray x) {
         Precision precision = Autocast.precision(x.getDevice());
         if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
@@ -91,8 +71,8 @@ public final class Linear extends Layer implements Affine {
     }
 
     /**
-     * Returns whether an array may be given to what has no gradients. With one thread, libtorch
-     * convolves small batches without oneDNN, and there would be two sets of numbers.
+     * Returns whether to use the fused operator. With a single thread, libtorch convolves small
+     * batches without oneDNN, so its results would differ.
      */
     private static boolean infers(NDArray x) {
         return NoGrad.isActive()

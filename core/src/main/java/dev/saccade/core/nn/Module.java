@@ -27,11 +27,11 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /**
- * A tree of named parameters, buffers and child modules: a DJL block with PyTorch's names and
- * PyTorch's training mode.
+ * A tree of parameters, buffers and child modules, like {@code torch.nn.Module}: a DJL block with
+ * PyTorch's parameter names and training mode.
  *
- * <p>Parameters live on one device, that of the manager they were initialized with. The mode is
- * state of the module, so a module that one thread trains must not predict in another.
+ * <p>The training mode is state of the module, so do not train a module in one thread while another
+ * uses it for inference.
  */
 public abstract class Module extends AbstractBaseBlock {
 
@@ -43,13 +43,10 @@ public abstract class Module extends AbstractBaseBlock {
     private record Declared(Parameter parameter, WeightInit init) {}
 
     /**
-     * Adds a child.
+     * Adds a child and returns it.
      *
-     * @param name its name, such as {@code conv1} or, for a member of a list, {@code layer1.0};
-     *     empty for children whose parameters carry full names
-     * @param child the child
-     * @return the child
-     * @throws IllegalArgumentException if another child has the name, or the child a parent
+     * @param name such as {@code conv1}, or {@code layer1.0} for a member of a list; empty if the
+     *     parameters of the child have full names
      */
     protected final <M extends Module> M add(String name, M child) {
         Module module = child;
@@ -60,10 +57,7 @@ public abstract class Module extends AbstractBaseBlock {
         return child;
     }
 
-    /**
-     * Returns the dotted name under which this module stands in the model that it is part of, such
-     * as {@code backbone.layer1.0}; empty for the model itself.
-     */
+    /** Returns the dotted name of this module in its model, such as {@code backbone.layer1.0}. */
     public final String path() {
         if (parent == null) {
             return "";
@@ -73,12 +67,12 @@ public abstract class Module extends AbstractBaseBlock {
         return above.isEmpty() || name.isEmpty() ? above + name : above + "." + name;
     }
 
-    /** Adds a parameter that is learned. */
+    /** Adds a trainable parameter. */
     protected final Parameter parameter(String name, Shape shape, WeightInit init) {
         return declare(name, shape, init, Parameter.Type.OTHER, true);
     }
 
-    /** Adds a buffer: saved with the parameters, never learned. */
+    /** Adds a buffer: saved with the parameters, but not trained. */
     protected final Parameter buffer(String name, Shape shape, WeightInit init) {
         return declare(name, shape, init, Parameter.Type.RUNNING_MEAN, false);
     }
@@ -90,7 +84,7 @@ public abstract class Module extends AbstractBaseBlock {
 
     private Parameter declare(
             String name, Shape shape, WeightInit init, Parameter.Type type, boolean learned) {
-        // DJL takes an array whose name has a dot for the entry of a dictionary.
+        // DJL treats an array with a dot in its name as a dictionary entry.
         checkArgument(!name.contains("."), "parameter %s: the name must not contain a dot", name);
         Parameter parameter =
                 Parameter.builder()
@@ -109,10 +103,7 @@ public abstract class Module extends AbstractBaseBlock {
         return parameter.getType() == Parameter.Type.RUNNING_MEAN;
     }
 
-    /**
-     * Returns all parameters and buffers below this module by their dotted names, such as {@code
-     * layer1.0.conv1.weight}, in the order of their declaration.
-     */
+    /** Returns all parameters and buffers by dotted name, such as {@code layer1.0.conv1.weight}. */
     public final Map<String, Parameter> namedParameters() {
         return new LinkedHashMap<>(Maps.transformValues(declaredBelow(), Declared::parameter));
     }
@@ -130,7 +121,7 @@ public abstract class Module extends AbstractBaseBlock {
         return all;
     }
 
-    /** Returns the number of values of all parameters below this module, buffers not counted. */
+    /** Returns the number of elements of all parameters, without buffers. */
     public final long parameterCount() {
         return namedParameters().values().stream()
                 .filter(parameter -> !isBuffer(parameter))
@@ -139,21 +130,14 @@ public abstract class Module extends AbstractBaseBlock {
     }
 
     /**
-     * Gives every parameter below this module its initial value, a function of the seed and of the
-     * parameter's dotted name alone; parameters that have a value keep it.
-     *
-     * @param manager owns the arrays and gives the device
+     * Initializes all parameters that have no values yet, on the device of the manager. Values
+     * depend only on the seed and the parameter's dotted name.
      */
     public final void initialize(NDManager manager, long seed) {
         initialize(manager, seed, Map.of());
     }
 
-    /**
-     * Gives every parameter below this module its initial value, as {@link #initialize(NDManager,
-     * long)}, but some of them another one than their own.
-     *
-     * @param others how these parameters start, by their dotted names
-     */
+    /** Initializes all parameters, some of them (by dotted name) with other initializers. */
     public final void initialize(NDManager manager, long seed, Map<String, WeightInit> others) {
         for (Map.Entry<String, Declared> each : declaredBelow().entrySet()) {
             SplittableRandom random = SeededRandom.of(seed, each.getKey());
@@ -166,8 +150,8 @@ public abstract class Module extends AbstractBaseBlock {
     }
 
     /**
-     * Sets every parameter below this module to 0. Each parameter takes the memory of one value and
-     * must not be changed; this is enough to count multiply-adds.
+     * Initializes all parameters with 0, for counting multiply-adds. Each parameter uses the memory
+     * of a single value and must not be changed.
      */
     public final void initializeZeros(NDManager manager) {
         for (Parameter parameter : namedParameters().values()) {
@@ -194,7 +178,7 @@ public abstract class Module extends AbstractBaseBlock {
         }
     }
 
-    /** Stops learning of every parameter below this module. */
+    /** Freezes all parameters. */
     public final void freeze() {
         namedParameters().values().stream()
                 .filter(parameter -> !isBuffer(parameter))
@@ -202,34 +186,25 @@ public abstract class Module extends AbstractBaseBlock {
     }
 
     /**
-     * Switches this module and everything below it between training and inference.
-     *
-     * <p>A module that stays in inference mode while it is trained, such as a frozen stage,
-     * overrides this.
+     * Switches between training and inference. Modules that stay in inference mode during training,
+     * such as frozen stages, override this.
      */
     public void train(boolean mode) {
         training = mode;
         children.keySet().forEach(child -> child.train(mode));
     }
 
-    /**
-     * Returns whether something below this module, in the mode that it is in, computes together
-     * with all ranks, so that each of them must run it as often as the others.
-     */
+    /** Returns whether any module uses collectives, so all ranks must run it equally often. */
     public boolean synchronizes() {
         return children.keySet().stream().anyMatch(Module::synchronizes);
     }
 
-    /** Returns whether this module is in training mode, as it is when made. */
+    /** Returns whether this module is in training mode, which is the default. */
     public final boolean isTraining() {
         return training;
     }
 
-    /**
-     * The forward pass through DJL's door, for those who hold this module as a DJL block.
-     *
-     * @param inputs what the typed {@code forward} of the module takes
-     */
+    /** Runs the forward pass through DJL's {@code Block} interface. */
     public abstract NDList call(NDList inputs);
 
     @Override
@@ -262,7 +237,7 @@ public abstract class Module extends AbstractBaseBlock {
         return list;
     }
 
-    /** Returns all parameters by dotted names, where DJL's own blocks join them by underscores. */
+    /** Returns all parameters by dotted name; DJL's own blocks use underscores. */
     @Override
     public final ParameterList getParameters() {
         ParameterList list = new ParameterList();

@@ -1,13 +1,12 @@
 package dev.saccade.core.nn;
 
-/** What a model computes in; its weights are float32 whatever it is. */
+/** Data type of computations. Weights are always float32. */
 public enum Precision {
-    /** As the weights are. */
     FLOAT32,
 
-    /** Range of float32, three digits: needs no scaled loss. */
+    /** Range of float32, three digits; needs no loss scaling. */
     BFLOAT16,
 
-    /** Four digits within 6e-8 and 65504: small gradients vanish unless the loss is scaled. */
+    /** Four digits, from 6e-8 to 65504; needs loss scaling, or small gradients become 0. */
     FLOAT16
 }

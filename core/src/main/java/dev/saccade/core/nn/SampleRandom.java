@@ -8,12 +8,11 @@ import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
 
 /**
- * What layers that draw lots in training, such as {@link DropPath} and the samplers of heads, draw
- * from: for every sample of the batch a generator that is a function of (seed, epoch, sample) and
- * of the dotted name under which the layer stands in the model.
+ * Random numbers for layers such as {@link DropPath} and for samplers of heads. A generator depends
+ * only on (seed, epoch, sample id) and the dotted name of the layer.
  *
- * <p>A training loop names the samples around its forward pass. Outside of that, each draw is the
- * next one of its thread, with seed 0.
+ * <p>A training loop sets the sample ids around its forward pass. Elsewhere, each call returns the
+ * next generator of its thread, starting at seed 0.
  */
 public final class SampleRandom {
 
@@ -31,34 +30,24 @@ public final class SampleRandom {
         this.samples = samples;
     }
 
-    /**
-     * Runs a forward pass whose draws belong to samples.
-     *
-     * @param seed the seed of the run
-     * @param epoch the epoch, so that a sample draws anew in each
-     * @param samples what tells each sample of the batch from all others, such as its image id
-     */
+    /** Runs a forward pass with the unique id of each sample of the batch, such as its image id. */
     public static <T> T call(long seed, long epoch, long[] samples, Supplier<T> forward) {
         long[] names = samples.clone();
         return new SampleRandom(seed, epoch, n -> names[n]).call(forward);
     }
 
-    /** Returns what this thread draws from, such that a forward pass can draw the same again. */
+    /** Returns the generators of this thread, for repeating a forward pass. */
     static SampleRandom current() {
         SampleRandom draws = CURRENT.get();
         return draws == null ? new SampleRandom(UNNAMED.get().nextLong(), 0, n -> n) : draws;
     }
 
-    /** Runs a forward pass that draws from here. */
+    /** Runs a forward pass with these generators. */
     <T> T call(Supplier<T> forward) {
         return ThreadLocals.call(CURRENT, this, forward);
     }
 
-    /**
-     * Returns the generator of a layer for the n-th sample of the batch.
-     *
-     * @param layer tells the layer from all others that draw; mostly its {@link Module#path()}
-     */
+    /** Returns the generator of a layer (usually {@link Module#path()}) for the n-th sample. */
     public static SplittableRandom of(int n, String layer) {
         SampleRandom draws = CURRENT.get();
         return draws == null

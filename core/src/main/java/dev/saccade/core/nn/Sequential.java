@@ -8,20 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/**
- * Layers one after the other, like {@code torch.nn.Sequential}. Each output is freed as soon as the
- * next layer has run.
- */
+/** A chain of layers, like {@code torch.nn.Sequential}. Frees each output after the next layer. */
 public final class Sequential extends Layer {
 
     private final List<UnaryOperator<NDArray>> steps = new ArrayList<>();
 
-    /** Appends a layer whose name is its position. */
+    /** Appends a layer named by its position. */
     public Sequential append(Layer layer) {
         return append(Integer.toString(steps.size()), layer);
     }
 
-    /** Appends a layer. */
     public Sequential append(String name, Layer layer) {
         return then(add(name, layer));
     }

@@ -23,29 +23,25 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * A forward pass that is being recorded, cut where blocks are to be recomputed; see {@link
- * Autograd#record}.
+ * A recorded forward pass, whose graph is cut at checkpointed blocks; see {@link Autograd#record}.
  *
- * <p>The output of such a block is a leaf: libtorch's graphs lead from the loss, and from the input
- * of every block, to parameters and to leaves. Going backward joins what they give, block by block
- * from the last to the first, so that all gradients by the output of a block are there when it is
- * its turn.
+ * <p>The output of a checkpointed block is a leaf. The backward pass starts at the loss and then
+ * processes the blocks from last to first, so that the gradient of a block's output is complete
+ * when the block is recomputed.
  */
 public final class Tape implements AutoCloseable {
 
-    /** Another owner of the same array, which has one graph and one gradient. */
+    /** Returns another owner of the same array, with the same graph and gradient. */
     private static final Script SHARE = Script.compile("(x: Tensor) -> Tensor", "return x");
 
     private static final ThreadLocal<Tape> CURRENT = new ThreadLocal<>();
 
     /**
-     * A block that is to be recomputed.
+     * A checkpointed block.
      *
-     * @param forward runs it as it ran: what it drew it draws again, computed in what it was
-     * @param input what it was given
-     * @param differentiable whether the input requires a gradient
-     * @param source the place of the leaf that the input is; -1 if it is none
-     * @param leaf what it returned
+     * @param forward runs the block with the same random numbers and precision
+     * @param source index of the leaf that is the input; -1 if it is not a leaf
+     * @param leaf output of the block
      */
     private record Segment(
             Layer block,
@@ -55,7 +51,7 @@ public final class Tape implements AutoCloseable {
             int source,
             NDArray leaf) {
 
-        /** Returns whether a graph of libtorch's leads to the input. */
+        /** Returns whether the input has a libtorch graph. */
         boolean hasGraph() {
             return differentiable && source < 0;
         }
@@ -89,27 +85,22 @@ public final class Tape implements AutoCloseable {
     private boolean wasRecording;
     private boolean recording;
 
-    /** Where the gradients by parameters and by leaves are among the totals. */
+    /** Index of each parameter and leaf in the list of gradients. */
     private final IdentityHashMap<NDArray, Integer> places = new IdentityHashMap<>();
 
-    /**
-     * Makes an empty tape.
-     *
-     * @param by what to differentiate by, at least one
-     */
     Tape(List<NDArray> by) {
         this.by = by;
         this.manager = by.get(0).getManager().newSubManager();
         by.forEach(array -> places.put(array, places.size()));
     }
 
-    /** Returns the tape that this thread records on, or null. */
+    /** Returns the tape that records this thread, or null. */
     static Tape current() {
         Tape current = CURRENT.get();
         return current != null && JniUtils.isGradMode() ? current : null;
     }
 
-    /** Records what this thread computes from now on. */
+    /** Starts recording this thread. */
     Tape start() {
         outer = CURRENT.get();
         wasRecording = JniUtils.isGradMode();
@@ -146,7 +137,7 @@ public final class Tape implements AutoCloseable {
         return leaf;
     }
 
-    /** The caller frees its arrays when it likes. */
+    /** Keeps an array alive that the caller may free at any time. */
     private NDArray kept(NDArray array) {
         NDArray same = SHARE.run(array);
         NDScope.unregister(same);
@@ -155,13 +146,11 @@ public final class Tape implements AutoCloseable {
     }
 
     /**
-     * Ends the recording and returns the gradients of a loss, which is freed with its graph; its
-     * manager will own the gradients.
+     * Stops recording and returns the gradients of a loss. Frees the loss and its graph.
      *
-     * @return a gradient for each array of {@link Autograd#record}, empty where the loss does not
-     *     depend on it; two may share their memory
-     * @throws IllegalArgumentException if the loss is no scalar, or depends on nothing that
-     *     requires a gradient
+     * @return a gradient for each array of {@link Autograd#record}, owned by the manager of the
+     *     loss; empty if the loss does not depend on it; two may share memory
+     * @throws IllegalArgumentException if the loss is not a scalar or requires no gradient
      */
     public NDList backward(NDArray loss) {
         stop();
@@ -174,7 +163,7 @@ public final class Tape implements AutoCloseable {
         return backward(loss, loss.onesLike());
     }
 
-    /** Returns the gradients of a recorded array weighted by another; both are freed. */
+    /** Returns the gradients of a recorded array weighted by another; frees both. */
     NDList backward(NDArray y, NDArray dy) {
         stop();
         NDManager owner = y.getManager();
@@ -204,11 +193,7 @@ public final class Tape implements AutoCloseable {
         return totals;
     }
 
-    /**
-     * Adds what the gradient by the output of a segment contributes to the totals.
-     *
-     * @param before what the totals are by
-     */
+    /** Adds the gradients of a block to the totals. */
     private void pass(Segment segment, NDArray gradient, List<NDArray> before, NDList totals) {
         List<Integer> own =
                 segment.block.namedParameters().values().stream()

@@ -9,38 +9,29 @@ import dev.saccade.core.ops.Tensors;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** How a parameter gets its first values. */
+/** Initializer of a parameter, like {@code torch.nn.init}. */
 @FunctionalInterface
 public interface WeightInit {
 
-    /** All values 0. */
     WeightInit ZEROS = constant(0);
 
-    /** All values 1. */
     WeightInit ONES = constant(1);
 
-    /**
-     * Fills the values of a parameter.
-     *
-     * @param values row-major values of {@code shape}
-     * @param shape {@code [out, in, ...]} of a weight
-     * @param random the generator of this parameter
-     */
+    /** Fills row-major values of a shape such as {@code [out, in, ...]}. */
     void fill(float[] values, Shape shape, SplittableRandom random);
 
-    /** Returns a new array with initial values, in memory of libtorch's own. */
+    /** Returns a new initialized array that owns its memory. */
     default NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
         float[] values = new float[Math.toIntExact(shape.size())];
         fill(values, shape, random);
         return Tensors.of(manager, values, shape);
     }
 
-    /** All values {@code value}. */
     static WeightInit constant(float value) {
         return (values, shape, random) -> Arrays.fill(values, value);
     }
 
-    /** Normal with mean 0. */
+    /** Normal distribution with mean 0. */
     static WeightInit normal(double std) {
         return (values, shape, random) -> {
             for (int i = 0; i < values.length; i++) {
@@ -49,9 +40,7 @@ public interface WeightInit {
         };
     }
 
-    /**
-     * Normal with mean 0, drawn again until it lies in [-2, 2], as timm's {@code trunc_normal_}.
-     */
+    /** Normal, resampled until in [-2, 2], like timm's {@code trunc_normal_}. */
     static WeightInit truncatedNormal(double std) {
         return (values, shape, random) -> {
             for (int i = 0; i < values.length; i++) {
@@ -64,7 +53,7 @@ public interface WeightInit {
         };
     }
 
-    /** Uniform between {@code -bound} and {@code bound}. */
+    /** Uniform distribution between {@code -bound} and {@code bound}. */
     static WeightInit uniform(double bound) {
         return (values, shape, random) -> {
             for (int i = 0; i < values.length; i++) {
@@ -73,7 +62,7 @@ public interface WeightInit {
         };
     }
 
-    /** He et al. 2015: normal with variance {@code 2 / fan_out}, as PyTorch computes the fan. */
+    /** He et al. 2015: normal with variance {@code 2 / fan_out}. */
     static WeightInit kaimingNormal() {
         return (values, shape, random) ->
                 normal(Math.sqrt(2.0 / (shape.get(0) * receptiveField(shape))))

@@ -1,13 +1,8 @@
 /**
- * Layers as DJL blocks whose parameters carry the dotted names of PyTorch, so that an official
- * checkpoint loads by name. Channels are given in the constructor, as in PyTorch; nothing waits for
- * a first input to learn its shape.
+ * Layers as DJL blocks with PyTorch's dotted parameter names, so that official checkpoints load by
+ * name. Channels are constructor arguments, as in PyTorch.
  *
- * <p>Memory: a layer leaves its input alone, and what it returns is the caller's. All else that a
- * {@code forward} makes is freed when it ends, as its body stands in a {@link
- * dev.saccade.core.ops.memory.Scope}; a layer of a single operation needs none. Many layers one
- * behind another, such as the blocks of a stage, are a {@link
- * dev.saccade.core.ops.memory.Scope#chain}, which holds the output of one of them at a time.
- * Nothing in a {@code forward} is closed by hand.
+ * <p>Memory: a layer does not modify its input, and the caller owns its output. All other arrays
+ * that a {@code forward} creates are freed when it returns, so do not close them manually.
  */
 package dev.saccade.core.nn;

@@ -18,12 +18,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * libtorch's autocast, of this thread: products, convolutions and the fused operators of {@link
- * Kernels} cast what they are given to 16 bits and add up in float32; what needs float32, such as a
- * logarithm on a GPU, casts back.
+ * libtorch's autocast for this thread: matrix products, convolutions and {@linkplain Kernels fused
+ * operators} cast inputs to 16 bits and accumulate in float32. Operators that need float32, such as
+ * a logarithm on a GPU, cast back.
  *
- * <p>Weights and their gradients are float32. A backward pass computes in what its forward pass
- * did, without being run here: {@link dev.saccade.core.nn.Autograd} runs it outside.
+ * <p>Weights and their gradients are float32. Run the backward pass outside of autocast, as {@link
+ * dev.saccade.core.nn.Autograd} does; it uses the data types of the forward pass.
  */
 public final class Autocast {
 
@@ -31,14 +31,12 @@ public final class Autocast {
 
     private static final ThreadLocal<Mode> CURRENT = ThreadLocal.withInitial(() -> Mode.OFF);
 
-    /** Whether the processor has products of them. */
+    /** Whether the processor supports matrix products in a precision. */
     private static final Map<Precision, Boolean> PRODUCTS = new ConcurrentHashMap<>();
 
     /**
-     * What a thread computes in.
-     *
-     * @param keeps whether a weight that is cast is kept for its next use; what was cast without
-     *     gradients would have none
+     * Precisions of a thread, and whether casted weights are cached. Casts made without gradients
+     * must not be cached for training.
      */
     private record Mode(Precision onCpus, Precision onGpus, boolean keeps) {
 
@@ -62,7 +60,7 @@ public final class Autocast {
 
     private Autocast() {}
 
-    /** Returns libtorch's number of a type; -1 for none to cast to. */
+    /** Returns libtorch's code of a type; -1 for no cast. */
     private static int type(Precision precision) {
         return switch (precision) {
             case FLOAT32 -> -1;
@@ -71,29 +69,24 @@ public final class Autocast {
         };
     }
 
-    /** Returns what this thread computes in on a device. */
+    /** Returns the precision of this thread on a device. */
     public static Precision precision(Device device) {
         Mode mode = CURRENT.get();
         return device.isGpu() ? mode.onGpus : mode.onCpus;
     }
 
-    /**
-     * Returns what {@code body} returns, computed in a precision on devices of one kind; what holds
-     * in this thread is restored after.
-     *
-     * @throws SaccadeException of kind user, if that needs fused operators, and they are off
-     */
+    /** Runs {@code body} in a precision; needs fused operators. */
     public static <T> T call(Precision precision, Device device, Supplier<T> body) {
         require(precision, device);
         return during(CURRENT.get().with(precision, device), body);
     }
 
-    /** Returns what {@code body} returns, computed in what it is given, such as a loss. */
+    /** Runs {@code body} in the data types of its inputs, for example for a loss. */
     public static <T> T off(Supplier<T> body) {
         return during(Mode.OFF, body);
     }
 
-    /** Runs {@code body} where no gradients are recorded, of which what is kept knows nothing. */
+    /** Runs {@code body}, which records no gradients, without the cache of casted weights. */
     public static <T> T withoutGradients(Supplier<T> body) {
         Mode mode = CURRENT.get();
         return during(new Mode(mode.onCpus, mode.onGpus, false), body);
@@ -112,12 +105,7 @@ public final class Autocast {
         }
     }
 
-    /**
-     * Refuses a precision that cannot be, before anything is computed, and warns of one that is
-     * slow.
-     *
-     * @throws SaccadeException of kind user, if it needs fused operators, and they are off
-     */
+    /** Rejects a precision without the required fused operators and warns about a slow one. */
     public static void require(Precision precision, Device device) {
         if (precision == Precision.FLOAT32) {
             return;

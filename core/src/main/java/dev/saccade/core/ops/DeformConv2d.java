@@ -18,18 +18,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Deformable convolution (Dai et al. 2017), modulated where there is a mask (Zhu et al. 2019): the
- * taps of the kernel read the map where offsets move them to, interpolated between four cells.
+ * Deformable convolution (Dai et al. 2017), modulated if there is a mask (Zhu et al. 2019).
  *
- * <p>Follows torchvision's {@code deform_conv2d}, and with it mmcv's operators. Cells beyond the
- * map are 0. A sample between cells has the derivatives of its square; one exactly on a cell those
- * of the square to the right and below, also on row or column -1, where mmcv has none. The fused
- * operator samples a few positions at a time and multiplies them while they lie in the cache, on a
- * GPU as many as fit into 128 MiB; it sums in the same order however many threads run.
- *
- * @param stride distance between the cells that the kernel is laid on, along rows and columns
- * @param padding zeros added on each side
- * @param dilation distance between the taps of the kernel before they are moved
+ * <p>Follows torchvision's {@code deform_conv2d} and mmcv: kernel taps are moved by offsets and
+ * sampled bilinearly; the map is zero-padded. A sample exactly on a cell has the derivatives of the
+ * square to its bottom right, also in row or column -1, where mmcv has none. The fused operator
+ * samples and multiplies a few positions at a time (on a GPU up to 128 MiB).
  */
 public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Integer> dilation) {
 
@@ -38,7 +32,6 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
     private static final ScriptTemplate PORTABLE =
             ScriptTemplate.read(DeformConv2d.class, "portable");
 
-    /** Checks the values. */
     public DeformConv2d {
         stride = ImmutableList.copyOf(stride);
         padding = ImmutableList.copyOf(padding);
@@ -53,23 +46,22 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                 .throwIfAny();
     }
 
-    /** The same along rows and columns. */
     public DeformConv2d(int stride, int padding, int dilation) {
         this(List.of(stride, stride), List.of(padding, padding), List.of(dilation, dilation));
     }
 
     /**
-     * Convolves. Groups of channels that are moved together ({@code G}), and groups of channels
-     * that do not see each other, follow from the shapes.
+     * Convolves. The number of offset groups ({@code G}) and convolution groups follow from the
+     * shapes.
      *
      * @param input {@code [N, C, H, W]}
-     * @param offset {@code [N, 2 G kh kw, OH, OW]} in cells: for each group and tap, row by row,
-     *     how far down and how far to the right
-     * @param mask {@code [N, G kh kw, OH, OW]}, a factor of each sample; null for none
+     * @param offset {@code [N, 2 G kh kw, OH, OW]} in cells: dy and dx of each group and tap,
+     *     row-major
+     * @param mask {@code [N, G kh kw, OH, OW]}, factor of each sample; null for none
      * @param weight {@code [O, C / groups, kh, kw]}
      * @param bias {@code [O]}; null for none
      * @return {@code [N, O, OH, OW]} with {@code OH = (H + 2 p - d (kh - 1) - 1) / s + 1}
-     * @throws SaccadeException of kind user, with every shape that does not fit the others
+     * @throws SaccadeException of kind user that lists all inconsistent shapes
      */
     public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         check(input, offset, mask, weight, bias);
@@ -105,7 +97,7 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                         "dilation_x", dilation.get(1),
                         "modulated", modulated,
                         "shifted", bias == null ? "result" : "torch.add(result, " + shift + ")");
-        // The script reads neither of the two where it is null here.
+        // The script does not read the placeholders for null.
         return PORTABLE.with(constants)
                 .run(
                         input,
@@ -115,7 +107,6 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                         Objects.requireNonNullElse(bias, weight));
     }
 
-    /** Reports all shapes that do not fit. */
     private void check(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         Problems problems = new Problems();
         checkAxes(problems, "input", input, 4);

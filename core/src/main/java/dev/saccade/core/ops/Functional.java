@@ -16,12 +16,12 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Operators by PyTorch's names, like {@code torch} and {@code torch.nn.functional}; all record
- * gradients. DJL's own methods do for the rest, such as {@code matMul}, {@code transpose}, {@code
- * sum}, {@code argMax} and {@code stack}.
+ * Operators with PyTorch's names, like {@code torch} and {@code torch.nn.functional}; all are
+ * differentiable. Use DJL's own methods for the rest, such as {@code matMul}, {@code transpose},
+ * {@code sum}, {@code argMax} and {@code stack}.
  *
- * <p>Avoid DJL's methods that take a {@code Number}, such as {@code mul}, {@code gt} and {@code
- * clip}: they write the number into an array of Java memory, which may be freed too early.
+ * <p>Avoid DJL's methods with {@code Number} parameters, such as {@code mul}, {@code gt} and {@code
+ * clip}: they create an array in Java memory, which may be freed too early.
  */
 public final class Functional {
 
@@ -30,194 +30,162 @@ public final class Functional {
                     "(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> Tuple[Tensor, Tensor]",
                     "return ops.saccade.add_layer_norm(x, y, weight, bias, {eps})");
 
-    /** Most channels of a group of float32 maps that libtorch convolves slower than Saccade. */
+    /** Maximum channels per group for which Saccade's float32 grouped convolution is faster. */
     private static final int WIDEST_GROUP = 8;
 
     private Functional() {}
 
-    /** Returns {@code x + value}. */
     public static NDArray add(NDArray x, double value) {
         return call("torch.add", x, value);
     }
 
-    /** Returns {@code x * value}. */
     public static NDArray mul(NDArray x, double value) {
         return call("torch.mul", x, value);
     }
 
-    /** Returns {@code x * y}, in the type of {@code x}. */
+    /** Returns {@code x * y} in the data type of {@code x}. */
     public static NDArray mul(NDArray x, NDArray y) {
         return call("torch.mul", x, typeAs(y, x));
     }
 
-    /** Returns {@code x / value}. */
     public static NDArray div(NDArray x, double value) {
         return call("torch.div", x, value);
     }
 
-    /** Returns {@code max(x, min)}. */
     public static NDArray clamp(NDArray x, double min) {
         return call("torch.clamp", x, number(x, min));
     }
 
-    /** Returns {@code x} limited to a range. */
     public static NDArray clamp(NDArray x, double min, double max) {
         return call("torch.clamp", x, number(x, min), number(x, max));
     }
 
-    /** Returns the smaller of each pair of values; shapes broadcast. */
     public static NDArray minimum(NDArray x, NDArray y) {
         return call("torch.minimum", x, y);
     }
 
-    /** Returns where {@code x > value}. */
     public static NDArray gt(NDArray x, double value) {
         return call("torch.gt", x, value);
     }
 
-    /** Returns where {@code x >= value}. */
     public static NDArray ge(NDArray x, double value) {
         return call("torch.ge", x, value);
     }
 
-    /** Returns where {@code x < value}. */
     public static NDArray lt(NDArray x, double value) {
         return call("torch.lt", x, value);
     }
 
-    /** Returns where {@code x == value}. */
     public static NDArray eq(NDArray x, double value) {
         return call("torch.eq", x, value);
     }
 
-    /** Returns {@code x} where the condition holds, else {@code y}; shapes broadcast. */
     public static NDArray where(NDArray condition, NDArray x, NDArray y) {
         return call("torch.where", condition, x, y);
     }
 
-    /** Returns {@code x} where the condition holds, else a number. */
     public static NDArray where(NDArray condition, NDArray x, double y) {
         return call("torch.where", condition, x, number(x, y));
     }
 
-    /** Returns {@code x} with a number where the mask holds. */
     public static NDArray maskedFill(NDArray x, NDArray mask, double value) {
         return call("torch.masked_fill", x, mask, number(x, value));
     }
 
-    /** Returns the number of values other than 0, as an int64 scalar. */
+    /** Returns the number of nonzero values as an int64 scalar. */
     public static NDArray countNonzero(NDArray x) {
         return call("torch.count_nonzero", x);
     }
 
-    /** Returns {@code x} as another type. */
     public static NDArray to(NDArray x, DataType type) {
         return x.getDataType() == type ? x : call("torch.to", x, Tensors.typeCode(type));
     }
 
-    /** Returns {@code x} in the type of another array. */
     public static NDArray typeAs(NDArray x, NDArray other) {
         return x.getDataType() == other.getDataType() && x.getDataType() != DataType.UNKNOWN
                 ? x
                 : call("torch.type_as", x, other);
     }
 
-    /** Returns {@code x}, row-major in memory; the array itself if it is. */
+    /** Returns {@code x} in row-major memory; the array itself if it already is. */
     public static NDArray contiguous(NDArray x) {
         return call("torch.contiguous", x);
     }
 
-    /** Returns a copy of {@code x}. */
     public static NDArray clone(NDArray x) {
         return call("torch.clone", x);
     }
 
-    /** Returns {@code x} with all axes from {@code startDim} joined. */
+    /** Flattens all axes from {@code startDim} on. */
     public static NDArray flatten(NDArray x, int startDim) {
         return call("torch.flatten", x, startDim);
     }
 
-    /** Returns the entries {@code start} to {@code end} of an axis, as a view. */
+    /** Returns a view of the entries {@code start} (inclusive) to {@code end} (exclusive). */
     public static NDArray slice(NDArray x, int dim, long start, long end) {
         return call("torch.slice", x, dim, start, end);
     }
 
-    /** Returns the entries of an axis at int64 positions. */
     public static NDArray indexSelect(NDArray x, int dim, NDArray index) {
         return call("torch.index_select", x, dim, index);
     }
 
-    /** Returns a value for each int64 position along an axis. */
     public static NDArray gather(NDArray x, int dim, NDArray index) {
         return call("torch.gather", x, dim, index);
     }
 
-    /** Returns {@code x} padded with zeros; {@code pad} starts with the last axis. */
+    /** Zero-pads {@code x}; {@code pad} starts with the last axis. */
     public static NDArray pad(NDArray x, List<? extends Number> pad) {
         return call("torch.constant_pad_nd", x, pad);
     }
 
-    /** Returns {@code x} with its entries moved along axes, around their ends. */
     public static NDArray roll(NDArray x, List<? extends Number> shifts, List<Integer> dims) {
         return call("torch.roll", x, shifts, dims);
     }
 
-    /** Returns {@code x} with axes reversed. */
     public static NDArray flip(NDArray x, List<Integer> dims) {
         return call("torch.flip", x, dims);
     }
 
-    /** Returns the mean over axes. */
     public static NDArray mean(NDArray x, List<Integer> dims, boolean keepdim) {
         return call("torch.mean", x, dims, keepdim);
     }
 
-    /** Returns {@code [N, C, 1, 1]}, the mean of each channel of {@code [N, C, H, W]}. */
+    /** Averages each channel: {@code [N, C, H, W]} to {@code [N, C, 1, 1]}. */
     public static NDArray globalAvgPool2d(NDArray maps) {
         return mean(maps, List.of(2, 3), true);
     }
 
-    /** Returns the logistic function. */
     public static NDArray sigmoid(NDArray x) {
         return call("torch.sigmoid", x);
     }
 
-    /** Returns the softmax along an axis. */
     public static NDArray softmax(NDArray x, int dim) {
         return call("torch.softmax", x, dim);
     }
 
-    /** Returns {@code max(x, 0)}. */
     public static NDArray relu(NDArray x) {
         return call("torch.relu", x);
     }
 
-    /**
-     * Returns {@code max(x, 0)} in the memory of {@code x}, which no gradient may still need: good
-     * for the output of a convolution or a normalization.
-     */
+    /** Applies ReLU in place; no gradient may need the old values. */
     public static NDArray reluInPlace(NDArray x) {
         return call("torch.relu_", x);
     }
 
-    /** Returns {@code max(x + y, 0)} in the memory of {@code x}, see {@link #reluInPlace}. */
+    /** Returns {@code max(x + y, 0)} in the memory of {@code x}; see {@link #reluInPlace}. */
     public static NDArray addReluInPlace(NDArray x, NDArray y) {
         return reluInPlace(x.addi(y));
     }
 
-    /** Returns {@code x Phi(x)}, the exact form with the error function. */
+    /** Returns the exact GELU, with the error function. */
     public static NDArray gelu(NDArray x) {
         return call(Kernels.isFusedForFloat32OnCpu(x) ? "ops.saccade.gelu" : "torch.gelu", x);
     }
 
     /**
-     * Returns {@code x W^T + b} over the last axis. In float32 on a CPU it runs as a 1x1
-     * convolution through oneDNN, up to twice as fast as MKL, with a kernel of its own for the
-     * gradients by weight and bias.
-     *
-     * @param x {@code [..., in]}
-     * @param weight {@code [out, in]}
-     * @param bias {@code [out]}; null for none
+     * Returns {@code x W^T + b} for {@code [..., in]}, {@code [out, in]} and {@code [out]} or null.
+     * For float32 on a CPU, uses a 1x1 convolution of oneDNN, which is up to twice as fast as MKL.
      */
     public static NDArray linear(NDArray x, NDArray weight, NDArray bias) {
         String operator =
@@ -225,7 +193,7 @@ public final class Functional {
         return countedLinear(x, weight, () -> call(operator, x, weight, bias));
     }
 
-    /** Runs an operator that maps every vector by a weight, and counts its multiply-adds. */
+    /** Runs a linear operator and counts its multiply-adds. */
     public static NDArray countedLinear(NDArray x, NDArray weight, Supplier<NDArray> operator) {
         long out = weight.getShape().get(0);
         Shape in = x.getShape();
@@ -234,7 +202,7 @@ public final class Functional {
     }
 
     /**
-     * Convolves maps with a square kernel.
+     * Convolves with a square kernel.
      *
      * @param x {@code [N, C, H, W]}
      * @param weight {@code [out, C / groups, k, k]}
@@ -294,7 +262,7 @@ public final class Functional {
         return call("ops.saccade.grouped_convolution", map, weight, bias).transpose(0, 3, 1, 2);
     }
 
-    /** Returns the layer normalization over the last axis. */
+    /** Normalizes over the last axis. */
     public static NDArray layerNorm(NDArray x, NDArray weight, NDArray bias, float eps) {
         if (Kernels.isFusedFor(x)) {
             return call("ops.saccade.layer_norm", x, weight, bias, eps);
@@ -304,7 +272,7 @@ public final class Functional {
                 .singletonOrThrow();
     }
 
-    /** Returns the layer normalization of {@code x + y} over the last axis, then the sum. */
+    /** Returns the layer normalization of {@code x + y} over the last axis, and the sum. */
     public static NDList addLayerNorm(
             NDArray x, NDArray y, NDArray weight, NDArray bias, float eps) {
         if (Kernels.isFusedFor(x)) {
@@ -314,30 +282,30 @@ public final class Functional {
         return new NDList(layerNorm(sum, weight, bias, eps), sum);
     }
 
-    /** Returns the group normalization of {@code [N, C, ...]}. */
+    /** Normalizes {@code [N, C, ...]}. */
     public static NDArray groupNorm(
             NDArray x, int groups, NDArray weight, NDArray bias, double eps) {
         return call("torch.group_norm", x, groups, weight, bias, eps);
     }
 
-    /** Returns {@code [N, C, size, size]}, the means of cells of nearly equal size. */
+    /** Returns {@code [N, C, size, size]}. */
     public static NDArray adaptiveAvgPool2d(NDArray x, int size) {
         return call("torch.adaptive_avg_pool2d", x, List.of(size, size));
     }
 
-    /** Returns the maxima of square windows of {@code [N, C, H, W]}. */
+    /** Pools square windows of {@code [N, C, H, W]}. */
     public static NDArray maxPool2d(NDArray x, int kernel, int stride, int padding) {
         Shape border = new Shape(padding, padding);
         return x.getNDArrayInternal()
                 .maxPool(new Shape(kernel, kernel), new Shape(stride, stride), border, false);
     }
 
-    /** Returns {@code [N, C / r^2, r H, r W]}: groups of channels become cells. */
+    /** Returns {@code [N, C / r^2, r H, r W]}. */
     public static NDArray pixelShuffle(NDArray x, int upscaleFactor) {
         return call("torch.pixel_shuffle", x, upscaleFactor);
     }
 
-    /** Returns the weighted sum of the binary cross entropies of logits. */
+    /** Returns the weighted sum of the losses. */
     public static NDArray binaryCrossEntropyWithLogits(
             NDArray logits, NDArray targets, NDArray weights) {
         return call("torch.binary_cross_entropy_with_logits", logits, targets, weights, null, 2);

@@ -16,15 +16,15 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 
 /**
- * The way of numbers into arrays and back, and what else DJL's own ways get wrong.
+ * Creates and reads arrays safely.
  *
- * <p>What {@code NDManager.create} makes on a CPU lies in a Java buffer, which is freed when the
- * array is closed, even while a gradient or a view inside libtorch still reads it; its {@code
- * mul(Number)} and {@code div(Number)} make such arrays too. On a GPU it waits for all that the GPU
- * was told before. So whatever goes into a model or a loss, or may be closed before what was made
- * of it, comes from here: it owns its memory, and a GPU gets it in its turn, through pinned memory.
+ * <p>An array of {@code NDManager.create} on a CPU uses a Java buffer that is freed when the array
+ * is closed, even if a gradient or view still reads it; {@code mul(Number)} and {@code div(Number)}
+ * create such arrays, too. On a GPU, it waits for all pending GPU work. Arrays created here own
+ * their memory and are copied to a GPU asynchronously through pinned memory, so use them in models
+ * and losses.
  *
- * <p>Reading waits, see {@link HostTransfers}.
+ * <p>Reading waits for the GPU; see {@link HostTransfers}.
  */
 public final class Tensors {
 
@@ -36,7 +36,7 @@ public final class Tensors {
                     return torch.to(pinned, torch.device("cuda:{gpu}"), {type}, True, False)
                     """);
 
-    /** The numbers of types in libtorch. */
+    /** libtorch's codes of data types. */
     private static final Map<DataType, Integer> TYPES =
             Map.of(
                     DataType.UINT8, 0,
@@ -50,36 +50,32 @@ public final class Tensors {
 
     private Tensors() {}
 
-    /** Returns a copy of values, row-major. */
+    /** Copies row-major values. */
     public static NDArray of(NDManager manager, float[] values, Shape shape) {
         return written(manager, on -> on.create(values, shape));
     }
 
-    /** Returns a copy of values, row-major. */
+    /** Copies row-major values. */
     public static NDArray of(NDManager manager, int[] values, Shape shape) {
         return written(manager, on -> on.create(values, shape));
     }
 
-    /** Returns a copy of values, row-major. */
+    /** Copies row-major values. */
     public static NDArray of(NDManager manager, long[] values, Shape shape) {
         return written(manager, on -> on.create(values, shape));
     }
 
-    /**
-     * Returns a copy of values, row-major.
-     *
-     * @param values in native order
-     */
+    /** Copies row-major values in native byte order. */
     public static NDArray of(NDManager manager, ByteBuffer values, Shape shape, DataType type) {
         return written(manager, on -> on.create(values, shape, type));
     }
 
-    /** Returns a scalar, which nothing has to travel for. */
+    /** Creates a scalar without a transfer to the device. */
     public static NDArray of(NDManager manager, float value) {
         return manager.full(new Shape(), value);
     }
 
-    /** Makes an array of Java's memory. */
+    /** Creates an array in Java memory. */
     private interface Borrowing {
         NDArray on(NDManager cpu);
     }
@@ -104,46 +100,41 @@ public final class Tensors {
         }
     }
 
-    /** Returns the number of a type in libtorch. */
+    /** Returns libtorch's code of a data type. */
     public static int typeCode(DataType type) {
         return TYPES.get(type);
     }
 
-    /** Returns the values of an array of float32, row-major. */
+    /** Returns the row-major values of a float32 array. */
     public static float[] readFloats(NDArray array) {
         HostTransfers.countRead();
         return array.toFloatArray();
     }
 
-    /** Returns the values of an array of int32, row-major. */
+    /** Returns the row-major values of an int32 array. */
     public static int[] readInts(NDArray array) {
         HostTransfers.countRead();
         return array.toIntArray();
     }
 
-    /** Returns the values of an array of int64, row-major. */
+    /** Returns the row-major values of an int64 array. */
     public static long[] readLongs(NDArray array) {
         HostTransfers.countRead();
         return array.toLongArray();
     }
 
-    /** Returns the memory of an array, row-major; it is valid as long as the array is open. */
+    /** Returns the memory of an array, row-major; valid while the array is open. */
     public static ByteBuffer readBytes(NDArray array) {
         HostTransfers.countRead();
         return array.toByteBuffer(true);
     }
 
-    /**
-     * Joins arrays along an axis; DJL's own way takes an array that stands alone off the gradient.
-     */
+    /** Concatenates arrays; unlike DJL's method, keeps the gradient of a single array. */
     public static NDArray concat(NDList parts, int axis) {
         return parts.size() == 1 ? parts.get(0) : NDArrays.concat(parts, axis);
     }
 
-    /**
-     * Returns {@code x} as float32, for example from {@link Autocast}'s 16 bits; {@code x} itself
-     * if it is. DJL's {@code toType} stops the gradient.
-     */
+    /** Converts {@code x} to float32. Unlike DJL's {@code toType}, keeps the gradient. */
     public static NDArray toFloat32(NDArray x) {
         return Functional.to(x, DataType.FLOAT32);
     }

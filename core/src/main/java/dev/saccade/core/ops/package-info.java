@@ -1,2 +1,2 @@
-/** Tensor operators that DJL lacks, by the names and semantics of PyTorch. */
+/** Tensor operators that DJL lacks, with PyTorch's names and semantics. */
 package dev.saccade.core.ops;

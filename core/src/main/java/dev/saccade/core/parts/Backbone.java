@@ -17,43 +17,34 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Turns images into a pyramid of features.
+ * Computes a feature pyramid from images.
  *
- * <p>In inference, what comes of an image does not depend on the others of its batch. Training
- * differs from inference by stochastic depth alone and, where a family has them, by batch
- * normalizations that use the statistics of the batch. Every parameter that is not frozen learns
- * from the pyramid.
+ * <p>In inference mode, the features of an image must not depend on other images of the batch. In
+ * training mode, only stochastic depth and batch normalization may behave differently. Every
+ * trainable parameter must contribute to the pyramid.
  */
 public abstract class Backbone extends Module implements Function<NDArray, FeaturePyramid> {
 
-    /**
-     * The hyper-parameters of a backbone, and what builds it.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * PartProvider}.
-     */
+    /** Settings of a backbone, which also create it: a record that a {@link PartProvider} lists. */
     public interface Config extends ModelPartConfig {
 
-        /** Returns a backbone without weights. */
+        /** Creates a backbone without weights. */
         Backbone build();
     }
 
-    /**
-     * Returns the features of a batch and frees every other array that {@link #forward} created.
-     */
+    /** Returns the features of a batch and frees all other arrays that {@link #forward} created. */
     @Override
     public final FeaturePyramid apply(NDArray images) {
         return Scope.call(() -> forward(images), FeaturePyramid::levels, List.of(images));
     }
 
     /**
-     * Computes the features of a batch. No intermediate array needs to be closed.
+     * Computes the features of a batch. Intermediate arrays are freed automatically.
      *
      * @param images {@code [N, 3, H, W]} normalized RGB; any height and width of at least the
      *     coarsest stride
-     * @return one level {@code [N, C, h, w]} for each entry of {@link #features()}; {@code h} is
-     *     {@code H / stride}, {@code w} is {@code W / stride}, rounded up or down where the stride
-     *     does not divide them, as the family has it
+     * @return a level {@code [N, C, h, w]} for each entry of {@link #features()}; {@code h} is
+     *     {@code H / stride} and {@code w} is {@code W / stride}, rounded up or down
      */
     protected abstract FeaturePyramid forward(NDArray images);
 
@@ -61,15 +52,15 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
     public abstract List<FeatureInfo> features();
 
     /**
-     * Returns in which layer each parameter lies, by dotted names: 0 for the stem, then 1, 2, ...
-     * from the images on. Parameters that stand behind the last layer, such as normalizations of
-     * the outputs, are left out. All is one layer, unless a family says more.
+     * Returns the layer index of each parameter by dotted name, for layer-wise learning rates: 0
+     * for the stem, then 1, 2, ... Parameters after the last layer, such as output normalizations,
+     * are omitted. By default, all parameters are in layer 0.
      */
     public Map<String, Integer> layers() {
         return Maps.toMap(namedParameters().keySet(), name -> 0);
     }
 
-    /** Returns the layer of each parameter below the modules of layers, from the stem on. */
+    /** Returns the layer index of each parameter; {@code modules} are listed from the stem on. */
     protected final Map<String, Integer> layersOf(List<List<Module>> modules) {
         Map<Parameter, Integer> layerOf = new HashMap<>();
         for (int i = 0; i < modules.size(); i++) {
@@ -85,9 +76,8 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
     }
 
     /**
-     * Folds what inference can do without, such as parallel branches, into fewer operations;
-     * outputs change by rounding alone. It lasts until the backbone is trained again; parameters
-     * and their names stay.
+     * Fuses operations for inference, such as parallel branches. Results change only by rounding.
+     * Parameters keep their values and names, and training undoes the fusion.
      */
     public void fuse() {}
 

@@ -7,10 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Default value of a setting.
- *
- * <p>Without it, an {@link java.util.Optional} is empty, a record has the defaults of its own
- * settings, and any other setting is required.
+ * Default value of a setting. Without it, an {@link java.util.Optional} is empty, a record uses its
+ * own defaults, and any other setting is required.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -15,31 +15,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns a pyramid into losses or into objects. The model that calls it frees all arrays and turns
- * gradients off in inference. A head that can be exported implements {@link ExportableHead}.
+ * Computes losses or objects from a feature pyramid. The calling model frees arrays and disables
+ * gradients in inference. Heads that can be exported implement {@link ExportableHead}.
  */
 public abstract class DetectionHead extends Module {
 
-    /** Objects of different views that overlap more are the same object. */
+    /** IoU threshold of the NMS that merges augmented predictions. */
     private static final double VIEWS_IOU = 0.5;
 
-    /**
-     * The hyper-parameters of a head, and what builds it.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * PartProvider}.
-     */
+    /** Settings of a head, which also create it: a record that a {@link PartProvider} lists. */
     public interface Config extends HeadConfig {
 
-        /**
-         * Returns a head without weights.
-         *
-         * @param features the levels it will be given
-         * @param numClasses number of classes, background not counted
-         */
+        /** Creates a head without weights for input levels; background is not a class. */
         DetectionHead build(List<FeatureInfo> features, int numClasses);
 
-        /** Returns whether the head learns and predicts masks; if not, targets need none. */
+        /** Returns whether the head predicts masks and needs them for training. */
         default boolean hasMasks() {
             return false;
         }
@@ -56,24 +46,19 @@ public abstract class DetectionHead extends Module {
     /**
      * Returns the training losses of a batch.
      *
-     * @param features the pyramid of the batch
-     * @param images what happened to each image
-     * @param targets boxes (in the coordinates of the network input) and labels of each image, and
-     *     masks of its padded size if the head {@link Config#hasMasks}; images without objects are
+     * @param targets boxes (in network input coordinates) and labels of each image, and masks of
+     *     its padded size if the head {@link Config#hasMasks}; images without objects are
      *     background
      */
     public abstract Losses losses(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> targets);
 
     /**
-     * Returns the training losses of a batch whose pixels have classes, too; of the objects alone
-     * unless the head has {@link Config#semanticClasses}.
+     * Returns the training losses of a batch with label maps, which are ignored by default.
      *
-     * @param features the pyramid of the batch
-     * @param images what happened to each image
-     * @param targets the objects of each image
-     * @param labels {@code [N, H, W]} int64, the class of every pixel of the network input, or
-     *     {@link LabelMap#IGNORE}
+     * @param targets objects of each image
+     * @param labels {@code [N, H, W]} int64, class index of every input pixel or {@link
+     *     LabelMap#IGNORE}
      */
     public Losses losses(
             FeaturePyramid features,
@@ -84,41 +69,31 @@ public abstract class DetectionHead extends Module {
     }
 
     /**
-     * Returns the objects of each image, in the coordinates of the original image; with masks of
-     * its size if the head {@link Config#hasMasks}.
-     *
-     * @param features the pyramid of the batch
-     * @param images what happened to each image
+     * Returns the objects of each image in original image coordinates, with masks of the original
+     * size if the head {@link Config#hasMasks}.
      */
     public abstract List<Instances> predict(FeaturePyramid features, List<ImageInfo> images);
 
     /**
-     * Runs the layers of a prediction, to count multiply-adds; as mmdetection's {@code
-     * forward_dummy}. By default calls {@link #call}.
-     *
-     * <p>A head whose cost depends on the number of objects, such as a second stage, overrides this
-     * and {@link #dummyObjects}.
-     *
-     * @param features pyramid of one image
+     * Runs the layers for one image to count multiply-adds, like mmdetection's {@code
+     * forward_dummy}. By default calls {@link #call}; two-stage heads override this and {@link
+     * #dummyObjects}.
      */
     public void forwardDummy(FeaturePyramid features) {
         call(new NDList(features.levels()));
     }
 
-    /** Returns how many objects of each type {@link #forwardDummy} uses, such as proposals. */
+    /** Returns how many objects of each type, such as proposals, {@link #forwardDummy} uses. */
     public Map<String, Integer> dummyObjects() {
         return Map.of();
     }
 
     /**
-     * Returns the objects of one image, in its own coordinates, merged from several views of it,
-     * such as scales and horizontal flips.
+     * Predicts with test-time augmentation: merges the objects of several versions of an image,
+     * each a batch of one, in original image coordinates.
      *
-     * <p>By default predicts each view and drops objects that overlap a better one of their class
-     * by an IoU of more than 0.5, like mmdetection's {@code DetTTAModel}.
-     *
-     * @param views the pyramid of each view, a batch of one
-     * @param images what happened to the image in each view
+     * <p>By default, predicts each version and applies NMS per class at IoU 0.5, like mmdetection's
+     * {@code DetTTAModel}.
      */
     public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
         List<Instances> predicted = new ArrayList<>();

@@ -1,9 +1,4 @@
 package dev.saccade.core.parts;
 
-/**
- * What a level of a pyramid looks like.
- *
- * @param channels number of channels
- * @param stride input pixels a cell
- */
+/** Channels and stride (input pixels per cell) of a pyramid level. */
 public record FeatureInfo(int channels, int stride) {}

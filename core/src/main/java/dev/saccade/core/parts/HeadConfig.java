@@ -2,27 +2,21 @@ package dev.saccade.core.parts;
 
 import java.util.Map;
 
-/** The hyper-parameters of a head: a {@link DetectionHead} or a {@link SegmentationHead}. */
+/** Settings of a {@link DetectionHead} or {@link SegmentationHead}. */
 public interface HeadConfig extends ModelPartConfig {
 
-    /** Returns what the head learns from. */
+    /** Returns the type of training targets. */
     TargetKind targets();
 
-    /**
-     * Returns how many classes the label maps may have that the head learns from beside objects; 0
-     * if it needs none.
-     */
+    /** Returns the maximum number of semantic classes; 0 if the head needs no label maps. */
     default int semanticClasses() {
         return 0;
     }
 
-    /** The setting that limits the detections of an image. */
+    /** Key of the setting that limits the detections of an image. */
     String MAX_PER_IMG = "nms.max_per_img";
 
-    /**
-     * Returns the settings that limit how many objects of an image can be detected, by their key in
-     * the config of the head, such as {@link #MAX_PER_IMG}; empty if none does.
-     */
+    /** Returns the settings that limit objects per image, such as {@link #MAX_PER_IMG}. */
     default Map<String, Integer> objectLimits() {
         return Map.of();
     }

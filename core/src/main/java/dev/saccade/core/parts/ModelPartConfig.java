@@ -2,13 +2,10 @@ package dev.saccade.core.parts;
 
 import dev.saccade.core.conversion.CheckpointRules;
 
-/** Settings of a component with weights: a backbone, a neck or a head. */
+/** Settings of a component with weights: a backbone, neck or head. */
 public interface ModelPartConfig extends PartConfig {
 
-    /**
-     * Returns rules for third-party checkpoints of this family, none by default. They must not
-     * depend on the settings.
-     */
+    /** Returns rules for third-party checkpoints, which must not depend on the settings. */
     default CheckpointRules checkpointRules() {
         return CheckpointRules.NONE;
     }

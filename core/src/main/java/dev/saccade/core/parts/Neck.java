@@ -9,40 +9,26 @@ import dev.saccade.core.structures.FeaturePyramid;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Turns a pyramid into another one, mixing its levels. */
+/** Transforms a feature pyramid into another one. */
 public abstract class Neck extends Module implements UnaryOperator<FeaturePyramid> {
 
-    /**
-     * The hyper-parameters of a neck, and what builds it.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * PartProvider}.
-     */
+    /** Settings of a neck, which also create it: a record that a {@link PartProvider} lists. */
     public interface Config extends ModelPartConfig {
 
-        /**
-         * Returns a neck without weights.
-         *
-         * @param features the levels it will be given
-         */
+        /** Creates a neck without weights for input levels. */
         Neck build(List<FeatureInfo> features);
     }
 
-    /**
-     * Returns the levels of {@link #features()} and frees every other array that {@link #forward}
-     * created.
-     *
-     * @param features the levels the neck was built for
-     */
+    /** Returns the output levels and frees all other arrays that {@link #forward} created. */
     @Override
     public final FeaturePyramid apply(FeaturePyramid features) {
         return Scope.call(() -> forward(features), FeaturePyramid::levels, features.levels());
     }
 
-    /** Computes the output levels. No intermediate array needs to be closed. */
+    /** Computes the output levels. Intermediate arrays are freed automatically. */
     protected abstract FeaturePyramid forward(FeaturePyramid features);
 
-    /** Returns channels and stride of every level that comes out, from fine to coarse. */
+    /** Returns channels and stride of every output level, from fine to coarse. */
     public abstract List<FeatureInfo> features();
 
     @Override

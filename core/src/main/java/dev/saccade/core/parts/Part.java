@@ -6,12 +6,12 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Names the component that a {@link PartConfig} describes. */
+/** Name of the component that a {@link PartConfig} describes. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
 public @interface Part {
 
-    /** The name by which the key {@code type} selects the component, such as {@code resnet}. */
+    /** The value of the key {@code type}, such as {@code resnet}. */
     String value();
 }

@@ -2,13 +2,13 @@ package dev.saccade.core.parts;
 
 /**
  * Settings of a component that a config selects by its {@code type}: a record with a {@link Part}
- * name. Its components are the YAML keys, in snake case, each with its {@link Default}.
+ * name. Its record components are the YAML keys, in snake case, each with its {@link Default}.
  *
- * <p>To add a component, write a class with a nested record that implements the interface of its
- * settings, such as {@link Backbone.Config}, and list the record in a {@link PartProvider}. The
- * canonical constructor checks the values with {@link dev.saccade.core.Checks}, every number
- * against two bounds; the binder then reports file, line and key. Other exceptions are reported for
- * the whole section.
+ * <p>To add a component, write a class with a nested record that implements its settings interface,
+ * such as {@link Backbone.Config}, and list the record in a {@link PartProvider}. The canonical
+ * constructor checks the values with {@link dev.saccade.core.Checks}, each number against two
+ * bounds; errors are then reported with file, line and key. Other exceptions are reported for the
+ * whole section.
  */
 public interface PartConfig {
 

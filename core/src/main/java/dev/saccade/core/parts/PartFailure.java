@@ -27,14 +27,14 @@ public final class PartFailure {
 
     private static final String SACCADE = "dev.saccade.";
 
-    /** Start of the last line of a TorchScript traceback. */
+    /** Prefix of the last line of a TorchScript traceback. */
     private static final String TORCH_ERROR = "RuntimeError: ";
 
     private PartFailure() {}
 
     /**
      * Returns an error that names the custom component, its source line and the reason; empty if
-     * the error came from elsewhere or is already reported.
+     * the error comes from elsewhere or is already reported.
      */
     public static Optional<SaccadeException> of(Throwable error) {
         if (isReported(error) || OutOfMemory.OTHER.of(error).isPresent()) {
@@ -98,7 +98,7 @@ public final class PartFailure {
                 .stream();
     }
 
-    /** Returns the name of the component, or else of the class. */
+    /** Returns the name of the component, or the class name. */
     private static String name(List<StackTraceElement> frames) {
         return frames.stream()
                 .flatMap(PartFailure::classOf)
@@ -108,7 +108,7 @@ public final class PartFailure {
                 .orElseGet(() -> frames.get(0).getClassName());
     }
 
-    /** Returns the annotation of a class or of the only record of settings in it. */
+    /** Returns the annotation of a class or of its only nested settings record. */
     private static Stream<Part> parts(Class<?> type) {
         List<Part> named =
                 Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses()))
@@ -118,7 +118,7 @@ public final class PartFailure {
         return named.size() == 1 ? named.stream() : Stream.empty();
     }
 
-    /** Returns the reason in one line: with the place, if Saccade added it, else the root cause. */
+    /** Returns a one-line reason, with a location if Saccade added one. */
     private static String reason(List<Throwable> fromRoot) {
         return Lists.reverse(fromRoot).stream()
                 .filter(SaccadeException.class::isInstance)

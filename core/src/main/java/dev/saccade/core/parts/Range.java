@@ -1,8 +1,8 @@
 package dev.saccade.core.parts;
 
 /**
- * Range from {@code low}, inclusive, to {@code high}, exclusive. Configs write {@code [LOW, HIGH]},
- * or {@code HIGH} if {@code low} is 0, like mmdetection's {@code neg_iou_thr}.
+ * Range from {@code low}, inclusive, to {@code high}, exclusive. YAML: {@code [LOW, HIGH]}, or
+ * {@code HIGH} if {@code low} is 0, like mmdetection's {@code neg_iou_thr}.
  */
 public record Range(double low, double high) {
 

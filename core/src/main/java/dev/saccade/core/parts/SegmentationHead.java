@@ -10,23 +10,13 @@ import dev.saccade.core.structures.Losses;
 
 import java.util.List;
 
-/** Turns a pyramid into a score of every class for every cell of a grid. */
+/** Computes the class scores of every cell from a feature pyramid. */
 public abstract class SegmentationHead extends Module {
 
-    /**
-     * The hyper-parameters of a head, and what builds it.
-     *
-     * <p>To bring one of your own, implement this with a record and list the record in a {@link
-     * PartProvider}.
-     */
+    /** Settings of a head, which also create it: a record that a {@link PartProvider} lists. */
     public interface Config extends HeadConfig {
 
-        /**
-         * Returns a head without weights.
-         *
-         * @param features the levels it will be given
-         * @param numClasses number of classes
-         */
+        /** Creates a head without weights for input levels. */
         SegmentationHead build(List<FeatureInfo> features, int numClasses);
 
         @Override
@@ -35,26 +25,17 @@ public abstract class SegmentationHead extends Module {
         }
     }
 
-    /**
-     * Returns the scores before softmax.
-     *
-     * @return {@code [N, K, h, w]}, usually at the stride of the finest level
-     */
+    /** Returns {@code [N, K, h, w]} scores before softmax, usually at the finest stride. */
     public abstract NDArray logits(FeaturePyramid features);
 
-    /**
-     * Returns whether the scores are to be resized with the centers of the corner cells on one
-     * another, PyTorch's {@code align_corners}.
-     */
+    /** Returns the {@code align_corners} option for resizing the scores. */
     public boolean alignsCorners() {
         return false;
     }
 
     /**
-     * Returns the training losses of a batch.
-     *
-     * @param labels {@code [N, H, W]} int64, the class of every pixel of the network input, or
-     *     {@link LabelMap#IGNORE}
+     * Returns the training losses of a batch with {@code [N, H, W]} int64 labels of every input
+     * pixel, class indices or {@link LabelMap#IGNORE}.
      */
     public abstract Losses losses(FeaturePyramid features, NDArray labels);
 

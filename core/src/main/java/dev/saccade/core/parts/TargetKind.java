@@ -3,15 +3,15 @@ package dev.saccade.core.parts;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 
-/** What a head learns from, and so what must be known of each photograph in training. */
+/** Type of training targets of a head. */
 public enum TargetKind {
-    /** A box and a label for every object. */
+    /** A box and a label per object. */
     BOXES(Instances.class),
-    /** A box, a label and a mask for every object. */
+    /** A box, a label and a mask per object. */
     MASKS(Instances.class),
-    /** A class for every pixel. */
+    /** A class index per pixel. */
     LABEL_MAPS(LabelMap.class),
-    /** A box, a label and a mask for every object, and a class for every pixel. */
+    /** A box, a label and a mask per object, and a class index per pixel. */
     MASKS_AND_LABEL_MAPS(Instances.class);
 
     private final Class<?> predictionType;
@@ -20,30 +20,27 @@ public enum TargetKind {
         this.predictionType = predictionType;
     }
 
-    /** Returns whether every object has a box and a label. */
+    /** Returns whether targets contain boxes and labels. */
     public boolean hasObjects() {
         return this != LABEL_MAPS;
     }
 
-    /** Returns whether every object has a mask, too. */
+    /** Returns whether targets contain instance masks. */
     public boolean hasMasks() {
         return this == MASKS || this == MASKS_AND_LABEL_MAPS;
     }
 
-    /** Returns whether every pixel has a class. */
+    /** Returns whether targets contain label maps. */
     public boolean hasLabelMaps() {
         return this == LABEL_MAPS || this == MASKS_AND_LABEL_MAPS;
     }
 
-    /**
-     * Returns what must be known of a photograph where predictions are measured: a head that learns
-     * objects beside label maps predicts objects alone.
-     */
+    /** Returns the type of predictions; label maps of instance heads are used only in training. */
     public TargetKind predicted() {
         return this == MASKS_AND_LABEL_MAPS ? MASKS : this;
     }
 
-    /** Returns the class of what such a head predicts for a photograph. */
+    /** Returns {@link Instances} or {@link LabelMap}. */
     public Class<?> predictionType() {
         return predictionType;
     }

@@ -8,9 +8,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A published variant of a component: its settings that differ from the {@link Default}s. List the
- * smallest first. A key {@code variant} selects it; its full name is then that of the component and
- * the variant, such as {@code swin_tiny}.
+ * A published variant of a component: the settings that differ from the {@link Default}s. List the
+ * smallest first. The key {@code variant} selects it; its full name combines component and variant,
+ * such as {@code swin_tiny}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -24,13 +24,11 @@ public @interface Variant {
     /** The settings in YAML, such as {@code depths: [2, 2, 18, 2]}. */
     String[] settings() default {};
 
-    /** All variants of a component. */
     @Documented
     @Retention(RetentionPolicy.RUNTIME)
     @Target(ElementType.TYPE)
     @interface All {
 
-        /** The variants, the smallest first. */
         Variant[] value();
     }
 }

@@ -1,7 +1,6 @@
 /**
- * The contracts of the interchangeable parts. A component is one class with a nested {@code Config}
- * record; the record is what YAML names by its {@code type}, what carries the defaults, each beside
- * its setting, and what builds the component. A {@link dev.saccade.core.parts.PartProvider} makes
- * it known.
+ * Interfaces of model components. A component is a class with a nested {@code Config} record, which
+ * defines its YAML {@code type}, settings and defaults and creates it. A {@link
+ * dev.saccade.core.parts.PartProvider} registers components.
  */
 package dev.saccade.core.parts;

@@ -3,25 +3,18 @@ package dev.saccade.core.structures;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-/**
- * The foreground of a mask as stretches of rows, column by column: the form in which it is moved.
- *
- * <p>Every operation takes time in proportion to the columns and runs of what goes in and comes
- * out, not to the pixels.
- */
+/** Column-wise runs of a mask, for transforms in time linear in columns and runs. */
 final class ColumnRuns {
 
     private final Size size;
 
-    /**
-     * Where the stretches of each column begin; one more column, without any, stands at the end.
-     */
+    /** Index of the first run of each column, followed by two sentinels. */
     private final int[] first;
 
     private final int[] tops;
     private final int[] bottoms;
 
-    /** Cuts runs at the ends of the columns. */
+    /** Splits runs at column boundaries. */
     ColumnRuns(Size size, int[] counts) {
         this.size = size;
         this.first = new int[size.width() + 2];
@@ -61,7 +54,7 @@ final class ColumnRuns {
         return move(part, x -> x + left, rows(y -> Math.max(0, Math.min(y - top, part.height()))));
     }
 
-    /** Moves the mask into one of another size; what lies outside is cut off. */
+    /** Places the mask in another canvas and cuts off what lies outside. */
     Rle place(int top, int left, Size whole) {
         return move(
                 whole,
@@ -73,7 +66,7 @@ final class ColumnRuns {
         return move(size, x -> size.width() - 1 - x, rows(y -> y));
     }
 
-    /** Takes for each row and column the one that OpenCV's {@code INTER_NEAREST} takes. */
+    /** Resizes like OpenCV's {@code INTER_NEAREST}. */
     Rle resize(Size target) {
         double stepX = 1 / ((double) target.width() / size.width());
         double stepY = 1 / ((double) target.height() / size.height());
@@ -92,7 +85,7 @@ final class ColumnRuns {
         return Math.min((int) (position * step), edge - 1);
     }
 
-    /** Takes pixels away above and below, also at the border of the image. */
+    /** Removes pixels at the top and bottom of each run, including runs at the image border. */
     Rle erodeRows(int distance) {
         RunBuilder runs = new RunBuilder(size);
         for (int x = 0; x < size.width(); x++) {
@@ -116,10 +109,10 @@ final class ColumnRuns {
     }
 
     /**
-     * Returns the mask of a size whose columns are some of this one.
+     * Returns a mask with rearranged columns.
      *
-     * @param columns gives the column of this mask that stands at a column of the new one
-     * @param rows where the upper edge of each row of this mask lies in the new one, ascending
+     * @param columns maps a column of the result to a column of this mask
+     * @param rows maps the upper edge of each row of this mask to the result, in ascending order
      */
     private Rle move(Size target, IntUnaryOperator columns, int[] rows) {
         RunBuilder runs = new RunBuilder(target);

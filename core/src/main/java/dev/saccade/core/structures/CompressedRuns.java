@@ -2,13 +2,10 @@ package dev.saccade.core.structures;
 
 import dev.saccade.core.SaccadeException;
 
-/**
- * COCO's string of a mask: 5 bits a character, low bits first, and from the fourth run on the
- * difference to the run before the last.
- */
+/** COCO's compressed RLE strings; see {@link Rle#fromString}. */
 final class CompressedRuns {
 
-    /** More characters than any run of a possible mask needs. */
+    /** Longer than the encoding of any valid run. */
     private static final int LONGEST_RUN = 7;
 
     private CompressedRuns() {}
@@ -28,7 +25,6 @@ final class CompressedRuns {
         return string.toString();
     }
 
-    /** See {@link Rle#fromString}. */
     static Rle read(Size size, String string) {
         RunBuilder runs = new RunBuilder(size);
         long beforeLast = 0;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** The outline of a mask as closed polygons along the edges of its pixels. */
+/** Outlines of a mask as closed polygons along pixel edges. */
 public final class Contours {
 
     private static final int[] STEP_X = {1, 0, -1, 0};
@@ -29,18 +29,16 @@ public final class Contours {
     }
 
     /**
-     * Returns polygons {@code x0, y0, x1, y1, ...}, whose sides are vertical and horizontal in
-     * turn: clockwise on the screen around the foreground, the other way round a hole; none for an
-     * empty mask. Pixels that only touch at a corner are apart.
+     * Returns polygons {@code x0, y0, x1, y1, ...} with alternating horizontal and vertical sides.
+     *
+     * <p>Outer contours run clockwise on the screen, holes counterclockwise. Pixels that touch only
+     * at a corner are not connected. An empty mask has no polygons.
      */
     public static ImmutableList<ImmutableIntArray> trace(Rle mask) {
         return new Contours(mask).walkAll();
     }
 
-    /**
-     * Returns polygons without holes that cover exactly the pixels of a mask, as {@link #trace}
-     * does; a mask with a hole is cut along a column through the hole, as often as needed.
-     */
+    /** Returns polygons that cover exactly the mask; holes are cut along their middle column. */
     public static ImmutableList<ImmutableIntArray> polygons(Rle mask) {
         ImmutableList.Builder<ImmutableIntArray> polygons = ImmutableList.builder();
         addPolygons(mask, polygons);
@@ -71,7 +69,7 @@ public final class Contours {
         return (columns.getMin() + columns.getMax()) / 2;
     }
 
-    /** Returns twice the enclosed area, negative around a hole. */
+    /** Returns twice the signed area; negative for a hole. */
     private static long twiceArea(ImmutableIntArray contour) {
         long sum = 0;
         for (int i = 0; i < contour.length(); i += 2) {
@@ -99,7 +97,7 @@ public final class Contours {
         return contours.build();
     }
 
-    /** Follows the edge with the foreground at the right hand, and keeps the corners. */
+    /** Follows an edge with the foreground on the right and collects the corners. */
     private ImmutableIntArray walk(int startX, int startY, int startDirection) {
         ImmutableIntArray.Builder corners = ImmutableIntArray.builder();
         int x = startX;
@@ -122,7 +120,7 @@ public final class Contours {
         return corners.build();
     }
 
-    /** Whether the pixel to the right of the step is in the mask and the one to the left is not. */
+    /** Returns whether there is foreground only on the right of the step. */
     private boolean isEdge(int x, int y, int direction) {
         boolean east = direction == 0;
         boolean west = direction == 2;

@@ -6,24 +6,18 @@ import com.google.common.collect.ImmutableList;
 
 import java.util.List;
 
-/**
- * Feature maps of a batch, from fine to coarse.
- *
- * @param levels {@code [N, C_l, H_l, W_l]} each
- */
+/** Feature maps {@code [N, C_l, H_l, W_l]} of a batch, from fine to coarse. */
 public record FeaturePyramid(List<NDArray> levels) {
 
-    /** Keeps a copy of the list. */
     public FeaturePyramid {
         levels = ImmutableList.copyOf(levels);
     }
 
-    /** Returns the number of levels. */
     public int size() {
         return levels.size();
     }
 
-    /** Returns level {@code l}, 0 being the finest. */
+    /** Returns level {@code l}; level 0 is the finest. */
     public NDArray get(int l) {
         return levels.get(l);
     }

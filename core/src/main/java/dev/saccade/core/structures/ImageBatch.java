@@ -6,15 +6,9 @@ import ai.djl.ndarray.NDArray;
 
 import java.util.List;
 
-/**
- * Normalized images of one forward pass.
- *
- * @param pixels {@code [N, 3, H, W]} float32, RGB, padded bottom and right with 0
- * @param images what happened to each of the N images
- */
+/** Normalized images, {@code [N, 3, H, W]} float32 RGB, zero-padded at the bottom and right. */
 public record ImageBatch(NDArray pixels, List<ImageInfo> images) {
 
-    /** Checks that there is one description an image. */
     public ImageBatch {
         images = List.copyOf(images);
         checkArgument(
@@ -24,7 +18,6 @@ public record ImageBatch(NDArray pixels, List<ImageInfo> images) {
                 images.size());
     }
 
-    /** Returns the number of images. */
     public int size() {
         return images.size();
     }

@@ -18,25 +18,22 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * The objects of one image: boxes with labels, scores where they were predicted, and masks where
- * they are asked for; beside them the regions in which nothing should be learned.
+ * Objects of an image: boxes, labels and optional scores and masks.
  *
- * <p>Labels count from 0; background is never an instance. Ground truth has no scores. Predictions
- * come in descending order of score. Masks are of the image that the boxes lie in and say more than
- * these: they are not moved along by {@link #mapBoxes}.
+ * <p>Labels start at 0 and never include background. Ground truth has no scores. Predictions are
+ * sorted by descending score. {@link #mapBoxes} does not transform masks.
  *
- * @param labels class indices of the objects
+ * @param labels class indices
  * @param scores in [0, 1], descending; empty for ground truth
- * @param masks of the size of the image, or empty
- * @param ignored regions in which nothing should be learned, such as crowds, in the coordinates of
- *     the boxes (mmdetection's {@code gt_bboxes_ignore}); they count in no {@link #size}
+ * @param masks of the image size, or empty
+ * @param ignored regions excluded from training, such as crowds, in the coordinates of the boxes
+ *     (mmdetection's {@code gt_bboxes_ignore}); not counted by {@link #size}
  */
 @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
 public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> masks, Boxes ignored) {
 
     private static final Instances EMPTY = groundTruth(Boxes.empty());
 
-    /** Checks that the sizes fit. */
     public Instances {
         masks = ImmutableList.copyOf(masks);
         checkArgument(
@@ -50,28 +47,16 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
                 masks.size());
     }
 
-    /** Returns an image without objects. */
     public static Instances empty() {
         return EMPTY;
     }
 
-    /**
-     * Returns labeled objects.
-     *
-     * @param boxes [N] boxes
-     * @param labels [N] labels from 0; copied
-     */
+    /** Creates ground truth; labels start at 0. */
     public static Instances groundTruth(Boxes boxes, int... labels) {
         return new Instances(boxes, labels.clone(), new float[0], List.of(), Boxes.empty());
     }
 
-    /**
-     * Returns predicted objects.
-     *
-     * @param boxes [N] boxes
-     * @param labels [N] labels from 0; copied
-     * @param scores [N] scores in [0, 1], descending; copied
-     */
+    /** Creates predictions; labels start at 0, scores in [0, 1] are descending. */
     public static Instances predicted(Boxes boxes, int[] labels, float[] scores) {
         checkArgument(
                 labels.length == scores.length,
@@ -82,10 +67,7 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
     }
 
     /**
-     * Merges predictions for one image, such as those of several views: best first, without objects
-     * that overlap a better one of their class.
-     *
-     * @param iouThreshold the largest IoU of two objects of a class that are both kept
+     * Merges predictions of an image, for example from test-time augmentation, by NMS per class.
      */
     public static Instances merge(List<Instances> predictions, double iouThreshold) {
         List<Rle> masks = new ArrayList<>();
@@ -115,39 +97,35 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
         return labels[i] == labels[j] && boxes.iou(i, j) > iouThreshold;
     }
 
-    /** Returns the number of objects. */
     public int size() {
         return labels.length;
     }
 
-    /** Returns the label of object {@code i}, from 0. */
     public int label(int i) {
         return labels[i];
     }
 
-    /** Returns a copy of the labels, [N]. */
+    /** Returns a copy of the labels, {@code [N]}. */
     @Override
     public int[] labels() {
         return labels.clone();
     }
 
-    /** Returns a copy of the scores, [N], or an empty array for ground truth. */
+    /** Returns a copy of the scores, {@code [N]}; empty for ground truth. */
     @Override
     public float[] scores() {
         return scores.clone();
     }
 
-    /** Returns whether there are scores: these are predictions, and at least one. */
+    /** Returns whether these are predictions and contain at least one object. */
     public boolean hasScores() {
         return scores.length > 0;
     }
 
-    /** Returns the score of predicted object {@code i}. */
     public float score(int i) {
         return scores[i];
     }
 
-    /** Returns the objects at the given positions, in their order. */
     public Instances select(int... positions) {
         int[] selectedLabels = Arrays.stream(positions).map(i -> labels[i]).toArray();
         float[] selectedScores = new float[scores.length == 0 ? 0 : positions.length];
@@ -160,10 +138,7 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
                 boxes.select(positions), selectedLabels, selectedScores, selectedMasks, ignored);
     }
 
-    /**
-     * Returns the objects whose boxes have an area, for of others nothing can be learned, and the
-     * ignored regions that have one.
-     */
+    /** Removes objects and ignored regions whose boxes have no area. */
     public Instances withArea() {
         return select(positionsWithArea(boxes))
                 .withIgnored(ignored.select(positionsWithArea(ignored)));
@@ -175,49 +150,27 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
                 .toArray();
     }
 
-    /**
-     * Returns the same objects in other coordinates: all boxes changed, those of the ignored
-     * regions, too.
-     *
-     * @param change such as a scale; gives as many boxes as it is given
-     */
+    /** Transforms all boxes, including the ignored regions. */
     public Instances mapBoxes(UnaryOperator<Boxes> change) {
         return new Instances(change.apply(boxes), labels, scores, masks, change.apply(ignored));
     }
 
-    /**
-     * Returns the same objects beside other ignored regions.
-     *
-     * @param regions in the coordinates of the boxes
-     */
+    /** Replaces the ignored regions, given in the coordinates of the boxes. */
     public Instances withIgnored(Boxes regions) {
         return new Instances(boxes, labels, scores, masks, regions);
     }
 
-    /**
-     * Returns the same objects with other masks.
-     *
-     * @param outlines [N] masks of the size of the image, or none to leave them out
-     */
+    /** Replaces the masks, which have the image size; an empty list removes them. */
     public Instances withMasks(List<Rle> outlines) {
         return new Instances(boxes, labels, scores, outlines, ignored);
     }
 
-    /**
-     * Returns the same objects, with every mask changed, if there are any.
-     *
-     * @param change such as a crop, in which the boxes must be moved by themselves
-     */
+    /** Transforms all masks; boxes must be transformed separately. */
     public Instances mapMasks(UnaryOperator<Rle> change) {
         return withMasks(masks.stream().map(change).toList());
     }
 
-    /**
-     * Returns the objects of which the masks have a pixel, each with the smallest box around its
-     * mask.
-     *
-     * @throws IllegalArgumentException if there are objects without masks
-     */
+    /** Recomputes boxes as bounding boxes of the masks and removes objects with empty masks. */
     public Instances boxesFromMasks() {
         Boxes tight = Boxes.concat(masks.stream().map(Instances::bounds).toList());
         Instances boxed = new Instances(tight, labels, scores, masks, ignored);
@@ -229,17 +182,16 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
         return Boxes.of(box.x(), box.y(), box.x() + box.width(), box.y() + box.height());
     }
 
-    /** Returns whether there are masks: one an object, and at least one object. */
+    /** Returns whether there are masks and at least one object. */
     public boolean hasMasks() {
         return !masks.isEmpty();
     }
 
-    /** Returns the mask of object {@code i}. */
     public Rle mask(int i) {
         return masks.get(i);
     }
 
-    /** Masks are left out because they are long. */
+    /** Omits masks because they are long. */
     @Override
     public String toString() {
         return Text.format(

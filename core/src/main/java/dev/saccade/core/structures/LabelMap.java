@@ -12,17 +12,13 @@ import java.util.TreeMap;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-/**
- * The class of every pixel of an image.
- *
- * <p>Classes count from 0; a pixel may also be {@link #IGNORE}. Immutable.
- */
+/** Immutable class index of every pixel of an image: 0 or more, or {@link #IGNORE}. */
 public final class LabelMap {
 
-    /** The label of a pixel that is neither learned nor measured. */
+    /** Label of pixels that are excluded from training and evaluation. */
     public static final int IGNORE = -1;
 
-    /** Classes are below this. */
+    /** Exclusive upper bound of class indices. */
     public static final int MAX_CLASSES = 0xFFFF;
 
     private final Size size;
@@ -33,30 +29,22 @@ public final class LabelMap {
         this.labels = labels;
     }
 
-    /**
-     * Returns a map of given labels.
-     *
-     * @param labels [H * W] row by row, unsigned, {@code 0xFFFF} for {@link #IGNORE}; not copied,
-     *     so the caller must not change it afterwards
-     */
+    /** Wraps row-major unsigned labels without copying; {@code 0xFFFF} is {@link #IGNORE}. */
     public static LabelMap of(Size size, short[] labels) {
         checkArgument(labels.length == size.area(), "%s labels for %s pixels", labels.length, size);
         return new LabelMap(size, labels);
     }
 
-    /** Returns a map with one label everywhere. */
     public static LabelMap filled(Size size, int label) {
         short[] labels = new short[Math.toIntExact(size.area())];
         Arrays.fill(labels, (short) label);
         return new LabelMap(size, labels);
     }
 
-    /** Returns height and width. */
     public Size size() {
         return size;
     }
 
-    /** Returns the class of a pixel, or {@link #IGNORE}. */
     public int get(int row, int column) {
         return label(labels[row * size.width() + column]);
     }
@@ -65,10 +53,7 @@ public final class LabelMap {
         return stored == (short) IGNORE ? IGNORE : Short.toUnsignedInt(stored);
     }
 
-    /**
-     * Returns the map at another size; pixel {@code d} is that at {@code floor(d * old / new)}, as
-     * OpenCV's nearest neighbor.
-     */
+    /** Resizes like OpenCV's {@code INTER_NEAREST}, from pixel {@code floor(d * old / new)}. */
     public LabelMap resize(Size target) {
         return target.equals(size)
                 ? this
@@ -83,7 +68,6 @@ public final class LabelMap {
         return i -> Math.min((int) (i * step), cells - 1);
     }
 
-    /** Returns a map made of rows and columns of this one. */
     private LabelMap pick(Size target, IntUnaryOperator row, IntUnaryOperator column) {
         int[] columns = IntStream.range(0, target.width()).map(column).toArray();
         short[] picked = new short[Math.toIntExact(target.area())];
@@ -97,7 +81,7 @@ public final class LabelMap {
         return new LabelMap(target, picked);
     }
 
-    /** Returns the part of the map in a window that lies inside it. */
+    /** Returns a crop, which must be inside the map. */
     public LabelMap crop(int top, int left, Size part) {
         checkArgument(
                 top >= 0
@@ -112,7 +96,7 @@ public final class LabelMap {
         return window(top, left, part);
     }
 
-    /** Returns a window that starts inside the map, with {@link #IGNORE} outside the map. */
+    /** Returns a window that starts inside the map; pixels outside the map are {@link #IGNORE}. */
     private LabelMap window(int top, int left, Size part) {
         int width = Math.min(part.width(), size.width() - left);
         int height = Math.min(part.height(), size.height() - top);
@@ -124,27 +108,21 @@ public final class LabelMap {
         return window;
     }
 
-    /** Returns the map flipped horizontally. */
     public LabelMap flipHorizontal() {
         return pick(size, y -> y, x -> size.width() - 1 - x);
     }
 
-    /** Returns the map flipped vertically. */
     public LabelMap flipVertical() {
         return pick(size, y -> size.height() - 1 - y, x -> x);
     }
 
-    /** Returns the map with {@link #IGNORE} right of and below it, up to a size that covers it. */
+    /** Pads the bottom and right with {@link #IGNORE}. */
     public LabelMap pad(Size padded) {
         return padded.equals(size) ? this : window(0, 0, padded);
     }
 
     /**
-     * Returns how many pixels each class has.
-     *
-     * @param classes number of classes
-     * @return [classes + 1]; the last counts {@link #IGNORE}
-     * @throws IllegalArgumentException if a label is no class
+     * Counts the pixels of each class; the last of {@code classes + 1} elements is {@link #IGNORE}.
      */
     public long[] histogram(int classes) {
         long[] counts = new long[classes + 1];
@@ -156,11 +134,7 @@ public final class LabelMap {
         return counts;
     }
 
-    /**
-     * Returns the map with {@link #IGNORE} where another has it.
-     *
-     * @param other of the same size
-     */
+    /** Returns this map with {@link #IGNORE} wherever another map of the same size has it. */
     public LabelMap copyIgnored(LabelMap other) {
         checkArgument(
                 size.equals(other.size),
@@ -177,10 +151,8 @@ public final class LabelMap {
     }
 
     /**
-     * Returns the map with the labels of another one in a region.
-     *
-     * @param region of the size of this map, and within the other
-     * @param other with the same upper left corner; may be of another size
+     * Returns this map with the labels of another map inside a region of both. Both maps have the
+     * same upper left corner, but may differ in size.
      */
     public LabelMap paste(Rle region, LabelMap other) {
         checkArgument(
@@ -198,7 +170,7 @@ public final class LabelMap {
         return new LabelMap(size, replaced);
     }
 
-    /** Returns the region of each class that has one, by ascending label. */
+    /** Returns the mask of each class that occurs, by ascending label. */
     public SortedMap<Integer, Rle> masks() {
         Map<Integer, RunBuilder> regions = new TreeMap<>();
         int position = 0;
@@ -230,8 +202,8 @@ public final class LabelMap {
     }
 
     /**
-     * Returns how many of the pixels that are not {@link #IGNORE} belong to the class that has most
-     * of them: above 0 to 1; 1 if all are ignored.
+     * Returns the pixel ratio of the most frequent class, mmsegmentation's {@code cat_max_ratio}.
+     * Excludes ignored pixels; 1 if all are ignored.
      */
     public double maxClassRatio() {
         long[] counts = histogram(MAX_CLASSES);
@@ -240,14 +212,14 @@ public final class LabelMap {
         return counted == 0 ? 1 : (double) most / counted;
     }
 
-    /** Writes the labels row by row, as numbers of 64 bits. */
+    /** Writes the labels as int64, row-major. */
     public void write(LongBuffer target) {
         for (short stored : labels) {
             target.put(label(stored));
         }
     }
 
-    /** Returns a copy of the labels, row by row; as unsigned numbers, {@code 0xFFFF} ignored. */
+    /** Returns a copy of the labels, row-major and unsigned; {@code 0xFFFF} is {@link #IGNORE}. */
     public short[] toArray() {
         return labels.clone();
     }

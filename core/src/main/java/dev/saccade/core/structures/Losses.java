@@ -14,19 +14,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The loss terms of one training step; every head gives all its terms for every batch, 0 where
- * there is nothing to learn.
- *
- * @param terms scalars by name, in the order of the head
- * @param metrics scalars that tell how training goes but are not learned from, such as an accuracy
+ * Loss terms of a training step and metrics that are only logged. A head must return the same terms
+ * for every batch; use 0 if a batch has no samples for a term.
  */
 public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
 
-    /**
-     * Keeps copies of the maps.
-     *
-     * @throws SaccadeException of kind user, if one is no scalar
-     */
+    /** Throws a user error if a value is not a float32 scalar. */
     public Losses {
         terms = ImmutableMap.copyOf(terms);
         metrics = ImmutableMap.copyOf(metrics);
@@ -35,13 +28,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         metrics.forEach(Losses::requireScalar);
     }
 
-    /**
-     * Returns a number that a part has computed.
-     *
-     * @param name of the part or the number
-     * @throws SaccadeException of kind user that says by the name what was got, unless it is one
-     *     float32
-     */
+    /** Returns a value; throws a user error with the name if it is not a float32 scalar. */
     public static NDArray requireScalar(String name, NDArray number) {
         if (number.getDataType() != DataType.FLOAT32 || number.size() != 1) {
             throw SaccadeException.user(
@@ -51,7 +38,6 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         return number;
     }
 
-    /** Makes losses without metrics. */
     public Losses(Map<String, NDArray> terms) {
         this(terms, ImmutableMap.of());
     }
@@ -61,7 +47,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         return Stream.concat(terms.values().stream(), metrics.values().stream()).toList();
     }
 
-    /** Returns the sum of all terms, a scalar to go backward from. */
+    /** Returns the sum of all terms. */
     public NDArray total() {
         NDArray total = null;
         for (NDArray term : terms.values()) {

@@ -5,21 +5,20 @@ import dev.saccade.core.SaccadeException;
 import java.util.Arrays;
 
 /**
- * Finds where the boundary of a polygon crosses the pixel columns of an image, exactly as
- * pycocotools' {@code rleFrPoly}, which walks every edge in steps of a fifth of a pixel; of those
- * steps only the ones across the center of a column are taken here.
+ * Rasterizes polygons exactly like pycocotools' {@code rleFrPoly}, which walks every edge on a grid
+ * of fifths of a pixel. Only the steps across column centers are computed here.
  */
 final class PolygonRasterizer {
 
     private static final int SCALE = 5;
 
-    /** Of the steps from one grid column to the next, those from this one on (mod 5) count. */
+    /** A step crosses a column center if it leaves this grid column (modulo 5). */
     private static final int CENTER = 2;
 
-    /** Further away than any image reaches; bounds the steps of an edge. */
+    /** Coordinates beyond any image; limits the steps of an edge. */
     private static final double FARTHEST = 100_000;
 
-    /** More than any outline has; bounds what a file of some bytes can ask for. */
+    /** More than any outline needs; limits the memory that a small file can request. */
     private static final int MAX_CROSSINGS = 1 << 22;
 
     private final Size size;
@@ -32,7 +31,6 @@ final class PolygonRasterizer {
         this.lastColumn = SCALE * (int) Math.min(size.width() - 1, FARTHEST) + CENTER;
     }
 
-    /** Returns the mask of a polygon. */
     Rle mask(double... polygon) {
         RunBuilder runs = new RunBuilder(size);
         boolean foreground = false;
@@ -44,10 +42,7 @@ final class PolygonRasterizer {
         return runs.build();
     }
 
-    /**
-     * Returns the crossings as positions {@code column * height + row} in ascending order, each
-     * from 0 to {@code height * width}.
-     */
+    /** Returns ascending positions {@code column * height + row} at which the mask toggles. */
     int[] crossings(double... polygon) {
         int x = toGrid(polygon[polygon.length - 2]);
         int y = toGrid(polygon[polygon.length - 1]);
@@ -71,7 +66,7 @@ final class PolygonRasterizer {
         return (int) (SCALE * coordinate + .5);
     }
 
-    /** Goes along one edge; always computed from its left (or upper) end to the other. */
+    /** Processes an edge from its left (or upper) end, so that both directions round alike. */
     private void walk(int xs, int ys, int xe, int ye) {
         if (Math.abs(xe - xs) >= Math.abs(ye - ys)) {
             if (xs <= xe) {
@@ -86,7 +81,7 @@ final class PolygonRasterizer {
         }
     }
 
-    /** Every step leads to the next grid column. */
+    /** Every step advances one grid column. */
     private void walkFlat(int x0, int y0, int x1, int y1) {
         double slope = (double) (y1 - y0) / (x1 - x0);
         int end = Math.min(x1 - 1, lastColumn);
@@ -98,7 +93,7 @@ final class PolygonRasterizer {
         }
     }
 
-    /** Every step leads to the next grid row; the one that changes the column is looked for. */
+    /** Every step advances one grid row; searches for the steps that change the column. */
     private void walkSteep(int x0, int y0, int x1, int y1) {
         double slope = (double) (x1 - x0) / (y1 - y0);
         int end = Math.min(Math.max(x0, x1) - 1, lastColumn);
@@ -118,13 +113,13 @@ final class PolygonRasterizer {
         return (int) (x + .5) > column == slope > 0;
     }
 
-    /** Returns the first grid column that counts, from {@code x} on and within the image. */
+    /** Returns the first column center at or after grid column {@code x}, inside the image. */
     private static int firstColumn(int x) {
         int from = Math.max(x, CENTER);
         return from + Math.floorMod(CENTER - from, SCALE);
     }
 
-    /** Records the crossing to the right of a grid column, which is the center of a column. */
+    /** Adds the crossing of a column center. */
     private void cross(int gridColumn, int gridRow) {
         double row = (gridRow + .5) / SCALE - .5;
         int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));

@@ -11,62 +11,47 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * An immutable binary mask as run lengths, with the semantics of pycocotools' {@code mask}.
+ * Immutable run-length encoded binary mask, compatible with pycocotools' {@code mask}.
  *
- * <p>The runs go down the columns, from left to right, and alternate between background and
- * foreground. Only the first run, background, may be empty, so equal masks have equal runs.
+ * <p>Runs are column-major and alternate between background and foreground. Only the first run
+ * (background) may have length 0, so equal masks have equal runs. Sides are at most 2^20, and masks
+ * have at most 2^31 - 1 pixels.
  *
- * <p>Input that does not describe a mask of the given size ends in a {@link SaccadeException} of
- * kind user. Masks have sides of at most 2^20 and at most 2^31 - 1 pixels.
+ * <p>Invalid input throws a {@link SaccadeException} of kind user.
  */
 public final class Rle {
 
-    /** The width of a boundary over the diagonal of the image. */
+    /** Default width of the boundary, relative to the image diagonal. */
     private static final double BOUNDARY = 0.02;
 
     private final Size size;
     private final int[] counts;
 
-    /** Keeps the array: runs that are canonical and cover the mask. */
+    /** Wraps canonical runs that cover the mask. */
     Rle(Size size, int[] counts) {
         this.size = size;
         this.counts = counts;
     }
 
-    /**
-     * The smallest box of whole pixels around a mask.
-     *
-     * @param x leftmost column
-     * @param y topmost row
-     * @param width number of columns, 0 for an empty mask
-     * @param height number of rows, 0 for an empty mask
-     */
+    /** Bounding box in whole pixels; width and height are 0 for an empty mask. */
     public record Bounds(int x, int y, int width, int height) {}
 
-    /** Receives the stretches of the foreground. */
     @FunctionalInterface
     public interface ColumnRunVisitor {
 
-        /** Takes the rows from {@code top} to before {@code bottom} of column {@code x}. */
+        /** Visits the rows {@code top} to {@code bottom - 1} of a column. */
         void visit(int x, int top, int bottom);
     }
 
-    /** Combines what two masks say about a pixel. */
     private interface Combination {
         boolean of(boolean first, boolean second);
     }
 
-    /** Returns a mask without foreground. */
     public static Rle empty(Size size) {
         return new Rle(size, new int[] {RunBuilder.pixels(size)});
     }
 
-    /**
-     * Returns the mask of a bitmap.
-     *
-     * @param size height and width of the bitmap
-     * @param bitmap {@code [H, W]}, row by row; foreground where not 0
-     */
+    /** Encodes a row-major bitmap {@code [H, W]}; foreground where not 0. */
     public static Rle encode(Size size, byte[] bitmap) {
         int pixels = RunBuilder.pixels(size);
         checkArgument(
@@ -83,12 +68,7 @@ public final class Rle {
         return runs.build();
     }
 
-    /**
-     * Returns the mask of given runs, COCO's "uncompressed" form.
-     *
-     * @param counts run lengths, background first; runs of length 0 are allowed
-     * @throws SaccadeException if a run is negative or the runs do not cover the mask exactly
-     */
+    /** Creates a mask from COCO's uncompressed RLE, which must cover it; background is first. */
     public static Rle fromCounts(Size size, int... counts) {
         RunBuilder runs = new RunBuilder(size);
         for (int i = 0; i < counts.length; i++) {
@@ -98,24 +78,18 @@ public final class Rle {
     }
 
     /**
-     * Returns the mask of COCO's compressed string: 5 bits a character, low bits first, and from
-     * the fourth run on the difference to the run before the last.
-     *
-     * @throws SaccadeException if a character is not one of '0' to 'o', the string ends within a
-     *     number, or the runs do not cover the mask exactly
+     * Decodes COCO's compressed RLE: 5 bits per character, low bits first; from the fourth run on,
+     * differences to the run before the last.
      */
     public static Rle fromString(Size size, String string) {
         return CompressedRuns.read(size, string);
     }
 
     /**
-     * Returns the union of polygons, rasterized as {@code rleFrPoly} does: the boundary is walked
-     * on a grid of fifths of a pixel and every crossing of a pixel column toggles the mask below.
+     * Returns the union of polygons, rasterized exactly like pycocotools' {@code rleFrPoly}.
      *
-     * @param polygons corners {@code x0, y0, x1, y1, ...} in continuous pixel coordinates; parts
-     *     outside the image are cut off
-     * @throws SaccadeException if a polygon has less than 3 corners, half a corner, a coordinate
-     *     that is not finite or absurdly far away, or an absurdly long boundary
+     * @param polygons at least 3 corners {@code x0, y0, x1, y1, ...} each, in continuous pixel
+     *     coordinates; clipped to the image
      */
     public static Rle fromPolygons(Size size, List<double[]> polygons) {
         return merge(
@@ -123,7 +97,7 @@ public final class Rle {
                 (in, also) -> in || also);
     }
 
-    /** Returns a polygon as a mask; see {@link #fromPolygons}. */
+    /** Rasterizes a polygon; see {@link #fromPolygons}. */
     public static Rle fromPolygon(Size size, double... polygon) {
         if (polygon.length < 6 || polygon.length % 2 != 0) {
             throw SaccadeException.user(
@@ -133,17 +107,17 @@ public final class Rle {
         return new PolygonRasterizer(size).mask(polygon);
     }
 
-    /** Returns a box as a mask: the polygon of its corners. */
+    /** Rasterizes a box as the polygon of its corners. */
     public static Rle fromBox(Size size, double x, double y, double width, double height) {
         return fromPolygon(size, x, y, x, y + height, x + width, y + height, x + width, y);
     }
 
-    /** Returns the pixels that are in any of the masks, which must have one size. */
+    /** Returns the union of masks of the same size. */
     public static Rle union(List<Rle> masks) {
         return merge(masks.stream(), (in, also) -> in || also);
     }
 
-    /** Returns the pixels that are in all of the masks, which must have one size. */
+    /** Returns the intersection of masks of the same size. */
     public static Rle intersection(List<Rle> masks) {
         return merge(masks.stream(), (in, also) -> in && also);
     }
@@ -156,7 +130,7 @@ public final class Rle {
                                         "masks: got none, expected at" + " least one"));
     }
 
-    /** Returns the pixels that are in this mask, but not in another one of its size. */
+    /** Returns the pixels of this mask that are not in another mask of the same size. */
     public Rle minus(Rle other) {
         return merge(other, (in, also) -> in && !also);
     }
@@ -170,24 +144,13 @@ public final class Rle {
         return runs.build();
     }
 
-    /**
-     * Returns a part of the mask.
-     *
-     * @param top the first row
-     * @param left the first column
-     * @param part the size of the part, which must lie within the mask
-     */
+    /** Returns a crop, which must be inside the mask. */
     public Rle crop(int top, int left, Size part) {
         checkWithin(part, top, left, size);
         return columns().crop(top, left, part);
     }
 
-    /**
-     * Returns the mask at another size, bit for bit what OpenCV's {@code INTER_NEAREST} makes of
-     * its bitmap: pixel {@code d} is that at {@code floor(d * old / new)}.
-     *
-     * @param target at least one pixel if the mask has any, none if it has none
-     */
+    /** Resizes exactly like OpenCV's {@code INTER_NEAREST}, from {@code floor(d * old / new)}. */
     public Rle resize(Size target) {
         checkArgument(
                 (size.area() == 0) == (target.area() == 0),
@@ -197,12 +160,10 @@ public final class Rle {
         return size.area() == 0 ? empty(target) : columns().resize(target);
     }
 
-    /** Returns the mask mirrored left to right. */
     public Rle flipHorizontal() {
         return columns().flipHorizontal();
     }
 
-    /** Returns the mask mirrored top to bottom. */
     public Rle flipVertical() {
         Rle mirrored = flipHorizontal();
         RunBuilder turned = new RunBuilder(size);
@@ -212,18 +173,12 @@ public final class Rle {
         return turned.build();
     }
 
-    /** Returns the mask with background added below and to the right. */
+    /** Pads the bottom and right with background. */
     public Rle pad(Size padded) {
         return place(0, 0, padded);
     }
 
-    /**
-     * Returns the mask as a part of a larger one, with background around it.
-     *
-     * @param top the row of the larger one that its first row becomes
-     * @param left the column of the larger one that its first column becomes
-     * @param whole the size of the larger one, in which it must lie
-     */
+    /** Places the mask in a larger one, which must contain it; the rest is background. */
     public Rle place(int top, int left, Size whole) {
         checkWithin(size, top, left, whole);
         return columns().place(top, left, whole);
@@ -246,18 +201,15 @@ public final class Rle {
         return new ColumnRuns(size, counts);
     }
 
-    /** Returns the boundary that Boundary IoU is measured on: 2 % of the diagonal wide. */
+    /** Returns the boundary used by Boundary IoU: 2 % of the image diagonal wide. */
     public Rle boundary() {
         return boundary(BOUNDARY);
     }
 
     /**
-     * Returns the foreground near its outline (Cheng et al. 2021, Boundary IoU), equal to the
-     * original's {@code mask_to_boundary}: what an erosion by squares takes away. The border of the
-     * image is outline where the foreground reaches it.
-     *
-     * @param ratio the width of the boundary over the diagonal of the image, rounded to at least
-     *     one pixel
+     * Returns the boundary of the foreground (Cheng et al. 2021, Boundary IoU), equal to {@code
+     * mask_to_boundary} of the official code. Foreground at the image border counts as boundary.
+     * The width is relative to the image diagonal, at least one pixel.
      */
     public Rle boundary(double ratio) {
         checkArgument(ratio >= 0, "ratio: got %s, expected at least 0", ratio);
@@ -269,13 +221,13 @@ public final class Rle {
         return merge(eroded(distance), (in, inside) -> in && !inside);
     }
 
-    /** Returns the centers of the squares of {@code 2 * distance + 1} pixels in the foreground. */
+    /** Erodes with a square of {@code 2 * distance + 1} pixels. */
     private Rle eroded(int distance) {
         long edge = 2L * distance + 1;
         if (edge > Math.min(size.height(), size.width())) {
             return empty(size);
         }
-        // Each column becomes the intersection of itself and the next ones: 2, 4, 8, ... of them.
+        // Intersects each column with the following ones, doubling the covered range each time.
         Rle rows = columns().erodeRows(distance);
         for (int covered = 1; covered < edge; ) {
             int step = (int) Math.min(covered, edge - covered);
@@ -294,7 +246,6 @@ public final class Rle {
         return counts.clone();
     }
 
-    /** Returns the number of foreground pixels. */
     public int area() {
         int area = 0;
         for (int i = 1; i < counts.length; i += 2) {
@@ -303,7 +254,7 @@ public final class Rle {
         return area;
     }
 
-    /** Returns the box around the foreground; all 0 if there is none. */
+    /** Returns the bounding box; all zeros for an empty mask. */
     public Bounds bounds() {
         int left = Integer.MAX_VALUE;
         int right = -1;
@@ -328,11 +279,8 @@ public final class Rle {
     }
 
     /**
-     * Returns intersection over union with an object of the ground truth, from the runs alone.
-     *
-     * @param crowd whether the object is a crowd: then the intersection is divided by the area of
-     *     this mask, because covering a part of a crowd is right
-     * @return a number in [0, 1]; 0 if nothing is shared, also of empty masks
+     * Returns the IoU with a ground truth mask; 0 if the intersection is empty. For a crowd, the
+     * intersection is divided by the area of this mask, as in COCO.
      */
     public double iou(Rle object, boolean crowd) {
         checkSameSize(object);
@@ -341,7 +289,7 @@ public final class Rle {
         return intersection == 0 ? 0 : (double) intersection / union;
     }
 
-    /** Returns the bitmap: {@code [H, W]}, row by row, 1 in the foreground and 0 elsewhere. */
+    /** Returns the bitmap {@code [H, W]}, row-major: 1 for foreground, 0 for background. */
     public byte[] decode() {
         return fill(new byte[RunBuilder.pixels(size)], (byte) 1);
     }
@@ -356,7 +304,7 @@ public final class Rle {
         return bitmap;
     }
 
-    /** Returns the bitmap as a picture of its size: 255 in the foreground and 0 elsewhere, gray. */
+    /** Returns a grayscale image: 255 for foreground, 0 for background. */
     public BufferedImage toImage() {
         BufferedImage image =
                 new BufferedImage(size.width(), size.height(), BufferedImage.TYPE_BYTE_GRAY);
@@ -364,15 +312,14 @@ public final class Rle {
         return image;
     }
 
-    /** Visits the foreground from left to right and top to bottom. */
+    /** Visits the foreground column by column, left to right and top to bottom. */
     public void forEachColumnRun(ColumnRunVisitor visitor) {
         columns().forEach(visitor);
     }
 
     /**
-     * Returns polygons along the edges of the pixels, clockwise on the screen; {@link
-     * #fromPolygons} restores the mask. COCO's polygons have no holes: a mask with a hole is cut
-     * into parts that touch each other.
+     * Returns polygons along pixel edges, from which {@link #fromPolygons} restores the mask
+     * exactly. Masks with holes are split, because COCO's polygons have no holes.
      */
     public List<double[]> toPolygons() {
         return Contours.polygons(this).stream()
@@ -380,7 +327,7 @@ public final class Rle {
                 .toList();
     }
 
-    /** Returns COCO's compressed string; {@link #fromString} reads it. */
+    /** Encodes as COCO's compressed RLE, the inverse of {@link #fromString}. */
     public String toCompressedString() {
         return CompressedRuns.write(counts);
     }

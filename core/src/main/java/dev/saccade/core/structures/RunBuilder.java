@@ -5,10 +5,10 @@ import dev.saccade.core.SaccadeException;
 
 import java.util.Arrays;
 
-/** Joins runs of one kind to a mask and checks that they cover it. */
+/** Builds a mask from runs and checks that they cover it. */
 public final class RunBuilder {
 
-    /** The longest side of an image that OpenCV decodes; bounds what is spent a column or row. */
+    /** The longest image side that OpenCV decodes; limits time and memory per mask. */
     private static final int LONGEST_SIDE = 1 << 20;
 
     private final Size size;
@@ -17,13 +17,12 @@ public final class RunBuilder {
     private int last;
     private long total;
 
-    /** Starts a mask without runs. */
     public RunBuilder(Size size) {
         this.size = size;
         this.pixels = pixels(size);
     }
 
-    /** Returns the number of pixels of a mask, which must be an int. */
+    /** Returns the number of pixels, which must fit into an int. */
     static int pixels(Size size) {
         boolean sides = isSide(size.height()) && isSide(size.width());
         if (!sides || size.area() > Integer.MAX_VALUE) {
@@ -38,7 +37,7 @@ public final class RunBuilder {
         return pixels >= 0 && pixels <= LONGEST_SIDE;
     }
 
-    /** Adds a run of a file, whose kind follows from its index. */
+    /** Adds an untrusted run; odd indices are foreground. */
     void addChecked(long length, int index) {
         if (length < 0 || total + length > pixels) {
             throw SaccadeException.user(
@@ -49,7 +48,7 @@ public final class RunBuilder {
         add((int) length, index % 2 == 1);
     }
 
-    /** Adds a run that fits; one of length 0 changes nothing. */
+    /** Adds a run, which must fit; merges it with a preceding run of the same value. */
     void add(int length, boolean foreground) {
         if (length == 0) {
             return;
@@ -64,7 +63,7 @@ public final class RunBuilder {
         total += length;
     }
 
-    /** Adds a run up to a position, counted down the columns. */
+    /** Adds a run that ends at a column-major position. */
     public void fill(int position, boolean foreground) {
         add(Math.toIntExact(position - total), foreground);
     }

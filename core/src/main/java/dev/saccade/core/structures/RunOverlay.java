@@ -1,6 +1,6 @@
 package dev.saccade.core.structures;
 
-/** Walks the runs of two masks together, in stretches within which neither changes. */
+/** Iterates over the runs of two masks in segments in which neither mask changes. */
 final class RunOverlay {
 
     private final int[] first;
@@ -18,7 +18,7 @@ final class RunOverlay {
         this.secondLeft = second[0];
     }
 
-    /** Goes to the next stretch; returns false at the end of the masks. */
+    /** Advances to the next segment; returns false at the end of the masks. */
     boolean next() {
         firstLeft -= length;
         secondLeft -= length;
@@ -32,7 +32,7 @@ final class RunOverlay {
         return length > 0;
     }
 
-    /** Returns the number of pixels of the stretch. */
+    /** Returns the number of pixels of the segment. */
     int length() {
         return length;
     }
@@ -45,7 +45,7 @@ final class RunOverlay {
         return secondRun % 2 == 1;
     }
 
-    /** Returns the number of pixels in the foreground of both masks. */
+    /** Returns the number of foreground pixels common to both masks. */
     static long shared(int[] first, int[] second) {
         long shared = 0;
         int i = 0;

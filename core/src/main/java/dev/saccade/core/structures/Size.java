@@ -1,14 +1,9 @@
 package dev.saccade.core.structures;
 
-/**
- * A height and a width in pixels, in that order, as in tensor shapes.
- *
- * @param height rows
- * @param width columns
- */
+/** Height and width in pixels, ordered as in tensor shapes. */
 public record Size(int height, int width) {
 
-    /** Returns this size rounded up to multiples of {@code divisor} on both axes. */
+    /** Rounds both sides up to multiples of {@code divisor}. */
     public Size roundUpTo(int divisor) {
         return new Size(
                 (height + divisor - 1) / divisor * divisor,
@@ -20,17 +15,15 @@ public record Size(int height, int width) {
         return new Size(Math.max(height, other.height), Math.max(width, other.width));
     }
 
-    /** Returns the number of pixels. */
     public long area() {
         return (long) height * width;
     }
 
-    /** Returns {@code WxH}, as people say the size of a photograph. */
+    /** Returns {@code WxH}, the usual notation for image sizes. */
     public String widthFirst() {
         return width + "x" + height;
     }
 
-    /** Returns {@code HxW}. */
     @Override
     public String toString() {
         return height + "x" + width;

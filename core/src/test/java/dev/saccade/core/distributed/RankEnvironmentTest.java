@@ -122,8 +122,7 @@ class RankEnvironmentTest {
             value = {
                 "RANK=1 WORLD_SIZE=2 | torchrun | MASTER_ADDR is not set, expected the host of"
                         + " rank 0",
-                "WORLD_SIZE=2 MASTER_ADDR=a | torchrun | RANK is not set, expected which rank this"
-                        + " is",
+                "WORLD_SIZE=2 MASTER_ADDR=a | torchrun | RANK is not set, expected the rank",
                 "RANK=1 MASTER_ADDR=a | torchrun | WORLD_SIZE is not set, expected the number of"
                         + " ranks",
                 "RANK=4 WORLD_SIZE=4 MASTER_ADDR=a | torchrun | RANK: got 4, expected the rank,"

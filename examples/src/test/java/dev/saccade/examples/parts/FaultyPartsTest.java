@@ -76,12 +76,12 @@ class FaultyPartsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "loss_bbox={type: faulty_box_loss} | loss_bbox faulty_box_loss: gave float32 of"
+                "loss_bbox={type: faulty_box_loss} | loss_bbox faulty_box_loss: got float32 of"
                         + " shape (",
                 "loss_bbox={type: faulty_box_loss, fault: type} | loss_bbox faulty_box_loss:"
-                        + " gave float64 of shape (), expected a float32 scalar",
-                "loss_cls={type: faulty_loss} | loss_cls faulty_loss: gave float32 of shape (",
-                "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: gave float64",
+                        + " got float64 of shape (), expected a float32 scalar",
+                "loss_cls={type: faulty_loss} | loss_cls faulty_loss: got float32 of shape (",
+                "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: got float64",
                 "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: gave"
                         + " gtInds of int64 (",
                 "assigner={type: faulty_assigner, index: 9} | gave 9 among its gtInds",

@@ -5,18 +5,13 @@ import ai.djl.ndarray.NDArray;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** {@code x W^T + b} over the last axis. */
+/** A linear layer, {@code x W^T + b} over the last axis. */
 public interface Affine extends UnaryOperator<NDArray> {
 
-    /**
-     * Maps every vector.
-     *
-     * @param x {@code [..., in]}
-     * @return {@code [..., out]}
-     */
+    /** Maps {@code [..., in]} to {@code [..., out]}. */
     @Override
     NDArray apply(NDArray x);
 
-    /** Returns what zeros become, {@code [out]}, where it is not zeros. */
+    /** Returns the bias, {@code [out]}. */
     Optional<NDArray> bias();
 }

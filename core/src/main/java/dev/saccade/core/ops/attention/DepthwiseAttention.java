@@ -11,23 +11,19 @@ import java.util.Optional;
 
 /**
  * Depth-wise self-attention within windows (Zhou et al. 2023, Eq. 5): {@code o_i = q_i * mean_j k_j
- * + sum_j p_ij k_j}, channel by channel; there are no values beside the keys, no softmax and no
- * scale. Keys that a shift brought beside a query from the other side of the map count in neither
- * sum; padded ones do.
+ * + sum_j p_ij k_j} per channel, without values, softmax or scale. Keys masked because of a cyclic
+ * shift are excluded from both sums; padded keys are included.
  */
 public final class DepthwiseAttention {
 
     private DepthwiseAttention() {}
 
     /**
-     * Attends.
+     * Applies attention.
      *
-     * @param q {@code [N, windows, heads, area, d]}
-     * @param k of the same shape
-     * @param bias {@code [heads, area, area]}, query by key; none leaves out the second sum
-     * @param unseen {@code [windows, 1, area, area]}: 1 for a key that a query does not see, else
-     *     0; none if all are seen
-     * @return the shape of {@code q}
+     * @param q {@code [N, windows, heads, area, d]}, like {@code k} and the result
+     * @param bias {@code [heads, area, area]}, query by key; empty omits the second sum
+     * @param unseen {@code [windows, 1, area, area]}: 1 for masked keys, else 0
      */
     public static NDArray attend(
             NDArray q, NDArray k, Optional<NDArray> bias, Optional<NDArray> unseen) {

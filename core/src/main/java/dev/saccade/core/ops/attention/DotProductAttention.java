@@ -10,13 +10,12 @@ import dev.saccade.core.ops.script.Tracer;
 import java.util.Map;
 
 /**
- * Multi-head attention without bias or mask: {@code softmax(q k^T / sqrt(d)) v} of every query over
- * all keys of its image.
+ * Multi-head attention without bias or mask: {@code softmax(q k^T / sqrt(d)) v} over all keys of
+ * the image.
  *
- * <p>It is libtorch's fused attention, which holds no matrix of queries by keys, neither forward
- * nor backward. On CPUs its backward pass has one task for each head of each image; so where keys
- * are few the queries are cut in parts that count as images, all with the same keys, for one head
- * of one large image to keep every core busy.
+ * <p>Uses libtorch's fused attention, which never holds the query-by-key matrix. On CPUs, its
+ * backward pass has one task per head and image; therefore, queries are split into parts that count
+ * as images with the same keys, which keeps all cores busy.
  */
 public final class DotProductAttention {
 
@@ -28,11 +27,10 @@ public final class DotProductAttention {
     private DotProductAttention() {}
 
     /**
-     * Attends.
+     * Applies attention.
      *
-     * @param q {@code [N, H, W, C]}, queries of {@code heads} slices
-     * @param kv {@code [N, h, w, 2 C]}, keys and then values, each of {@code heads} slices
-     * @return {@code [N, H, W, C]}
+     * @param q {@code [N, H, W, C]}, like the result
+     * @param kv {@code [N, h, w, 2 C]}, keys then values
      */
     public static NDArray attend(NDArray q, NDArray kv, int heads) {
         Shape keys = kv.getShape();

@@ -17,27 +17,24 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Attention of every token to its neighborhood, with a ghost head (Zhou et al. 2021, "ELSA", Eq. 5
- * and Algorithm 1; {@code elsa_op} of the official code):
+ * Neighborhood attention with a ghost head (Zhou et al. 2021, "ELSA", Eq. 5 and Algorithm 1; {@code
+ * elsa_op} of the official code):
  *
  * <pre>{@code
  * y[c, p] = sum_o (mul[c, o]^lambda a[g(c), o, p] + gamma add[c, o]) v[c, p + dilation o]
  * }</pre>
  *
- * <p>over the offsets {@code o} of a square, row-major. Beyond the map values are zero, though the
- * softmax counts the offsets there. The channels of a group {@code g} lie side by side, as in the
- * official code; the paper's text interleaves the groups.
+ * <p>over the offsets {@code o} of a square, row-major. Values outside the map are zero, but the
+ * softmax includes their offsets. The channels of a group {@code g} are contiguous, as in the
+ * official code; the paper interleaves groups.
  *
- * <p>No value is ever held once for each offset. The weights of a few tokens in a row are laid out
- * as a band matrix instead, so that one row of the kernel is one product of matrices, for one
- * column of such rows at a time; these bands are three times as large as the values. Where {@code
- * lambda} is not 0, as in no published model, no such product exists, and it is slower. The fused
- * operator makes weights and sums of a tile at a time in the cache.
+ * <p>Values are never copied per offset. The portable version arranges weights as band matrices
+ * with three times the memory of the values, or, with {@code lambda != 0} (no published model),
+ * uses a slower version without matrix products.
  *
  * @param kernel side of the square, odd
- * @param dilation distance between neighbors
- * @param lambda exponent of the ghost head's factors; at 0 there are none
- * @param gamma factor of the ghost head's summands; at 0 there are none
+ * @param lambda exponent of the ghost head's factors; 0 for none
+ * @param gamma factor of the ghost head's summands; 0 for none
  */
 public record ElsaAttention(int kernel, int dilation, double lambda, double gamma) {
 
@@ -48,15 +45,14 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     private static final ScriptTemplate MODULATED =
             ScriptTemplate.read(ElsaAttention.class, "modulated");
 
-    /** Checks the values. */
     public ElsaAttention {
         checkArgument(kernel > 0 && kernel % 2 == 1, "kernel: got %s, expected odd", kernel);
         checkArgument(dilation > 0, "dilation: got %s, expected > 0", dilation);
     }
 
     /**
-     * Returns the shape of the ghost head of {@code channels} channels: {@code [2, 1, C, K, K]} for
-     * factors and summands, {@code [1, C, K, K]} for one of them; empty if there are neither.
+     * Returns the shape of the ghost head: {@code [2, 1, C, K, K]} for factors and summands, {@code
+     * [1, C, K, K]} for one of them; empty for neither.
      */
     public Optional<Shape> ghostHead(int channels) {
         Shape one = new Shape(1, channels, kernel, kernel);
@@ -67,12 +63,10 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     }
 
     /**
-     * Attends.
+     * Applies attention.
      *
-     * @param values {@code [N, H, W, C]}
+     * @param values {@code [N, H, W, C]}, like the result
      * @param logits {@code [N, H, W, G K^2]}
-     * @param ghostHead of the shape {@link #ghostHead}
-     * @return {@code [N, H, W, C]}
      */
     public NDArray attend(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
         return Kernels.isFusedFor(values)
@@ -94,20 +88,13 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
         return counted(summands, values, () -> Script.call("ops.saccade.elsa_attention", inputs));
     }
 
-    /** Counts some products for each value and offset. */
+    /** Counts the given number of products for each value and offset. */
     private NDArray counted(int products, NDArray values, Supplier<NDArray> operator) {
         return MultiplyAdds.run(
                 products * values.size() * kernel * kernel, values, values.getShape(), operator);
     }
 
-    /**
-     * Sums the values with given weights.
-     *
-     * @param values {@code [N, H, W, C]}
-     * @param weights {@code [N, H, W, G K^2]}
-     * @param ghostHead of the shape {@link #ghostHead}
-     * @return {@code [N, H, W, C]}
-     */
+    /** Sums {@code [N, H, W, C]} values with given weights {@code [N, H, W, G K^2]}. */
     public NDArray aggregate(NDArray values, NDArray weights, Optional<NDArray> ghostHead) {
         NDArray y =
                 lambda == 0

@@ -10,84 +10,59 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where the filter of a query applies, in the unified view of local self-attention, depth-wise
- * convolution and dynamic filters (Zhou et al. 2021, Eq. 4): {@code f_i = sum_j Norm(q_i k_j + q_i
- * rk_(j-i) + rq_(j-i) k_j + rb_(j-i)) v_j} over the keys j of a region around i, for every head.
+ * Region of a dynamic filter, in the unified view of local self-attention, depth-wise convolution
+ * and dynamic filters (Zhou et al. 2021, Eq. 4): {@code f_i = sum_j Norm(q_i k_j + q_i rk_(j-i) +
+ * rq_(j-i) k_j + rb_(j-i)) v_j} over the keys j of a region around i, per head.
  *
- * <p>What the methods call values is {@code [..., keys]}, a number for each key of every query and
- * head; tables of relative positions have {@link #offsets} entries in their last axis.
+ * <p>Below, "values" are {@code [..., keys]}: a number for each query, head and key. Tables of
+ * relative positions have {@link #offsets} entries in their last axis.
  */
 public interface FilterRegion {
 
-    /** Zeros in the type of a part. */
+    /** Zeros in the data type of a part. */
     ScriptTemplate ZEROS =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
                     "return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [{keys}])");
 
-    /** Returns the number of keys of a query. */
+    /** Returns the number of keys per query. */
     int keys();
 
-    /** Returns the number of relative positions of keys to queries. */
+    /** Returns the number of relative positions. */
     int offsets();
 
-    /**
-     * Brings the tokens of a map into the order that the region cuts.
-     *
-     * @param map {@code [N, H, W, C]}
-     */
+    /** Rearranges a map {@code [N, H, W, C]} for {@link #split}, such as padding and shifting. */
     NDArray arrange(NDArray map);
 
     /**
-     * Cuts an arranged map into what the other methods take for queries, keys and values.
-     *
-     * @param map {@code [N, H', W', parts * heads * d]}
-     * @return for each part an array whose last axis is d
+     * Splits an arranged map {@code [N, H', W', parts * heads * d]}; the last axis of a part is d.
      */
     List<NDArray> split(NDArray map, int parts, int heads);
 
-    /** Returns values of 0 that may be overwritten, one for each key of the queries in a part. */
+    /** Returns zero values for the queries in a part; may be overwritten. */
     default NDArray zeros(NDArray part) {
         return ZEROS.with(Map.of("keys", keys())).run(part);
     }
 
-    /** Returns values {@code q_i k_j} that may be overwritten. */
+    /** Returns {@code q_i k_j}; may be overwritten. */
     NDArray products(NDArray q, NDArray k);
 
-    /**
-     * Returns values {@code q_i rk_(j-i)}.
-     *
-     * @param rk {@code [heads, d, offsets]}
-     */
+    /** Returns {@code q_i rk_(j-i)} for a table {@code [heads, d, offsets]}. */
     NDArray ofQueries(NDArray q, NDArray rk);
 
-    /**
-     * Returns values {@code rq_(j-i) k_j}.
-     *
-     * @param rq {@code [heads, d, offsets]}
-     */
+    /** Returns {@code rq_(j-i) k_j} for a table {@code [heads, d, offsets]}. */
     NDArray ofKeys(NDArray k, NDArray rq);
 
-    /**
-     * Returns values {@code rb_(j-i)} for one map, to be broadcast.
-     *
-     * @param rb {@code [heads, offsets]}
-     */
+    /** Returns {@code rb_(j-i)} for a table {@code [heads, offsets]}, to be broadcast. */
     NDArray ofOffsets(NDArray rb);
 
-    /**
-     * Returns where keys are none of a query's although the region has them: 1 there, 0 elsewhere,
-     * to be broadcast with values; empty where there are none such.
-     *
-     * @param arranged the arranged map
-     */
+    /** Returns 1 for masked keys of an arranged map, else 0, to be broadcast; empty if none. */
     Optional<NDArray> unseen(NDArray arranged);
 
     /**
-     * Sums values by filters and puts them back in their places.
+     * Sums {@code v} weighted by filters and undoes {@link #arrange}.
      *
-     * @param filters shaped as values are
-     * @param map the shape {@code [N, H, W, ...]} of the map before it was arranged
+     * @param map shape {@code [N, H, W, ...]} before {@link #arrange}
      * @return {@code [N, H, W, heads * d]}
      */
     NDArray apply(NDArray filters, NDArray v, Shape map);

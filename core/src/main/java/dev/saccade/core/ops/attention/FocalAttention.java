@@ -18,9 +18,8 @@ import java.util.Optional;
  * Multi-head focal attention within windows (Yang et al. 2021): {@code softmax(q k^T / sqrt(d) +
  * bias) v} of every token over the keys of its window's {@link FocalRegion}.
  *
- * <p>Where the original rolls, cuts and unfolds the map 20 times, the keys of all windows are
- * gathered from a list of tokens at once, each of them once. The fused operator gathers those of
- * one head of one window at a time, and keeps them and the scores in the cache.
+ * <p>The original rolls, partitions and unfolds the map 20 times; here, the keys of all windows are
+ * gathered at once, without duplicates.
  */
 public final class FocalAttention {
 
@@ -30,16 +29,13 @@ public final class FocalAttention {
     private FocalAttention() {}
 
     /**
-     * Attends.
+     * Applies attention.
      *
-     * @param region the keys of a window
-     * @param qkv {@code [N, H', W', 3 C]}, arranged by the windows: queries, keys and values, each
-     *     of {@code heads} slices
-     * @param cells {@code [N, cells, 3 C]}, the same of the pooled cells, level by level and
-     *     row-major; their queries are not used
-     * @param bias {@code [heads, area, keys]}, as of {@link FocalBias}
-     * @param map the shape {@code [N, H, W, C]} of the map before it was arranged
-     * @return {@code [N, H, W, C]}
+     * @param qkv {@code [N, H', W', 3 C]}, arranged by the windows
+     * @param cells {@code [N, cells, 3 C]}, pooled, level by level and row-major; queries are
+     *     unused
+     * @param bias {@code [heads, area, keys]}, see {@link FocalBias}
+     * @param map shape {@code [N, H, W, C]} of the map before it was arranged, and of the result
      */
     public static NDArray attend(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
@@ -79,9 +75,7 @@ public final class FocalAttention {
         NDArray run(NDArray pooled, NDArray index, NDArray mask);
     }
 
-    /**
-     * Counts the projection of padding, too: the original code projects it, ours crops it before.
-     */
+    /** Also counts the projection of padding, which the original code computes. */
     private static NDArray attend(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, Shape map, Form form) {
         NDList keys = region.keys(qkv);

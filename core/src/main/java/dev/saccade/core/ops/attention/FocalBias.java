@@ -14,16 +14,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The bias of the tokens of a window for all keys of a {@link FocalRegion}, from the tables of the
+ * Bias of the tokens of a window for all keys of a {@link FocalRegion}, from the tables of the
  * official code.
  *
- * <p>Keys that the original lists twice are one key here, whose bias is the log of the sum of the
- * exponentials of both: {@code e^(s + a) + e^(s + b) = e^(s + log(e^a + e^b))}, so the softmax is
- * the same.
+ * <p>Keys that occur twice in the original are merged; their bias is the log of the sum of both
+ * exponentials, {@code e^(s + a) + e^(s + b) = e^(s + log(e^a + e^b))}, so the softmax is the same.
  */
 public final class FocalBias {
 
-    /** The bias of tokens that no copy of the map holds; it leaves nothing of them. */
+    /** Bias of tokens that are in no copy of the map; their attention becomes 0. */
     private static final float ABSENT = -1e9f;
 
     private static final ScriptTemplate RING = ScriptTemplate.read(FocalBias.class, "ring");
@@ -39,11 +38,11 @@ public final class FocalBias {
      * Looks up the bias.
      *
      * @param region the keys
-     * @param own {@code [(2 M - 1)^2, heads]}, as of {@link RelativePositionBias#ofWindow}
-     * @param neighbors {@code [1, heads, M^2, neighbors]} where there is a ring: what the copies of
-     *     the map, shifted to the top left, top right, bottom left and bottom right, bring from
-     *     outside of the window, each row-major
-     * @param windows {@code [heads, (M + cells - 1)^2]} for each level, as of {@link
+     * @param own {@code [(2 M - 1)^2, heads]}, see {@link RelativePositionBias#ofWindow}
+     * @param neighbors {@code [1, heads, M^2, neighbors]} if there is a ring: the tokens outside
+     *     the window in the copies of the map shifted to the top left, top right, bottom left and
+     *     bottom right, each row-major
+     * @param windows {@code [heads, (M + cells - 1)^2]} for each level, see {@link
      *     RelativePositionBias#ofCells}
      * @return {@code [heads, M^2, keys]}: the window and its ring row-major, then the cells of
      *     every level row-major

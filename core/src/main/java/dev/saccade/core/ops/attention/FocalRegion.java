@@ -11,36 +11,34 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * What the tokens of a window attend to in focal attention (Yang et al. 2021, the official code of
- * the first version): the window itself, a ring of tokens around it and, level by level, a square
- * of cells, each of them pooled from a part of a window.
+ * Keys of a window in focal attention (Yang et al. 2021, first version of the official code): the
+ * window itself, a ring of tokens around it and, for each level, a square of cells pooled from
+ * parts of windows.
  *
- * <p>The ring wraps around the map, so on a map of one window it is made of that window. The
- * original takes it from four copies of the map, shifted by {@code expand} along both diagonals.
- * Where windows are wider than twice that, copies overlap: the tokens in the middle of each side of
- * the ring count twice, each time with a bias of its own. Where they are narrower, the tokens
- * between two copies are not seen.
+ * <p>The ring wraps around the map. The original builds it from four copies of the map, shifted by
+ * {@code expand} along both diagonals. If the window is wider than {@code 2 expand}, copies
+ * overlap: the tokens in the middle of each side of the ring count twice, with different biases. If
+ * it is narrower, the tokens between two copies are missing.
  *
  * @param window tokens along a side of a window
- * @param shift how far windows are shifted, less than {@code window}
+ * @param shift cyclic shift of the windows, less than {@code window}
  * @param expand width of the ring, at most {@code window}; 0 for none
- * @param focalWindow pooled windows along a side of the square, an odd number
- * @param pooledLevels how many squares there are; that of level k has {@code 2^k} by {@code 2^k}
- *     cells for each window
- * @param maskWrapped whether tokens of the ring from the other side of the map get -100 on their
- *     logits; the original sees them like all others
+ * @param focalWindow pooled windows along a side of the square, odd
+ * @param pooledLevels number of pooled levels; level k has {@code 2^k} by {@code 2^k} cells per
+ *     window
+ * @param maskWrapped whether ring tokens that wrapped around the map are masked with -100; the
+ *     original does not mask them
  */
 public record FocalRegion(
         int window, int shift, int expand, int focalWindow, int pooledLevels, boolean maskWrapped) {
 
-    /** What is added to the logit of a key that is not to be seen. */
+    /** Added to the logits of masked keys. */
     static final float UNSEEN = -100;
 
     private static final ScriptTemplate KEYS = ScriptTemplate.read(FocalRegion.class, "keys");
 
     private static final ScriptTemplate SHIFTED = ScriptTemplate.read(FocalRegion.class, "shifted");
 
-    /** Checks the numbers. */
     public FocalRegion {
         checkArgument(
                 window > 0 && shift >= 0 && shift < window,
@@ -61,12 +59,10 @@ public record FocalRegion(
                 window);
     }
 
-    /** Returns how a map is cut. */
     public Windows windows() {
         return new Windows(window, shift);
     }
 
-    /** Returns the number of tokens of a window. */
     public int area() {
         return window * window;
     }
@@ -76,7 +72,7 @@ public record FocalRegion(
         return window + 2 * expand;
     }
 
-    /** Returns the number of biases that a query has for tokens of the ring. */
+    /** Returns the number of biases per query for the tokens of the ring. */
     public int neighbors() {
         return 4 * (area() - (window - expand) * (window - expand));
     }
@@ -86,24 +82,23 @@ public record FocalRegion(
         return focalWindow - 1 + (1 << level);
     }
 
-    /** Returns the number of keys of a query: tokens, then the cells of every level. */
+    /** Returns the number of keys per query: tokens, then the cells of every level. */
     public int keys() {
         int pooled = IntStream.range(0, pooledLevels).map(k -> cells(k) * cells(k)).sum();
         return side() * side() + pooled;
     }
 
-    /** Returns the number of keys before the first that a mask may touch. */
+    /** Returns the index of the first key that may be masked. */
     int firstMasked() {
         return maskWrapped || shift > 0 ? 0 : side() * side();
     }
 
     /**
-     * Finds the keys of every window.
+     * Returns the keys of every window of an arranged map {@code [N, H', W', C]}.
      *
-     * @param arranged {@code [N, H', W', C]}, arranged by the windows
-     * @return {@code [windows, keys]}: 0 for a cell outside of the grid, 1 for the first token of
-     *     the map, then its tokens and the cells of each level, row-major; and {@code [windows, 1
-     *     or area, keys]} to be added to the logits
+     * @return {@code [windows, keys]}: 0 for a cell outside the grid, 1 for the first token of the
+     *     map, then its tokens and the cells of each level, row-major; and the mask {@code
+     *     [windows, 1 or area, keys]} to add to the logits
      */
     NDList keys(NDArray arranged) {
         NDList found =

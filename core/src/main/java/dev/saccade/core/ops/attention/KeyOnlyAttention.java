@@ -15,19 +15,17 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Key-only attention (LinGlo, "Rethinking Query-Key Pairwise Interactions in Vision Transformers"):
- * no queries and no products of pairs of tokens, so the cost grows with their number alone.
+ * Key-only attention (LinGlo, "Rethinking Query-Key Pairwise Interactions in Vision Transformers"),
+ * whose cost is linear in the number of tokens.
  *
- * <p>Of every image, with {@code K = X Wk^T + bk} and {@code V = X Wv^T + bv} in heads of {@code d}
- * channels: the saliency {@code K w / sqrt(d)} of a head is put through a softmax over all tokens,
- * its mean {@code G} of the keys gates the values, and {@code ((G V) U1^T + b1 + K) U2^T + b2}
- * comes out.
+ * <p>With {@code K = X Wk^T + bk} and {@code V = X Wv^T + bv} in heads of {@code d} channels: a
+ * softmax of the saliency {@code K w / sqrt(d)} over all tokens gives the mean key {@code G}, which
+ * gates the values; the result is {@code ((G V) U1^T + b1 + K) U2^T + b2}.
  *
- * <p>Nothing after the softmax but {@code G} depends on more than one token, and linearly; so where
- * tokens are many the four products of an image become one with a matrix {@code U2 (U1 diag(G) Wv +
- * Wk)} of its own, and neither keys nor values are ever held. The bias of the keys adds the same to
- * the saliency of all tokens, which the softmax takes away again. The fused operator finds {@code
- * G} in one pass over the tokens, and shares {@code U2 U1} and {@code U2 Wk} among the images.
+ * <p>Everything after the softmax is linear in each token. For many tokens, the four products are
+ * therefore merged into one with a matrix per image, {@code U2 (U1 diag(G) Wv + Wk)}, and neither
+ * keys nor values are stored. The bias of the keys cancels in the softmax. The fused operator
+ * computes {@code G} in one pass and shares {@code U2 U1} and {@code U2 Wk} among images.
  */
 public final class KeyOnlyAttention {
 
@@ -45,7 +43,7 @@ public final class KeyOnlyAttention {
             g = torch.reshape(keys, [n, 1, c]) + bk
             """;
 
-    /** Keys and values of every token, and two products more. */
+    /** Computes keys and values of every token. */
     static final Form FOUR_PRODUCTS =
             portable(
                     """
@@ -54,7 +52,7 @@ public final class KeyOnlyAttention {
                     return torch.reshape(torch.linear(y, u2, b2), torch.size(x))
                     """);
 
-    /** One product with a matrix of the image. */
+    /** Uses one product with a matrix per image. */
     static final Form ONE_PRODUCT =
             portable(
                     """
@@ -64,10 +62,10 @@ public final class KeyOnlyAttention {
                     return torch.reshape(y, torch.size(x))
                     """);
 
-    /** Takes the cheaper of the two itself. */
+    /** Chooses the cheaper algorithm itself. */
     static final Form FUSED = KeyOnlyAttention::fused;
 
-    /** A way to compute it; all have the same values. */
+    /** An algorithm; all return the same result. */
     @FunctionalInterface
     interface Form {
         NDArray run(NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases);
@@ -76,13 +74,12 @@ public final class KeyOnlyAttention {
     private KeyOnlyAttention() {}
 
     /**
-     * Attends, in the cheaper form. The multiply-adds counted are those of the definition.
+     * Applies attention with the cheapest algorithm. Multiply-adds are counted by the definition.
      *
-     * @param x {@code [N, H, W, C]}
+     * @param x {@code [N, H, W, C]}, like the result
      * @param saliency w, {@code [heads, C / heads]}
      * @param weights Wk, Wv, U1 and U2, each {@code [C, C]}, output by input
-     * @param biases bk, bv, b1 and b2, each {@code [C]}; none for products without bias
-     * @return {@code [N, H, W, C]}
+     * @param biases bk, bv, b1 and b2, each {@code [C]}; empty for no bias
      */
     public static NDArray attend(
             NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
@@ -131,7 +128,7 @@ public final class KeyOnlyAttention {
         return inputs.toArray(NDArray[]::new);
     }
 
-    /** One product of L by C by C and two of C by C by C, against four of L by C by C. */
+    /** Compares one L x C x C and two C x C x C products with four L x C x C products. */
     static Form portable(long tokens, long channels) {
         return Tracer.isRecording() || 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
     }

@@ -14,14 +14,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The {@code K x K} tokens around a query; outside the map, keys and values are zeros. Parts are
- * {@code [N, H, W, heads, d]}, values {@code [N, H, W, heads, K * K]}; the offsets are row-major.
+ * The {@code K x K} neighborhood of a query, zero-padded. Parts are {@code [N, H, W, heads, d]},
+ * values {@code [N, H, W, heads, K * K]}; offsets are row-major.
  *
- * <p>Rows are cut into sliding chunks (Zhang et al. 2021) of K queries. With each of the K rows
- * around it, of 2 K - 1 keys, a chunk makes a small matrix product, of which the diagonals are the
- * neighbors; nothing of K * K times the size of the map is made.
- *
- * @param kernel K, odd
+ * <p>Rows are split into sliding chunks (Zhang et al. 2021) of K queries. A chunk is multiplied
+ * with each of the K rows around it (2 K - 1 keys), and the diagonals of the product are the
+ * neighbors. No array is K * K times the size of the map.
  */
 public record NeighborRegion(int kernel) implements FilterRegion {
 
@@ -72,7 +70,7 @@ public record NeighborRegion(int kernel) implements FilterRegion {
         if (Tracer.isRecording()) {
             return with(PRODUCTS_BY_OFFSET).run(q, k);
         }
-        // Rows take 14 times the memory of the keys, so they are freed at once.
+        // Rows take 14 times the memory of the keys, so they are freed immediately.
         try (NDArray rows = with(ROWS).run(k)) {
             return with(PRODUCTS).run(q, rows);
         }
@@ -88,7 +86,7 @@ public record NeighborRegion(int kernel) implements FilterRegion {
                 .reshape(values(q));
     }
 
-    /** Returns the shape of one value for each neighbor of a part. */
+    /** Returns the shape of the values of a part. */
     private Shape values(NDArray part) {
         return part.getShape().slice(0, 4).add(keys());
     }

@@ -11,7 +11,7 @@ import java.math.RoundingMode;
 import java.util.List;
 import java.util.Map;
 
-/** The bias of a query for a key by their relative position, looked up in a learned table. */
+/** Attention bias by relative position, looked up in a learned table. */
 public final class RelativePositionBias {
 
     private static final ScriptTemplate WITHIN =
@@ -23,13 +23,10 @@ public final class RelativePositionBias {
     private RelativePositionBias() {}
 
     /**
-     * Looks up the bias within a window.
+     * Looks up {@code [heads, height * width, height * width]}, query by key, within a window.
      *
      * @param table {@code [(2 M - 1)^2, heads]}; row {@code (dy + M - 1) (2 M - 1) + dx + M - 1} is
      *     for a query {@code dy} rows below and {@code dx} columns right of its key
-     * @param height rows of the window, at most M
-     * @param width columns of the window, at most M
-     * @return {@code [heads, height * width, height * width]}, query by key
      */
     public static NDArray ofWindow(NDArray table, int height, int width) {
         int side = (int) LongMath.sqrt(table.getShape().get(0), RoundingMode.UNNECESSARY);
@@ -43,33 +40,27 @@ public final class RelativePositionBias {
     }
 
     /**
-     * Looks up the bias of the tokens of a square window for the cells of another square.
+     * Looks up {@code [heads, M^2, F^2]} for the tokens of a window (M) and another square (F).
      *
      * @param table {@code [heads, (M + F - 1)^2]}; column {@code (y - v + F - 1) (M + F - 1) + x -
      *     u + F - 1} is for the token (y, x) and the cell (v, u)
-     * @param window M, the tokens along a side of the window
-     * @return {@code [heads, M^2, F^2]}
      */
     public static NDArray ofCells(NDArray table, int window) {
         return pairs(table, window, List.of(3, 4));
     }
 
     /**
-     * Looks up values of keys relative to queries within a square window.
+     * Looks up {@code [..., M^2, M^2]}, query by key, within a square window.
      *
      * @param table {@code [..., (2 M - 1)^2]}; column {@code (dy + M - 1) (2 M - 1) + dx + M - 1}
      *     is for a key {@code dy} rows below and {@code dx} columns right of its query
-     * @param window M
-     * @return {@code [..., M^2, M^2]}, query by key
      */
     static NDArray ofKeys(NDArray table, int window) {
         return pairs(table, window, List.of(1, 2));
     }
 
     /**
-     * Looks up a value for each pair of tokens of a window and of another square.
-     *
-     * @param reversed axes of {@code [..., y, x, v, u]} along which offsets decrease
+     * Looks up all pairs; offsets decrease along the reversed axes of {@code [..., y, x, v, u]}.
      */
     private static NDArray pairs(NDArray table, int window, List<Integer> reversed) {
         Shape shape = table.getShape();

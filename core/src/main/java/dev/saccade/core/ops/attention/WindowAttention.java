@@ -15,15 +15,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Multi-head self-attention within windows with a relative position bias (Liu et al. 2021, official
+ * Multi-head self-attention within windows with relative position bias (Liu et al. 2021, official
  * detection code): {@code softmax(q k^T / sqrt(d) + bias) v} in every window.
  *
- * <p>Maps are projected to queries, keys and values. Padded tokens, of which the projection is its
- * bias, are keys like all others. Keys that a shift brought beside a query from the other side of
- * the map get -100 on their logit.
- *
- * <p>The fused operator finds the tokens of a window where they lie in the map, and holds no values
- * for pairs of tokens but those of one head of one window.
+ * <p>Padded tokens, whose projection is its bias, are ordinary keys. Keys that a cyclic shift moved
+ * next to a query from the other side of the map are masked with -100.
  */
 public final class WindowAttention {
 
@@ -38,9 +34,8 @@ public final class WindowAttention {
                     """);
 
     /**
-     * Which third of a packed map holds what, and how products of queries and keys are scaled.
-     *
-     * @param scale the factor; {@code 1 / sqrt(d)} for heads of d channels, if there is none
+     * Positions of queries, keys and values among the thirds of a packed map, and the factor of
+     * products; default {@code 1 / sqrt(d)} for heads of d channels.
      */
     public record Packing(int queries, int keys, int values, Optional<Double> scale) {
 
@@ -54,31 +49,17 @@ public final class WindowAttention {
 
     private WindowAttention() {}
 
-    /**
-     * Attends, with queries, keys and values packed in this order.
-     *
-     * @param windows how the map is cut
-     * @param map {@code [N, H, W, in]}
-     * @param qkv makes of it {@code 3 C} channels: queries, keys and values, each of {@code heads}
-     *     slices
-     * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
-     *     RelativePositionBias#ofWindow}
-     * @return {@code [N, H, W, C]}
-     */
+    /** Applies attention with packed queries, keys and values, in this order. */
     public static NDArray attend(Windows windows, NDArray map, Affine qkv, NDArray table) {
         return attend(windows, map, qkv, Packing.QKV, table);
     }
 
     /**
-     * Attends.
+     * Applies attention.
      *
-     * @param windows how the map is cut
-     * @param map {@code [N, H, W, in]}
-     * @param projection makes of it {@code 3 C} channels; each third is of {@code heads} slices
-     * @param packing what the thirds are
-     * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
-     *     RelativePositionBias#ofWindow}
-     * @return {@code [N, H, W, C]}
+     * @param map {@code [N, H, W, in]}; the result is {@code [N, H, W, C]}
+     * @param projection projects to {@code 3 C} channels; each third has {@code heads} slices
+     * @param table {@code [(2 M - 1)^2, heads]}, see {@link RelativePositionBias#ofWindow}
      */
     public static NDArray attend(
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
@@ -143,7 +124,7 @@ public final class WindowAttention {
         return windows.tokens(map.getShape()) - map.size() / map.getShape().get(3);
     }
 
-    /** Counts the output projection of padding: Swin's code projects it, ours crops it before. */
+    /** Counts the output projection of padding, which Swin's code computes and ours crops first. */
     private static void countOutputOfPadding(long padded, long channels) {
         MultiplyAdds.add(padded * channels * channels);
     }

@@ -7,25 +7,16 @@ import dev.saccade.core.ops.script.Kernels;
 import dev.saccade.core.ops.script.MultiplyAdds;
 import dev.saccade.core.ops.script.Script;
 
-/**
- * Pools squares of tokens, weighted by position with the same weights for all channels (Yang et al.
- * 2021).
- *
- * <p>Composed of torch's operators it is a depth-wise convolution, whose backward pass makes the
- * gradient of a kernel for each channel. The fused operator passes by the map once.
- */
+/** Pools squares of tokens with weights per position, shared by all channels (Yang et al. 2021). */
 public final class WindowPooling {
 
     private WindowPooling() {}
 
     /**
-     * Pools.
+     * Pools {@code [N, H, W, C]} to {@code [N, H / part, W / part, C]}.
      *
-     * @param x {@code [N, H, W, C]}, of whole squares
      * @param weight {@code [1, part^2]}, row-major
      * @param bias {@code [1]}
-     * @param part tokens along a side of a square
-     * @return {@code [N, H / part, W / part, C]}
      */
     public static NDArray pool(NDArray x, NDArray weight, NDArray bias, int part) {
         if (Kernels.isFusedForFloat32ProductsOnCpu(x)) {

@@ -11,12 +11,9 @@ import java.util.function.Supplier;
 
 /**
  * The window of a query. Parts are {@code [N, windows, heads, area, d]}, values {@code [N, windows,
- * heads, area, area]}, query by key. With a side of M, offset {@code (dy + M - 1) (2 M - 1) + dx +
- * M - 1} is of a key {@code dy} rows below and {@code dx} columns right of its query. Keys that a
- * shift brought beside a query from the other side of the map are unseen; padded ones are seen.
- *
- * @param side tokens along a side of a window
- * @param shift tokens that the windows are shifted by along both axes
+ * heads, area, area]}, query by key. With side M, offset {@code (dy + M - 1) (2 M - 1) + dx + M -
+ * 1} belongs to a key {@code dy} rows below and {@code dx} columns right of its query. Keys from
+ * the other side of the map (cyclic shift) are masked; padded keys are not.
  */
 public record WindowRegion(int side, int shift) implements FilterRegion {
 
@@ -59,7 +56,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
         return values(k, () -> byPosition(k, pairs(rq).swapAxes(2, 3)).swapAxes(3, 4));
     }
 
-    /** Multiplies the tokens at each position of a window by the table of the position. */
+    /** Multiplies the tokens at each window position by the table of that position. */
     private static NDArray byPosition(NDArray q, NDArray pairs) {
         long[] shape = q.getShape().getShape();
         long positions = shape[2] * shape[3];
@@ -70,7 +67,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
                 .transpose(2, 3, 0, 1, 4);
     }
 
-    /** Counts one value for each pair of a part. */
+    /** Counts one value for each query and key of a part. */
     private NDArray values(NDArray part, Supplier<NDArray> operator) {
         Shape pairs = part.getShape().slice(0, 4).add(keys());
         return MultiplyAdds.run(part.size() * keys(), part, pairs, operator);
@@ -81,7 +78,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
         return pairs(rb);
     }
 
-    /** Looks up {@code [..., offsets]} for {@code [..., area, area]}, query by key. */
+    /** Converts {@code [..., offsets]} to {@code [..., area, area]}, query by key. */
     private NDArray pairs(NDArray table) {
         return RelativePositionBias.ofKeys(table, side);
     }
@@ -101,13 +98,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
                 () -> merge(filters.matMul(v), map));
     }
 
-    /**
-     * Puts parts back in their places.
-     *
-     * @param part {@code [N, windows, heads, area, d]}
-     * @param map the shape {@code [N, H, W, ...]} of the map before it was arranged
-     * @return {@code [N, H, W, heads * d]}
-     */
+    /** Undoes {@link #split} and {@link #arrange}; see {@link Windows#merge}. */
     public NDArray merge(NDArray part, Shape map) {
         return windows().merge(part, map);
     }

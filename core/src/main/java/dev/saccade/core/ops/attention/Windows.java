@@ -13,28 +13,22 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Windows over token maps (Liu et al. 2021): a map {@code [N, H, W, C]} is padded with zeros at the
- * bottom and right to whole windows, shifted cyclically to the top left, and cut.
- *
- * @param height rows of a window
- * @param width columns of a window
- * @param shiftY rows of the shift, less than {@code height}
- * @param shiftX columns of the shift, less than {@code width}
- * @param order what comes first
+ * Window partition of token maps (Liu et al. 2021): zero-pads {@code [N, H, W, C]} at the bottom
+ * and right, shifts it cyclically to the top left, and splits it into windows.
  */
 public record Windows(int height, int width, int shiftY, int shiftX, Order order) {
 
-    /** Whether the padding or the shift comes first; it matters where there is both. */
+    /** Order of padding and shift, which matters if both occur. */
     public enum Order {
-        /** As in the official detection and segmentation code. */
+        /** The official detection and segmentation code. */
         PAD_THEN_SHIFT,
-        /** As in timm. */
+        /** The order in timm. */
         SHIFT_THEN_PAD
     }
 
     /**
-     * An index would leave out a slice that keeps all, so that operators depended on the size; the
-     * size is that of an empty array, as each number would be a script of its own.
+     * Slicing with an index would omit no-op slices, so the operators would depend on the size. The
+     * size is passed as the shape of an empty array, because constants would need a script each.
      */
     private static final Script CROP =
             Script.compile(
@@ -46,16 +40,14 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
 
     private static final ScriptTemplate MASK = ScriptTemplate.read(Windows.class, "mask");
 
-    /** Square windows, padded before they are shifted. */
+    /** Creates square windows that are padded before the shift. */
     public Windows(int size, int shift) {
         this(size, size, shift, shift, Order.PAD_THEN_SHIFT);
     }
 
     /**
-     * Returns the windows over a map of some shape: padded before they are shifted, of this size;
-     * after, no larger than the map and shifted only along axes of more than one window.
-     *
-     * @param map {@code [N, H, W, ...]}
+     * Returns the windows for a map. With {@link Order#SHIFT_THEN_PAD}, windows are at most as
+     * large as the map and shifted only along axes with more than one window.
      */
     public static Windows over(Shape map, int size, int shift, Order order) {
         if (order == Order.PAD_THEN_SHIFT) {
@@ -69,12 +61,10 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
                 order);
     }
 
-    /** Returns the number of tokens of a window. */
     public int area() {
         return height * width;
     }
 
-    /** Returns whether windows are shifted along an axis. */
     public boolean isShifted() {
         return shiftY > 0 || shiftX > 0;
     }
@@ -91,18 +81,12 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
         return Tracer.isRecording() || map.get(1) % height != 0 || map.get(2) % width != 0;
     }
 
-    /** Returns the number of tokens of a map {@code [N, H, W, ...]} and of its padding. */
+    /** Returns the number of tokens of a map {@code [N, H, W, ...]}, including padding. */
     long tokens(Shape map) {
         return map.get(0) * rows(map, height) * columns(map, width) * area();
     }
 
-    /**
-     * Pads and shifts.
-     *
-     * @param map {@code [N, H, W, C]}
-     * @return {@code [N, H', W', C]}, {@code H'} and {@code W'} whole multiples of the window; the
-     *     map itself where there is nothing to do
-     */
+    /** Pads {@code [N, H, W, C]} to multiples of the window size and shifts it, if necessary. */
     public NDArray arrange(NDArray map) {
         boolean pads = isPadded(map.getShape());
         if (pads && isShifted()) {
@@ -125,10 +109,8 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     /**
-     * Cuts an arranged map into windows and its channels into parts and heads.
-     *
-     * @param map {@code [N, H', W', parts * heads * d]}
-     * @return for each part {@code [N, windows, heads, area, d]}; windows and tokens row-major
+     * Splits {@code [N, H', W', parts * heads * d]} into parts {@code [N, windows, heads, area,
+     * d]}.
      */
     public List<NDArray> split(NDArray map, int parts, int heads) {
         Shape shape = map.getShape();
@@ -144,10 +126,10 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     /**
-     * Puts windows back in their places: undoes {@link #split}, the shift and the padding.
+     * Undoes {@link #split} and {@link #arrange}.
      *
      * @param windows {@code [N, windows, heads, area, d]}
-     * @param map the shape {@code [N, H, W, ...]} of the map before it was arranged
+     * @param map shape {@code [N, H, W, ...]} before {@link #arrange}
      * @return {@code [N, H, W, heads * d]}
      */
     public NDArray merge(NDArray windows, Shape map) {
@@ -162,13 +144,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
         return restore(cells, map);
     }
 
-    /**
-     * Undoes {@link #arrange}: the shift and the padding.
-     *
-     * @param arranged {@code [N, H', W', C]}
-     * @param map the shape {@code [N, H, W, ...]} of the map before it was arranged
-     * @return {@code [N, H, W, C]}
-     */
+    /** Undoes {@link #arrange}; {@code map} is the shape before it. */
     public NDArray restore(NDArray arranged, Shape map) {
         if (order == Order.PAD_THEN_SHIFT) {
             return crop(isShifted() ? roll(arranged, shiftY, shiftX) : arranged, map);
@@ -184,12 +160,8 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     /**
-     * Returns which keys a query sees: those of its own region, which the shift did not bring
-     * beside it from the other side of the map.
-     *
-     * @param arranged the arranged map
-     * @return {@code [windows, 1, area, area]}: 0 for a key that is seen, {@code unseen} for one
-     *     that is not
+     * Returns the mask of keys that a cyclic shift moved next to a query from the other side of the
+     * map: {@code [windows, 1, area, area]}, with {@code unseen} for masked keys, else 0.
      */
     public NDArray mask(NDArray arranged, float unseen) {
         return MASK.with(

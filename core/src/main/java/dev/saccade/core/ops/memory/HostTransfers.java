@@ -19,13 +19,12 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * How often numbers travel between the memory of Java and that of arrays, by the place in the code.
+ * Counts transfers between Java memory and arrays by source line.
  *
- * <p>On a GPU a read waits until all is done that the GPU was told before, and the GPU then waits
- * for what it is told next; a step of a training should have one. Reads and writes are counted on
- * CPUs as well, where they cost nothing, so that a test without a GPU can hold their number. They
- * go through {@link Tensors}; counted is also what libtorch reads by itself in a {@link Script},
- * such as for {@code int(x)} or the positions where a mask holds, where there are fused operators.
+ * <p>Reading from a GPU waits for all pending work and leaves the GPU idle, so a training step
+ * should read only once. Transfers are also counted on a CPU, so that tests can check their number
+ * without a GPU. Counts cover {@link Tensors} and, if fused operators are loaded, implicit reads in
+ * a {@link Script}, such as {@code int(x)} or {@code nonzero}.
  */
 public final class HostTransfers {
 
@@ -46,12 +45,12 @@ public final class HostTransfers {
     private final Map<String, Integer> reads = new TreeMap<>();
     private final Map<String, Integer> writes = new TreeMap<>();
 
-    /** Whether libtorch is being asked what it has read. */
+    /** Whether libtorch's counter is being read. */
     private boolean asking;
 
     private HostTransfers() {}
 
-    /** Counts what this thread reads and writes while it runs something. */
+    /** Counts the transfers of this thread while it runs {@code body}. */
     public static HostTransfers count(Runnable body) {
         HostTransfers outer = COUNTING.get();
         HostTransfers counted = new HostTransfers();
@@ -66,12 +65,12 @@ public final class HostTransfers {
         return counted;
     }
 
-    /** Returns how often arrays were read, by class, method and line. */
+    /** Returns the number of reads by class, method and line. */
     public Map<String, Integer> reads() {
         return ImmutableMap.copyOf(reads);
     }
 
-    /** Returns how often numbers of Java became arrays, by class, method and line. */
+    /** Returns the number of writes by class, method and line. */
     public Map<String, Integer> writes() {
         return ImmutableMap.copyOf(writes);
     }
@@ -101,11 +100,7 @@ public final class HostTransfers {
         }
     }
 
-    /**
-     * Counts what libtorch has read by itself in a script that has just been run.
-     *
-     * @param onCpu whether that lies on the CPU anyway
-     */
+    /** Counts implicit reads of the last script, unless they are always on the CPU. */
     public static void afterScript(boolean onCpu) {
         HostTransfers counting = COUNTING.get();
         if (counting == null || counting.asking || !Kernels.areOn()) {

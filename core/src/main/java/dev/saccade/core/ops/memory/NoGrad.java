@@ -8,10 +8,8 @@ import dev.saccade.core.ops.Autocast;
 import java.util.function.Supplier;
 
 /**
- * Runs code without recording gradients, in whatever thread it is called.
- *
- * <p>libtorch's gradient mode belongs to the thread and a fresh thread records, so everything that
- * infers, evaluates or prepares data goes through here.
+ * Runs code without recording gradients, like {@code torch.no_grad}. New threads record gradients,
+ * so inference, evaluation and data preparation must use this class.
  */
 public final class NoGrad {
 
@@ -22,7 +20,7 @@ public final class NoGrad {
         return !JniUtils.isGradMode();
     }
 
-    /** Returns what {@code body} returns, run with gradients off; the mode is restored after. */
+    /** Runs {@code body} with gradients off, then restores the mode. */
     public static <T> T call(Supplier<T> body) {
         Libtorch.engine();
         boolean recording = JniUtils.isGradMode();
@@ -34,7 +32,7 @@ public final class NoGrad {
         }
     }
 
-    /** Runs {@code body} with gradients off; the mode is restored after. */
+    /** Runs {@code body} with gradients off, then restores the mode. */
     public static void run(Runnable body) {
         call(
                 () -> {

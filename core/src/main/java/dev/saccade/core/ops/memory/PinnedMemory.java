@@ -17,10 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 
 /**
- * Memory of the host that a GPU reads by itself: while it copies, whoever asked for it goes on. DJL
- * copies from other memory, and waits until all is done that the GPU was told before.
- *
- * <p>It comes from a pool of libtorch, which gives nothing away before it is copied.
+ * Page-locked host memory, from which a GPU copies asynchronously. (DJL copies from pageable memory
+ * and waits for all pending GPU work.)
  */
 public final class PinnedMemory implements AutoCloseable {
 
@@ -35,21 +33,12 @@ public final class PinnedMemory implements AutoCloseable {
 
     private final NDArray memory;
 
-    /**
-     * Takes memory that is there.
-     *
-     * @param memory of the host, with a manager of its own
-     */
+    /** Wraps host memory that has its own manager. */
     public PinnedMemory(NDArray memory) {
         this.memory = memory;
     }
 
-    /**
-     * Returns memory with arbitrary content; there must be a GPU.
-     *
-     * @param type float32 or int64
-     * @param numbers how many of them
-     */
+    /** Allocates uninitialized memory of float32 or int64; requires a GPU. */
     public static PinnedMemory allocate(DataType type, long numbers) {
         try (NDManager manager = Libtorch.newManager(Device.cpu());
                 NDArray count = manager.create(numbers)) {
@@ -59,14 +48,13 @@ public final class PinnedMemory implements AutoCloseable {
         }
     }
 
-    /** Returns the content, to write to; valid until this is closed. */
+    /** Returns the content for writing; valid until this is closed. */
     public ByteBuffer bytes() {
         return memory.toByteBuffer(true);
     }
 
     /**
-     * Returns a copy on the device of a manager, which is there before anything that the GPU is
-     * told later; what is on the CPU already is not copied.
+     * Copies to the device of a manager, in order with other GPU work; no copy if it is the CPU.
      */
     public NDArray copyTo(NDManager manager, Shape shape) {
         String device = Text.format("torch.device(\"%s\")", Devices.name(manager.getDevice()));

@@ -13,47 +13,41 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Frees every array that a piece of code made, except its result, when the code is done; what the
- * gradient needs stays alive inside libtorch.
+ * Frees every array that a piece of code created, except its result. Arrays needed by gradients
+ * stay alive inside libtorch.
  */
 public final class Scope {
 
     private Scope() {}
 
-    /** Returns the array that {@code body} returns; all others it made are freed. */
+    /** Returns the result of {@code body} and frees all other arrays it created. */
     public static NDArray array(Supplier<NDArray> body) {
         return call(body, List::of);
     }
 
     /**
-     * Returns {@code layer.apply(x)}; all other arrays that it created are freed.
-     *
-     * @param x the input; it stays open and with its owner, also if it is the output
+     * Returns {@code layer.apply(x)} and frees all other arrays it created. The input stays open
+     * and keeps its owner, even if it is the output.
      */
     public static NDArray apply(UnaryOperator<NDArray> layer, NDArray x) {
         return call(() -> layer.apply(x), List::of, List.of(x));
     }
 
-    /** Returns the arrays that {@code body} returns; all others it made are freed. */
+    /** Returns the result of {@code body} and frees all other arrays it created. */
     public static NDList list(Supplier<NDList> body) {
         return call(body, list -> list);
     }
 
-    /**
-     * Returns what {@code body} returns; all arrays that it made are freed, but those of the
-     * result.
-     *
-     * @param arrays those of the result, such as the levels of a pyramid
-     */
+    /** Frees all arrays that {@code body} created, except the given ones of its result. */
     public static <T> T call(Supplier<T> body, Function<T, ? extends Collection<NDArray>> arrays) {
         return call(body, arrays, List.of());
     }
 
     /**
-     * Returns the result of {@code body} and frees all other arrays that it created.
+     * Returns the result of {@code body} and frees all other arrays it created.
      *
-     * @param arrays the arrays of the result, such as the levels of a pyramid
-     * @param inputs arrays that stay with their owner even if they are part of the result
+     * @param arrays arrays of the result, such as the levels of a pyramid
+     * @param inputs arrays that keep their owner even if they are part of the result
      */
     public static <T> T call(
             Supplier<T> body,
@@ -76,17 +70,17 @@ public final class Scope {
         return result;
     }
 
-    /** Returns what {@code body} returns, which holds no array; all that it made are freed. */
+    /** Frees all arrays that {@code body} created; its result holds none. */
     public static <T> T call(Supplier<T> body) {
         return call(body, result -> List.of());
     }
 
-    /** Returns the losses that {@code body} computes; all other arrays it made are freed. */
+    /** Returns the losses of {@code body} and frees all other arrays it created. */
     public static Losses losses(Supplier<Losses> body) {
         return call(body, Losses::scalars);
     }
 
-    /** Runs {@code body} and frees every array it made. */
+    /** Runs {@code body} and frees all arrays it created. */
     public static void run(Runnable body) {
         call(
                 () -> {
@@ -95,12 +89,7 @@ public final class Scope {
                 });
     }
 
-    /**
-     * Returns what the last of some steps returns, each given what the one before returned, which
-     * is freed as soon as the next is there.
-     *
-     * @param x what the first step is given; it stays
-     */
+    /** Applies steps and frees each intermediate result after the next step; x stays open. */
     public static NDArray chain(NDArray x, List<? extends UnaryOperator<NDArray>> steps) {
         NDArray y = x;
         for (UnaryOperator<NDArray> step : steps) {

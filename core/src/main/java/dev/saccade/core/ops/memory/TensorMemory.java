@@ -7,40 +7,37 @@ import dev.saccade.core.ops.script.Kernels;
 import java.util.Optional;
 
 /**
- * What tensors hold on a device, as the allocators of libtorch tell it: all of a GPU's, and on the
- * CPU those of 64 KiB and more.
+ * Memory of tensors on a device as counted by libtorch's allocators: all tensors on a GPU, those of
+ * at least 64 KiB on a CPU.
  *
- * @param bytes of tensors that are alive
- * @param peakBytes the most of them at a time since the count began
- * @param reservedBytes what libtorch has of the GPU, what it keeps for tensors to come included; on
- *     the CPU what tensors hold
- * @param failedBytes the last request that the GPU could not serve, 0 for none
+ * @param bytes memory of live tensors
+ * @param peakBytes maximum since the last {@link #resetPeak}
+ * @param reservedBytes GPU memory held by libtorch, including its cache; on a CPU the same as
+ *     {@code bytes}
+ * @param failedBytes the last request that the GPU could not serve, or 0
  */
 public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long failedBytes) {
 
     private static final ThreadLocal<Boolean> FOLLOWED =
             ThreadLocal.withInitial(TensorMemory::follow);
 
-    /** Has this thread followed; what it answers is whether that was so before. */
+    /** Starts counting GPU memory of this thread; returns whether it is counted. */
     private static boolean follow() {
         Kernels.number("follow_memory");
         return Kernels.number("follow_memory") > 0;
     }
 
-    /** Returns the use of this moment; nothing where the fused operators are not loaded. */
+    /** Returns the current memory use; empty if fused operators are not loaded. */
     public static Optional<TensorMemory> of(Device device) {
         return ask(device, false);
     }
 
-    /**
-     * Begins the count of the peak anew. On GPUs it counts what the threads that have called this
-     * make, and the gradients that they ask for.
-     */
+    /** Resets the peak. On GPUs, counts only threads that called this, and their gradients. */
     public static void resetPeak(Device device) {
         ask(device, true);
     }
 
-    /** Returns whether what this thread makes on GPUs is counted. */
+    /** Returns whether GPU memory of this thread is counted. */
     static boolean isFollowed() {
         return FOLLOWED.get();
     }

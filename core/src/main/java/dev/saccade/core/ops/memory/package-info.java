@@ -1,2 +1,2 @@
-/** Lifetime and placement of native memory: scopes, inference mode, transfers and layouts. */
+/** Lifetime and placement of native memory: scopes, no-grad mode, transfers and memory formats. */
 package dev.saccade.core.ops.memory;

@@ -7,12 +7,11 @@ import dev.saccade.core.ThreadLocals;
 import java.util.function.Supplier;
 
 /**
- * Whether arrays may be made whose shapes depend on the values of others, such as the positions
- * where a mask holds.
+ * Decides whether arrays may have shapes that depend on values, such as the result of {@code
+ * nonzero}.
  *
- * <p>On a CPU that costs nothing, and no work is wasted on what is not there. On a GPU the program
- * would wait for all that it has told the GPU; there shapes are of the most that there can be, and
- * what is not there weighs nothing.
+ * <p>On a CPU, dynamic shapes are free and avoid computations on padding. On a GPU, they wait for
+ * all pending work; there, arrays have their maximum size, and padding has weight 0.
  */
 public final class DynamicShapes {
 
@@ -20,12 +19,12 @@ public final class DynamicShapes {
 
     private DynamicShapes() {}
 
-    /** Returns whether they are free where an array lies. */
+    /** Returns whether dynamic shapes are allowed on the device of an array. */
     public static boolean areAllowedFor(NDArray array) {
         return !AVOIDED.get() && !Tracer.isRecording() && !array.getDevice().isGpu();
     }
 
-    /** Returns what {@code body} returns, run in this thread as on a GPU; for tests on a CPU. */
+    /** Runs {@code body} without dynamic shapes, to test GPU behavior on a CPU. */
     public static <T> T callWithout(Supplier<T> body) {
         return ThreadLocals.call(AVOIDED, true, body);
     }

@@ -13,25 +13,25 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Saccade's own library of fused operators, which scripts call as {@code ops.saccade}. */
+/** Saccade's library of fused operators, which scripts call as {@code ops.saccade}. */
 public final class Kernels {
 
     private static final OperatorLibrary LIBRARY =
             new OperatorLibrary(Kernels.class, "saccade", Kernels::greeting);
 
-    /** Of numbers that fused operators take; bfloat16 is the one that DJL does not know. */
+    /** Data types of fused operators; UNKNOWN is bfloat16, which DJL lacks. */
     private static final Set<DataType> TYPES =
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
-    /** An argument for a CPU scalar; libtorch runs an operator without tensors only once. */
+    /** An argument for a CPU scalar; libtorch caches the result of operators without tensors. */
     public static final String TOKEN = "x";
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
 
     private Kernels() {}
 
-    /** Asks what the processor has, and has the library keep the memory of tensors from now on. */
+    /** Initializes the library and returns the instruction set. */
     private static String greeting() {
         int bits = (int) number("instruction_set");
         if (bits == 0) {
@@ -46,35 +46,32 @@ public final class Kernels {
         };
     }
 
-    /**
-     * Says whether GPUs may multiply numbers of float32 with ten bits of their fractions (TF32), in
-     * the whole process from now on; they do not by default, whatever libtorch's is.
-     */
+    /** Allows TF32 for float32 products on GPUs, for the whole process; off by default. */
     public static void allowTf32(boolean allowed) {
         numbers("allow_tf32", TOKEN, allowed);
     }
 
-    /** Returns the number that an operator without tensors returns. */
+    /** Returns the result of an operator without tensors. */
     public static float number(String operator, Object... arguments) {
         return Script.evaluate(Script.expression("ops.saccade." + operator, arguments));
     }
 
-    /** Returns the numbers of an operator that takes no tensor except {@link #TOKEN}. */
+    /** Returns the results of an operator whose only tensor is {@link #TOKEN}. */
     public static double[] numbers(String operator, Object... arguments) {
         return Script.numbers(Script.expression("ops.saccade." + operator, arguments));
     }
 
-    /** Returns whether fused operators run, and why. */
+    /** Returns whether fused operators are loaded, and why. */
     public static OperatorLibrary.Status status() {
         return LIBRARY.status();
     }
 
-    /** Returns whether fused operators run in this thread. */
+    /** Returns whether fused operators are enabled in this thread. */
     public static boolean areOn() {
         return LIBRARY.isOn();
     }
 
-    /** Returns whether an array may be given to a fused operator. */
+    /** Returns whether fused operators support an array. */
     public static boolean isFusedFor(NDArray array) {
         Device device = array.getDevice();
         return areOn()
@@ -84,25 +81,20 @@ public final class Kernels {
                         : device.equals(Device.cpu()));
     }
 
-    /** Returns whether an array may be given to what is there for float32 on CPUs alone. */
+    /** Returns whether fused operators that exist only for float32 on CPUs support an array. */
     public static boolean isFusedForFloat32OnCpu(NDArray array) {
         return array.getDataType() == DataType.FLOAT32
                 && !array.getDevice().isGpu()
                 && isFusedFor(array);
     }
 
-    /**
-     * Returns whether an array may be given to products that are there for float32 on CPUs alone.
-     */
+    /** Returns whether fused products that exist only for float32 on CPUs support an array. */
     public static boolean isFusedForFloat32ProductsOnCpu(NDArray array) {
         return isFusedForFloat32OnCpu(array)
                 && Autocast.precision(array.getDevice()) == Precision.FLOAT32;
     }
 
-    /**
-     * Returns whether fused operators run on a GPU: those of libraries and drivers that can compile
-     * them, which happens when they are first used.
-     */
+    /** Returns whether the library and driver can compile fused operators for a GPU. */
     public static boolean isFusedForGpu(int gpu) {
         return status().loaded() && GPUS.computeIfAbsent(gpu, Kernels::compilesFor);
     }

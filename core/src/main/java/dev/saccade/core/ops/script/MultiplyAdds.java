@@ -9,13 +9,13 @@ import dev.saccade.core.ops.memory.NoGrad;
 import java.util.function.Supplier;
 
 /**
- * Counts multiply-adds, which papers call FLOPs, of the operators that a thread runs.
+ * Counts multiply-adds (called FLOPs in papers) of the operators that a thread runs.
  *
- * <p>Convolutions, matrix products and attention count; normalizations, activations, biases,
- * pooling of regions and resizing do not. mmcv's {@code get_model_complexity_info} adds batch
- * normalizations, ReLU, max pooling and biases (up to 0.4% of a detector) and leaves out the
- * products of attention. While a thread counts, expensive operators are replaced by zeros of the
- * shape of their result, so counting a model takes about a second at any size.
+ * <p>Counts convolutions, matrix products and attention; not normalizations, activations, biases,
+ * RoI pooling and resizing. mmcv's {@code get_model_complexity_info} adds batch normalization,
+ * ReLU, max pooling and biases (up to 0.4% of a detector) and omits the products of attention.
+ * While counting, expensive operators return zeros, so counting a model takes about a second at any
+ * size.
  */
 public final class MultiplyAdds {
 
@@ -24,9 +24,7 @@ public final class MultiplyAdds {
     private MultiplyAdds() {}
 
     /**
-     * Returns the number of multiply-adds of the operators that {@code forward} runs. Values that
-     * {@code forward} computes are meaningless; shapes are correct. A count within another one adds
-     * to both.
+     * Returns the multiply-adds of {@code forward}, whose values (but not shapes) are meaningless.
      */
     public static long count(Runnable forward) {
         long[] outer = COUNTER.get();
@@ -45,12 +43,8 @@ public final class MultiplyAdds {
     }
 
     /**
-     * Runs an operator. While this thread counts, adds its cost and returns zeros instead.
-     *
-     * @param multiplyAdds cost of the operator
-     * @param x an input; the zeros have its manager, device and data type
-     * @param result shape of the result
-     * @param operator computes the result
+     * Runs an operator. While this thread counts, adds its cost and returns zeros instead, with the
+     * manager, device and data type of {@code x}.
      */
     public static NDArray run(
             long multiplyAdds, NDArray x, Shape result, Supplier<NDArray> operator) {
@@ -61,7 +55,7 @@ public final class MultiplyAdds {
         return x.getManager().zeros(result, x.getDataType());
     }
 
-    /** Adds the cost of an operator that is cheap enough to run while this thread counts. */
+    /** Adds the cost of an operator that is cheap enough to run while counting. */
     public static void add(long multiplyAdds) {
         long[] counter = COUNTER.get();
         if (counter != null) {

@@ -16,17 +16,16 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A library of operators for libtorch, which scripts call as {@code ops.NAMESPACE.OPERATOR}: a
- * shared object with a {@code TORCH_LIBRARY} in it.
+ * A native library with libtorch operators ({@code TORCH_LIBRARY}), which scripts call as {@code
+ * ops.NAMESPACE.OPERATOR}.
  *
- * <p>It travels on the class path as {@code /native/PLATFORM/libNAME.so}, by {@link
- * NativePlatform#name}, or as libraries are called on that platform, and is loaded when it is first
- * asked for. Where that fails, on other platforms and processors, or with {@code
- * -Dsaccade.kernels=portable}, operators are to be composed of those of libtorch.
+ * <p>Loaded on first use from the class path, {@code /native/PLATFORM/libNAME.so} (see {@link
+ * NativePlatform#name}). If loading fails, on other platforms, or with {@code
+ * -Dsaccade.kernels=portable}, callers must fall back to libtorch's operators.
  */
 public final class OperatorLibrary {
 
-    /** The property that turns the operators of all libraries off. */
+    /** The property that disables the operators of all libraries. */
     public static final String PROPERTY = "saccade.kernels";
 
     private static final Logger LOG = LoggerFactory.getLogger(OperatorLibrary.class);
@@ -35,12 +34,7 @@ public final class OperatorLibrary {
 
     private final Supplier<Status> status;
 
-    /**
-     * What became of a library.
-     *
-     * @param loaded whether its operators run
-     * @param reason why, in a few words
-     */
+    /** Whether the operators of a library are available, and a short reason. */
     public record Status(boolean loaded, String reason) {
 
         @Override
@@ -50,12 +44,10 @@ public final class OperatorLibrary {
     }
 
     /**
-     * Makes a library that is not loaded yet.
+     * Creates a library that is loaded on first use from the jar of a class.
      *
-     * @param owner a class of the jar that it travels in
-     * @param name {@code NAME} of its file
-     * @param greeting says in a few words what runs, by an operator of the library; throws an
-     *     {@link IllegalStateException} where it cannot run here
+     * @param greeting calls an operator of the library and returns a short description; throws an
+     *     {@link IllegalStateException} if the library does not support this machine
      */
     public OperatorLibrary(Class<?> owner, String name, Supplier<String> greeting) {
         status = Suppliers.memoize(() -> load(owner, name, greeting));
@@ -79,12 +71,12 @@ public final class OperatorLibrary {
     }
 
     private static String load(URL resource, Supplier<String> greeting) {
-        // Its symbols are those of libtorch, which the engine loads.
+        // The library uses symbols of libtorch, which the engine loads.
         Libtorch.engine();
         try {
             System.load(NativeLibrary.file(resource).toString());
         } catch (UnsatisfiedLinkError e) {
-            // Another class loader may have loaded it, which is as good.
+            // Another class loader may have loaded it, which is fine.
             return answered(greeting).orElseThrow(() -> e);
         }
         return greeting.get();
@@ -98,17 +90,17 @@ public final class OperatorLibrary {
         }
     }
 
-    /** Returns whether its operators run, and why. */
+    /** Returns whether operators are available, and why. */
     public Status status() {
         return status.get();
     }
 
-    /** Returns whether its operators are to run in this thread. */
+    /** Returns whether operators are enabled in this thread. */
     public boolean isOn() {
         return !PORTABLY.get() && status().loaded();
     }
 
-    /** Runs something without fused operators in this thread, to hold the one against the other. */
+    /** Runs {@code body} without fused operators in this thread, for comparisons. */
     public static <T> T callPortable(Supplier<T> body) {
         return ThreadLocals.call(PORTABLY, true, body);
     }

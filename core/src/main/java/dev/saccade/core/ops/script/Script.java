@@ -32,15 +32,14 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * An operator written as TorchScript text: any ATen operator, with gradients, without a compiler.
+ * An operator written in TorchScript: any ATen operator, differentiable, without a native compiler.
  *
- * <p>The text is the body of one function; it is packed into an archive in memory, loaded once
- * through DJL's own loader and may then run in any thread and on any device. A call costs some 10
- * µs, so a script should hold a whole run of small steps, and constants belong in its text.
+ * <p>Scripts are loaded through DJL and run in any thread and on any device. A call costs about 10
+ * µs, so combine small steps in a script and write constants into its text.
  */
 public final class Script {
 
-    /** A pickled object of class {@code M} without attributes but {@code training = True}. */
+    /** A pickled object of class {@code M} with only the attribute {@code training = True}. */
     private static final byte[] OBJECT =
             HexFormat.of()
                     .parseHex(
@@ -53,7 +52,7 @@ public final class Script {
     private static final ThreadLocal<Boolean> PLAIN_EXECUTOR =
             ThreadLocal.withInitial(
                     () -> {
-                        // The optimizing executor compiles anew for every shape; ours change.
+                        // The optimizing executor recompiles for every new shape.
                         JniUtils.setGraphExecutorOptimize(false);
                         return true;
                     });
@@ -74,9 +73,7 @@ public final class Script {
      * Compiles an operator.
      *
      * @param signature parameters and result, such as {@code (x: Tensor, y: Tensor) -> Tensor}
-     * @param body lines of TorchScript, of which the last returns a tensor or a tuple of tensors
-     * @throws SaccadeException of kind {@code INTERNAL} if libtorch refuses the text; of kind user,
-     *     if it cannot be loaded
+     * @param body lines of TorchScript that return a tensor or a tuple of tensors
      */
     public static Script compile(String signature, String body) {
         String inputs = signature.strip().substring(1);
@@ -97,20 +94,17 @@ public final class Script {
         }
     }
 
-    /**
-     * Returns the same operator, said to read such arrays alone that lie on the CPU whatever the
-     * device is: no {@link HostTransfers} are counted.
-     */
+    /** Does not count {@link HostTransfers}, for scripts that read only arrays on the CPU. */
     public Script withoutReadCounts() {
         return new Script(block, true);
     }
 
-    /** Runs the script for its one result, which belongs to the manager of the first input. */
+    /** Runs a script with one result, which belongs to the manager of the first input. */
     public NDArray run(NDArray... inputs) {
         return runAll(inputs).singletonOrThrow();
     }
 
-    /** Runs the script for all its results, which belong to the manager of the first input. */
+    /** Runs the script. The results belong to the manager of the first input. */
     public NDList runAll(NDArray... inputs) {
         PLAIN_EXECUTOR.get();
         NDList results = IValueUtils.forward(block, new NDList(inputs), true);
@@ -119,15 +113,13 @@ public final class Script {
     }
 
     /**
-     * Runs a script whose parameters are all of type {@code List[Tensor]}.
-     *
-     * @param lists the members of each list: at least one, and no array in two places
+     * Runs a script with {@code List[Tensor]} parameters; no list is empty, no array occurs twice.
      */
     public NDList runLists(List<List<NDArray>> lists) {
         PLAIN_EXECUTOR.get();
         NDList inputs = new NDList();
         for (int i = 0; i < lists.size(); i++) {
-            // DJL tells the members of a list by the names of the arrays.
+            // DJL assigns arrays to list parameters by name.
             for (NDArray member : lists.get(i)) {
                 member.setName(i + "[]");
                 inputs.add(member);
@@ -143,13 +135,12 @@ public final class Script {
     }
 
     /**
-     * Returns the result of one operator; it belongs to the manager of the first array.
+     * Runs a single operator, such as {@code torch.softmax}. The result belongs to the manager of
+     * the first array.
      *
-     * @param operator its name in TorchScript, such as {@code torch.softmax}
-     * @param arguments arrays, and hyper-parameters: numbers, truth values, lists of numbers, null
-     *     for {@code None} and named arguments such as {@code "memory_format=2"}. A script is
-     *     compiled and kept for each combination of these, so sizes that differ from image to image
-     *     belong in a script that reads them
+     * @param arguments arrays, numbers, booleans, lists of numbers, null, and named arguments such
+     *     as {@code "memory_format=2"}. A script is compiled and cached for each combination of
+     *     non-array values, so do not pass sizes that differ between images
      */
     public static NDArray call(String operator, Object... arguments) {
         NDArray[] inputs =
@@ -166,7 +157,7 @@ public final class Script {
         return compile("(" + parameters + ") -> Tensor", "return " + expression);
     }
 
-    /** Returns a call in TorchScript, of arrays {@code x0}, {@code x1}, and so on. */
+    /** Returns a TorchScript call; arrays are named {@code x0}, {@code x1}, and so on. */
     static String expression(String operator, Object... arguments) {
         StringBuilder text = new StringBuilder(operator).append('(');
         int inputs = 0;
@@ -178,20 +169,19 @@ public final class Script {
         return text.append(')').toString();
     }
 
-    /** Returns a hyper-parameter as TorchScript. */
     static String literal(Object value) {
         return value == null
                 ? "None"
                 : value instanceof Boolean flag ? flag ? "True" : "False" : value.toString();
     }
 
-    /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */
+    /** Evaluates a numeric expression, such as {@code ops.mine.version()}. */
     public static float evaluate(String expression) {
         String sum = "torch.add(x, " + expression + ")";
         return (float) compile(ON_TOKEN, "return " + sum).numbers()[0];
     }
 
-    /** Returns the numbers of a tensor that an expression gives; {@code x} is a CPU scalar. */
+    /** Returns the values of a tensor expression; {@code x} is a CPU scalar. */
     static double[] numbers(String expression) {
         return CALLS.computeIfAbsent(expression, key -> compile(ON_TOKEN, "return " + key))
                 .numbers();

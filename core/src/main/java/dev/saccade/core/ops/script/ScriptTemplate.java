@@ -18,10 +18,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A {@link Script} with constants to be baked in, compiled once for each set of them.
- *
- * <p>The constants are hyper-parameters such as a window size; sizes of maps, of which there is no
- * end, are asked of the tensors instead.
+ * A {@link Script} with constants, compiled once for each combination of values. Use constants for
+ * hyper-parameters; read map sizes from tensors instead, as they have too many values.
  */
 public final class ScriptTemplate {
 
@@ -43,12 +41,7 @@ public final class ScriptTemplate {
                         .collect(ImmutableSortedSet.toImmutableSortedSet(String::compareTo));
     }
 
-    /**
-     * Makes a template.
-     *
-     * @param signature as of a {@link Script}
-     * @param body as of a {@link Script}, with constants as <code>{name}</code>
-     */
+    /** Creates a template; the body may contain constants as <code>{name}</code>. */
     public static ScriptTemplate of(String signature, String body) {
         return new ScriptTemplate(signature, body);
     }
@@ -71,12 +64,7 @@ public final class ScriptTemplate {
         }
     }
 
-    /**
-     * Returns the script with these constants.
-     *
-     * @param constants a number, truth value, text or list of numbers for each name of the body
-     * @throws IllegalArgumentException if the names are not those of the body
-     */
+    /** Returns the script with these constants: numbers, booleans, texts or lists of numbers. */
     public Script with(Map<String, ?> constants) {
         return compiled.computeIfAbsent(
                 Map.copyOf(constants), key -> Script.compile(signature, filledIn(key)));

@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Records the operators of libtorch that a thread runs, by libtorch's own tracer: what leaves
- * Saccade as a graph is what it computes itself, scripts and parts of others included.
+ * Records the libtorch operators that a thread runs, with libtorch's tracer, including scripts and
+ * custom components.
  *
- * <p>Numbers that Java or a script computes, such as sizes, are constants of a recording. Operators
- * of {@code ops.saccade} are recorded as they are; {@link OperatorLibrary#callPortable} avoids
- * most. The recorder itself is one, so there must be {@link Kernels}.
+ * <p>Values that Java or a script computes, such as sizes, become constants. Operators of {@code
+ * ops.saccade} are recorded as such; use {@link OperatorLibrary#callPortable} to avoid most of
+ * them. Requires {@link Kernels}, which contain the tracer.
  */
 public final class Tracer {
 
@@ -36,31 +36,25 @@ public final class Tracer {
                     "return ops.saccade.trace_end(outputs)");
 
     /**
-     * What was recorded.
+     * A recorded graph.
      *
      * @param json {@code {"inputs": values, "nodes": [...], "outputs": arguments}}: a node is
      *     {@code {"op": "aten::add.Tensor", "args": arguments, "keywords": {"alpha": 1}, "outs":
-     *     values}}; a value is {@code [K, "Float", sizes]}, of tensors, or {@code [K]}; an argument
-     *     is a number, text, a list, null, {@code {"v": K}} for value K or {@code {"t": K}} for the
-     *     K-th constant
-     * @param constants what was there before and is no input
+     *     values}}; a value is {@code [K, "Float", sizes]} for tensors, else {@code [K]}; an
+     *     argument is a number, text, list, null, {@code {"v": K}} for value K or {@code {"t": K}}
+     *     for constant K
+     * @param constants arrays used by the graph that are not inputs
      */
     public record Recording(String json, NDList constants) {}
 
     /**
-     * Returns whether this thread records: then the same operators must run at all sizes, whatever
-     * would be left out at this one.
+     * Returns whether this thread is recorded. No operator may then be skipped because of a size.
      */
     public static boolean isRecording() {
         return RECORDING.get();
     }
 
-    /**
-     * Records what {@code body} runs, without gradients.
-     *
-     * @param inputs what the recording names by their positions; all have different names in it
-     * @param body returns the outputs
-     */
+    /** Records the operators of {@code body}, which returns the outputs, without gradients. */
     public static Recording record(List<NDArray> inputs, Supplier<List<NDArray>> body) {
         return NoGrad.call(
                 () -> {

@@ -1,2 +1,2 @@
-/** Operators written in TorchScript: compiled, traced, counted and replaced by native kernels. */
+/** TorchScript operators: compiling, tracing, counting, and native replacements. */
 package dev.saccade.core.ops.script;

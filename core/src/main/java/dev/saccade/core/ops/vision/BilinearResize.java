@@ -14,28 +14,22 @@ import dev.saccade.core.structures.Size;
 import java.util.Map;
 
 /**
- * Bilinear resizing as PyTorch's {@code interpolate} without antialiasing, any part of the result
- * on its own, for results that are too large to be held at once.
- *
- * <p>Maps are {@code [h, w, K]}. Columns are mixed first and rows then, as in PyTorch.
- *
- * @param from size of the map
- * @param to size of the result
- * @param alignCorners whether the centers of the corner cells lie on one another, not their corners
+ * Bilinear resizing like PyTorch's {@code interpolate} (without antialiasing) that can compute any
+ * part of the result, for results too large to be held at once. Maps are {@code [h, w, K]}.
  */
 public record BilinearResize(Size from, Size to, boolean alignCorners) {
 
     /**
-     * What some rows of the result are made of, or some columns.
+     * Interpolation weights of output rows or columns.
      *
-     * @param first the first row of the map that takes part
-     * @param last the row behind the last one
-     * @param weights {@code [rows of the result, last - first]} how much of each row of the map
+     * @param first first input row
+     * @param last end of the input rows (exclusive)
+     * @param weights {@code [output rows, last - first]}
      */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     public record Band(int first, int last, float[] weights) {
 
-        /** Returns the shares as an array beside another. */
+        /** Returns the weights on the device of another array. */
         public NDArray weights(NDArray like) {
             int rows = last - first;
             Shape shape = new Shape(weights.length / rows, rows);
@@ -76,27 +70,16 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     return torch.reshape(torch.mm(rows, wide), size)
                     """);
 
-    /** Checks that there is something to resize. */
     public BilinearResize {
         checkArgument(from.area() > 0 && to.area() > 0, "cannot resize %s to %s", from, to);
     }
 
-    /**
-     * Resizes all columns of some rows.
-     *
-     * @param x {@code [rows, from.width, K]}
-     * @return {@code [rows, to.width, K]}
-     */
+    /** Resizes rows {@code [rows, from.width, K]} to {@code [rows, to.width, K]}. */
     public NDArray columns(NDArray x) {
         return run(COLUMNS, x, to.width());
     }
 
-    /**
-     * Returns the gradient by the input of {@link #columns} from that by its output.
-     *
-     * @param dy {@code [rows, to.width, K]}
-     * @return {@code [rows, from.width, K]}
-     */
+    /** Returns the gradient by the input of {@link #columns}. */
     public NDArray columnsBackward(NDArray dy) {
         return run(COLUMNS_BACKWARD, dy, from.width());
     }
@@ -107,30 +90,21 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
         }
     }
 
-    /**
-     * Returns what the rows from {@code top} to {@code bottom - 1} of the result are made of.
-     *
-     * @throws IllegalArgumentException if there are none, or they are not all in the result
-     */
+    /** Returns the weights of the output rows {@code top} to {@code bottom - 1}. */
     public Band rows(int top, int bottom) {
         return band(from.height(), to.height(), top, bottom);
     }
 
-    /**
-     * Returns what the columns from {@code left} to {@code right - 1} of the result are made of.
-     *
-     * @throws IllegalArgumentException if there are none, or they are not all in the result
-     */
+    /** Returns the weights of the output columns {@code left} to {@code right - 1}. */
     public Band columns(int left, int right) {
         return band(from.width(), to.width(), left, right);
     }
 
     /**
-     * Makes a part of the result.
+     * Computes a part of the output.
      *
-     * @param x {@code [rows.last - rows.first, columns.last - columns.first, K]}, the part of the
-     *     map that it is made of
-     * @return {@code [rows of the part, columns of the part, K]}
+     * @param x {@code [rows.last - rows.first, columns.last - columns.first, K]} of the input
+     * @return {@code [output rows, output columns, K]}
      */
     public static NDArray part(NDArray x, Band rows, Band columns) {
         try (NDArray rowShares = rows.weights(x);
@@ -163,14 +137,14 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
         return new Band(first, last, weights);
     }
 
-    /** Returns where the center of a pixel of the result lies between those of the map's cells. */
+    /** Returns the position of an output pixel in input cells. */
     private float position(int cells, int pixels, int pixel) {
         if (alignCorners) {
             float scale = pixels > 1 ? (float) (cells - 1) / (pixels - 1) : 0;
             return Math.min(scale * pixel, cells - 1);
         }
         float scale = (float) cells / pixels;
-        // Fused, as compilers do it in PyTorch's own loops.
+        // Fused like compilers do in PyTorch's own loops.
         return Math.max(Math.fma(scale, pixel + 0.5f, -0.5f), 0);
     }
 }

@@ -1,29 +1,21 @@
 package dev.saccade.core.ops.vision;
 
 /**
- * Where the sampling points of RoIAlign fall along one axis: each lies between two cells, of which
- * it takes shares. Every step is float32, as in the original.
+ * Sampling points of RoIAlign along one axis, each interpolated between two cells. Computed in
+ * float32 like the original.
  *
- * <p>A point at most one cell outside of the map is moved to its border; one further away has no
- * shares.
+ * <p>A point up to one cell outside the map is moved to its border; points farther away have weight
+ * 0. At the border, both cells are the same.
  *
- * @param perBin number of points in a bin; 0 for a region without extent
- * @param low the lower cell of every point
- * @param high the upper cell, the same as the lower one at the border
- * @param near the share of the lower cell
- * @param far the share of the upper cell
+ * @param perBin points per bin; 0 for an empty region
+ * @param near weight of the lower cell
+ * @param far weight of the upper cell
  */
 @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
 record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] far) {
 
     /**
-     * Lays out the points.
-     *
-     * @param start where the region begins, in cells
-     * @param extent its size, in cells
-     * @param bins number of bins it is cut into
-     * @param samplingRatio points in a bin; 0 for one a cell
-     * @param cells size of the map
+     * Computes the points of a region, in cells; a sampling ratio of 0 means about one per cell.
      */
     static BilinearSamples layOut(
             float start, float extent, int bins, int samplingRatio, int cells) {
@@ -63,7 +55,7 @@ record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] 
         }
     }
 
-    /** Returns the share that each cell has in the points of one bin. */
+    /** Returns the total weight of each cell in a bin. */
     Cells cells(int bin) {
         int first = Integer.MAX_VALUE;
         int last = -1;
@@ -86,12 +78,7 @@ record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] 
         return new Cells(first, weights);
     }
 
-    /**
-     * Neighboring cells and their shares.
-     *
-     * @param first the first cell
-     * @param weights of it and of those behind it
-     */
+    /** Weights of adjacent cells. */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     record Cells(int first, float[] weights) {
 

@@ -16,15 +16,15 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Masks as bitmaps on a device. Only where their runs start and end goes there; they are drawn on
- * it.
+ * Masks as bitmaps on a device. Only the ends of their runs are transferred; bitmaps are decoded on
+ * the device.
  *
  * @param bitmaps {@code [G, H, W]} uint8: 0 or 1, each mask at the top left
  * @param sizes {@code [G, 2]} int64: height and width of each mask
  */
 record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
 
-    /** Nothing, for images without objects. */
+    /** Placeholder for images without objects. */
     private static final Rle NONE = Rle.fromCounts(new Size(1, 1), 1);
 
     private static final Script DRAWN =
@@ -38,7 +38,6 @@ record MaskBitmaps(NDArray bitmaps, NDArray sizes) {
                     return torch.contiguous(torch.permute(columns, [0, 2, 1]))
                     """);
 
-    /** Draws masks. */
     static MaskBitmaps draw(NDManager manager, List<Rle> masks) {
         List<Rle> drawn = masks.isEmpty() ? List.of(NONE) : masks;
         return new MaskBitmaps(bitmaps(manager, drawn), sizes(manager, drawn));

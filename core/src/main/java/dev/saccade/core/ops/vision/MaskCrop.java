@@ -14,12 +14,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Cuts boxes out of masks and brings them to one size: RoIAlign of the bitmap, then a threshold of
- * one half, bit for bit as mmdetection's {@code BitmapMasks.crop_and_resize}.
+ * Crops and resizes masks: RoIAlign of the bitmap, then a threshold of 0.5, bit for bit like
+ * mmdetection's {@code BitmapMasks.crop_and_resize}.
  *
- * <p>On a GPU the masks are drawn there, once for all that is cut out of them. On the host no
- * bitmap of a whole image is made: the part under a box is drawn from the runs. Where all of it
- * that a bin sees is alike, there is nothing to compute.
+ * <p>On a GPU, masks are decoded to bitmaps once. On the host, only the part under a box is
+ * decoded, and uniform bins are not interpolated.
  */
 public final class MaskCrop {
 
@@ -31,11 +30,7 @@ public final class MaskCrop {
         this.bitmaps = bitmaps;
     }
 
-    /**
-     * Brings masks to where an array is.
-     *
-     * @param masks [G] masks, of whatever sizes
-     */
+    /** Transfers masks, which may differ in size, to the device of an array. */
     public static MaskCrop onDeviceOf(NDArray array, List<Rle> masks) {
         boolean drawn = !DynamicShapes.areAllowedFor(array) && Kernels.isFusedFor(array);
         return new MaskCrop(
@@ -46,14 +41,14 @@ public final class MaskCrop {
     }
 
     /**
-     * Cuts.
+     * Crops masks to boxes.
      *
-     * @param objects {@code [R]} int64 position of the mask of each box; without any mask 0, and
-     *     what is found then means nothing
-     * @param boxes {@code [R, 4]} what to cut out of each, in its pixels; what is outside of the
-     *     mask is ignored, and nothing is found in a box without area
+     * @param objects {@code [R]} int64 index of each box's mask; 0 if there are no masks, and the
+     *     result is then undefined
+     * @param boxes {@code [R, 4]} in mask pixels, clipped to the mask; a box without area gives
+     *     zeros
      * @param side height and width of the result
-     * @return {@code [R, side, side]} float32: 1 in the foreground and 0 elsewhere
+     * @return {@code [R, side, side]} float32: 1 for foreground and 0 for background
      */
     public NDArray crop(NDArray objects, NDArray boxes, int side) {
         return bitmaps.isPresent()
@@ -87,7 +82,7 @@ public final class MaskCrop {
         return BilinearSamples.layOut(start, to - 0.5f - start, side, 0, cells);
     }
 
-    /** The pixels that the points of a box see. */
+    /** The pixels sampled for a box. */
     private static final class Window {
 
         private final BilinearSamples x;

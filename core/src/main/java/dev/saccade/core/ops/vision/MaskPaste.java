@@ -6,11 +6,11 @@ import dev.saccade.core.structures.RunBuilder;
 import dev.saccade.core.structures.Size;
 
 /**
- * Puts a small map of mask probabilities into its box on an image, as mmdetection's {@code
- * _do_paste_mask} does on CPUs: linear interpolation with zeros around the map, at the centers of
- * the pixels from one before the box to one behind it.
+ * Pastes mask probabilities into their box like mmdetection's {@code _do_paste_mask} on CPUs:
+ * bilinear interpolation at pixel centers with zero padding, from one pixel before the box to one
+ * after it.
  *
- * <p>The image is worked on column by column; nothing of its size is kept but the runs.
+ * <p>Works column by column and stores only runs at image size.
  */
 public final class MaskPaste {
 
@@ -22,13 +22,10 @@ public final class MaskPaste {
     private final Axis y;
 
     /**
-     * Prepares a map.
+     * Prepares mask {@code i}.
      *
-     * @param maps {@code [N * side * side]} probabilities, row by row
-     * @param boxes [N] where the maps belong, in pixels of the canvas
-     * @param i which of them
-     * @param side height and width of a map
-     * @param canvas height and width of the image
+     * @param maps {@code [N * side * side]} probabilities, row-major
+     * @param boxes {@code [N]} in pixels of the canvas
      */
     public MaskPaste(float[] maps, Boxes boxes, int i, int side, Size canvas) {
         this.map = maps;
@@ -39,7 +36,7 @@ public final class MaskPaste {
         this.y = Axis.layOut(boxes.y1(i), boxes.y2(i), side, canvas.height());
     }
 
-    /** Returns the probabilities on the canvas, {@code [H, W]}, row by row. */
+    /** Returns the probabilities on the canvas, {@code [H, W]}, row-major. */
     public float[] probabilities() {
         float[] all = new float[Math.toIntExact(canvas.area())];
         float[] column = new float[y.size()];
@@ -52,7 +49,7 @@ public final class MaskPaste {
         return all;
     }
 
-    /** Returns the pixels near the box whose probability is at least a threshold. */
+    /** Returns the pixels near the box with at least a threshold probability. */
     public Rle atLeast(float threshold) {
         RunBuilder runs = new RunBuilder(canvas);
         boolean columnsTouch = y.size() == canvas.height();
@@ -93,14 +90,7 @@ public final class MaskPaste {
         return inside ? map[first + row * side + column] : 0;
     }
 
-    /**
-     * Where the pixels of one axis lie on the map.
-     *
-     * @param start the first pixel
-     * @param low the cell before the center of each pixel
-     * @param near the share of that cell
-     * @param far the share of the next
-     */
+    /** Interpolation of the pixels along one axis, from {@code start} on, between two cells. */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     private record Axis(int start, int[] low, float[] near, float[] far) {
 
@@ -115,9 +105,9 @@ public final class MaskPaste {
             return axis;
         }
 
-        /** Places a pixel whose position on the box is known, from -1 to 1. */
+        /** Sets the cells of a pixel whose position on the box is between -1 and 1. */
         private void place(int i, float position, int side) {
-            // Of a box without extent, every pixel is its center.
+            // In a box without extent, every pixel is at the center.
             float u = Float.isInfinite(position) ? 0 : position;
             float cell = (u + 1) * (side / 2f) - 0.5f;
             float floor = (float) Math.floor(cell);

@@ -9,16 +9,17 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 import java.util.Map;
 
 /**
- * Which object each of many boxes, such as anchors, should learn, by IoU.
+ * Assigns an object to each box by IoU, like mmdetection's {@code MaxIoUAssigner}.
  *
- * <p>A box is held against all objects; no table of boxes by objects is made. Of objects that
- * overlap a box alike the first counts. What is no number overlaps nothing.
+ * <p>Does not create the matrix of all IoUs. On ties, the first object wins. NaN coordinates
+ * overlap nothing.
  *
- * @param posIouThr from this IoU on a box is positive
- * @param negIouThr below this IoU a box is background; in between it is not trained
- * @param minPosIou least IoU of a low-quality match
- * @param matchLowQuality whether every object takes its best boxes, the later objects last
- * @param gtMaxAssignAll whether all boxes that tie for the best are taken, or the first alone
+ * @param posIouThr minimum IoU of positive boxes
+ * @param negIouThr IoU below which boxes are negative; boxes in between are ignored
+ * @param minPosIou minimum IoU of low-quality matches
+ * @param matchLowQuality whether every object also gets its best boxes; later objects override
+ *     earlier ones
+ * @param gtMaxAssignAll whether all boxes that tie for the best are assigned, or only the first
  */
 public record MaxIouAssign(
         double posIouThr,
@@ -37,13 +38,13 @@ public record MaxIouAssign(
             ScriptTemplate.read(MaxIouAssign.class, "portable");
 
     /**
-     * Assigns.
+     * Assigns objects.
      *
      * @param boxes {@code [N, 4]} float32 corners
      * @param objects {@code [K, 4]} float32 corners; at least one
-     * @param skip {@code [N]} boolean: boxes that are not looked at, or {@code [0]} for none
-     * @return {@code [N]} int64: -1 not trained, 0 background, k + 1 object k; and {@code [N]}
-     *     float32: the greatest IoU, -1 for boxes that are not looked at
+     * @param skip {@code [N]} boolean: boxes to exclude, or {@code [0]} for none
+     * @return {@code [N]} int64: -1 ignored, 0 background, k + 1 object k; and {@code [N]} float32:
+     *     maximum IoU, -1 for excluded boxes
      */
     public NDList assign(NDArray boxes, NDArray objects, NDArray skip) {
         Map<String, Object> constants =

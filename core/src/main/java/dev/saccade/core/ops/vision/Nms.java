@@ -18,24 +18,24 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Greedy non-maximum suppression within groups, such as classes or levels, of all images of a
+ * Greedy non-maximum suppression within groups, such as classes or levels, for all images of a
  * batch.
  *
- * <p>Follows mmcv's {@code batched_nms}: the boxes of group {@code g} are shifted by {@code g *
- * (max + 1)} in float32, and a box goes if its IoU with a better one that stays is strictly greater
- * than the threshold. The shift makes coordinates coarse; it is kept because it decides close
- * cases. The fused operator holds a box against many at once, and keeps exactly the same.
+ * <p>Follows mmcv's {@code batched_nms}: shifts the boxes of group {@code g} by {@code g * (max +
+ * 1)} in float32 and removes a box if its IoU with a better kept box is strictly greater than the
+ * threshold. The shift loses precision and is kept because it decides borderline cases. The fused
+ * operator keeps exactly the same boxes.
  *
- * @param iouThreshold boxes that overlap more go
- * @param scoreThreshold scores must be strictly greater; what is no number is not
- * @param max at most so many boxes of an image stay
+ * @param iouThreshold boxes with a greater IoU are removed
+ * @param scoreThreshold scores must be strictly greater; NaN never is
+ * @param max maximum number of boxes kept per image
  */
 public record Nms(double iouThreshold, double scoreThreshold, int max) {
 
-    /** A threshold that every score exceeds. */
+    /** A threshold that every finite score exceeds. */
     public static final double ANY_SCORE = -Float.MAX_VALUE;
 
-    /** On a CPU the operator sorts itself; elsewhere skipped scores are sorted to the end. */
+    /** On a CPU, the operator sorts itself; elsewhere, low scores are sorted to the end. */
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"
@@ -50,21 +50,17 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
                     """);
 
     /**
-     * What stays.
+     * Kept boxes.
      *
-     * @param positions {@code [B, M]} int64 positions {@code row * C + class} in descending order
-     *     of score, of equal scores the first first; 0 behind the last. M is what an image can keep
-     *     at most; where {@link DynamicShapes} are free, what one keeps at most
-     * @param counts {@code [B]} int64: how many stay of each image
+     * @param positions {@code [B, M]} int64 positions {@code row * C + class} by descending score
+     *     (stable), padded with 0. M is the maximum per image; with {@link DynamicShapes}, the
+     *     largest number actually kept
+     * @param counts {@code [B]} int64: number of kept boxes per image
      */
     public record Kept(NDArray positions, NDArray counts) {
 
         /**
-         * Returns what stays of each image, as it is known on the host.
-         *
-         * @param beside where the arrays are to lie
-         * @param kept positions of each image, best first
-         * @param most M, unless {@link DynamicShapes} are free
+         * Creates arrays from positions on the host, best first, on the device of another array.
          */
         public static Kept of(NDArray beside, int[][] kept, int most) {
             int width = most;
@@ -87,13 +83,13 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
     }
 
     /**
-     * Returns which boxes stay.
+     * Applies NMS.
      *
-     * @param boxes {@code [B, R, 4]} float32 corners of boxes for all classes, or {@code [B, R * C,
-     *     4]} of boxes for each
+     * @param boxes {@code [B, R, 4]} float32 corners shared by all classes, or {@code [B, R * C,
+     *     4]} per class
      * @param scores {@code [B, R, C]} float32
-     * @param groups {@code [R]} int64 from 0: the boxes of a row are in the groups from {@code
-     *     group * C} on, class by class; boxes of different groups leave each other alone
+     * @param groups {@code [R]} int64 from 0: the boxes of a row are in the groups {@code group * C
+     *     + class}; boxes of different groups do not suppress each other
      */
     public Kept keep(NDArray boxes, NDArray scores, NDArray groups) {
         Shape shape = scores.getShape();
@@ -163,7 +159,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         return Kept.of(scores, kept, most);
     }
 
-    /** Boxes of an image in Java's memory. */
+    /** Boxes of an image in Java memory. */
     private static final class Candidates {
 
         private final float[] boxes;
@@ -176,12 +172,12 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
             groups = new int[count];
         }
 
-        /** Returns the positions of those that stay, the best first. */
+        /** Returns the positions of the kept boxes, best first. */
         int[] keep(float threshold) {
             boolean[] gone = new boolean[scores.length];
             int[] order = descending(scores);
             boolean mayTouch = shift();
-            // Where no coordinate is far below 0, shifted groups cannot touch.
+            // If no coordinate is far below 0, shifted groups cannot overlap.
             if (mayTouch) {
                 suppress(order, threshold, gone);
             } else {
@@ -192,7 +188,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
             return Arrays.stream(order).filter(i -> !gone[i]).toArray();
         }
 
-        /** Moves the groups apart; returns whether they may touch nevertheless. */
+        /** Shifts the groups; returns whether they may still overlap. */
         private boolean shift() {
             float max = 0;
             float min = 0;
@@ -206,7 +202,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
             return !(min > -1);
         }
 
-        /** Returns the members of each group, in the order given. */
+        /** Returns the members of each group, in the given order. */
         private int[][] byGroup(int[] order) {
             int[] sizes = new int[Arrays.stream(groups).max().orElse(-1) + 1];
             for (int group : groups) {
@@ -220,7 +216,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
             return members;
         }
 
-        /** Marks the members that overlap a better one which stays; the best comes first. */
+        /** Marks the members that overlap a better one that is kept; the best comes first. */
         private void suppress(int[] members, float threshold, boolean[] gone) {
             int n = members.length;
             float[] sorted = new float[4 * n];
@@ -240,7 +236,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         }
     }
 
-    /** Returns the positions of {@code values} in descending order, equal ones in given order. */
+    /** Returns the positions of {@code values} in descending order (stable). */
     private static int[] descending(float[] values) {
         long[] keys = new long[values.length];
         for (int i = 0; i < values.length; i++) {

@@ -25,20 +25,17 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * RoIAlign (He et al. 2017) with average pooling: every bin of a region is the mean of feature
- * values interpolated at points inside it; follows mmcv's operator of the same name.
+ * RoIAlign (He et al. 2017) with average pooling, like mmcv's operator.
  *
- * <p>The mean over the points of a bin is a weighted sum over a few cells of the map, and the
- * weights depend on the box alone. The fused operator takes all levels at once, reads the boxes
- * where they are, and sums whole vectors of channels. Without it the weights are laid out on the
- * host, and one gather-and-sum a level does the rest; nothing of the size of (regions, channels,
- * points) exists. Gradients go to the features, not to the boxes, and are the same however many
- * threads run.
+ * <p>The fused operator processes all levels at once and reads boxes on the device. The portable
+ * version computes the weight of each cell on the host and applies {@code embedding_bag} per level,
+ * which needs no array of size (regions, channels, points). Gradients flow to the features, not to
+ * the boxes, and do not depend on the number of threads.
  *
  * @param output height and width in bins
- * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
- * @param aligned whether cells are centered at half-integers, as they should be; if not, as in the
- *     first published code, regions are also at least one cell large
+ * @param samplingRatio points along each axis of a bin; 0 for about one per cell
+ * @param aligned whether cells are centered at half-integers; if not, as in the first published
+ *     code, regions are also at least one cell large
  */
 public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
 
@@ -62,7 +59,6 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                     return ops.saccade.roi_align(maps, rows, rois[2], {scales}, size, {sampling_ratio}, {aligned})
                     """);
 
-    /** Checks the values. */
     public RoiAlign {
         checkArgument(
                 output.height() > 0 && output.width() > 0,
@@ -72,13 +68,13 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
     }
 
     /**
-     * Pools every region from one level.
+     * Pools each region from one level.
      *
-     * @param features the maps {@code [N, C, H_l, W_l]}; all of them take part in the gradient
-     * @param strides pixels a cell of each level
-     * @param rois [R] regions; one without extent, or outside of the image, gives 0
-     * @param levels {@code [R]} integers: the level of each region
-     * @return {@code [R, C, output]} with channels innermost in memory, in the order of the regions
+     * @param features maps {@code [N, C, H_l, W_l]}; all of them get gradients
+     * @param strides stride of each level in pixels
+     * @param rois {@code [R]} regions; empty ones or those outside the image give 0
+     * @param levels {@code [R]} integers: level of each region
+     * @return {@code [R, C, output]} in channels-last format, in the order of the regions
      */
     public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
         return Kernels.isFusedFor(features.get(0)) || Tracer.isRecording()

@@ -15,10 +15,10 @@ import dev.saccade.core.structures.Boxes;
 import java.util.List;
 
 /**
- * Regions of interest in the images of a batch, on the device of its features.
+ * Regions of interest of a batch, on the device of its features.
  *
- * @param boxes {@code [R, 4]} float32 corners in the coordinates of the network input
- * @param images {@code [R]} integers: position in the batch of the image that each lies in
+ * @param boxes {@code [R, 4]} float32 corners in network input coordinates
+ * @param images {@code [R]} integers: batch index of each region
  */
 public record Rois(NDArray boxes, NDArray images) {
 
@@ -34,7 +34,6 @@ public record Rois(NDArray boxes, NDArray images) {
                     return (torch.cat(boxes), torch.cat(images))
                     """);
 
-    /** Checks that every box has an image. */
     public Rois {
         checkArgument(
                 boxes.getShape().get(0) == images.getShape().get(0),
@@ -43,37 +42,24 @@ public record Rois(NDArray boxes, NDArray images) {
                 images.getShape());
     }
 
-    /**
-     * Returns the boxes of the images of a batch, image after image.
-     *
-     * @param byImage {@code [R_n, 4]} of each image, no array twice
-     */
+    /** Concatenates the boxes {@code [R_n, 4]} of all images of a batch. */
     public static Rois of(List<NDArray> byImage) {
         NDList joined = JOINED.runLists(List.of(byImage));
         return new Rois(joined.get(0), joined.get(1));
     }
 
-    /**
-     * Brings boxes that the host knows to a device.
-     *
-     * @param images position in the batch of the image that each lies in
-     */
+    /** Transfers boxes and their batch indices to a device. */
     public static Rois of(NDManager manager, Boxes boxes, int... images) {
         return new Rois(
                 Tensors.of(manager, boxes.toArray(), new Shape(boxes.size(), 4)),
                 Tensors.of(manager, images, new Shape(images.length)));
     }
 
-    /** Returns the number of regions. */
     public int size() {
         return Math.toIntExact(images.getShape().get(0));
     }
 
-    /**
-     * Returns the regions at positions, in their order.
-     *
-     * @param positions {@code [P]} int64
-     */
+    /** Selects regions by int64 positions. */
     public Rois select(NDArray positions) {
         return new Rois(
                 Functional.indexSelect(boxes, 0, positions),
