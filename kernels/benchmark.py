@@ -52,8 +52,8 @@ def peer(make, size, arguments, precision, train):
     model = make().to(device).train(train)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-6, fused=device.type == "cuda")
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "float16")
-    pixels = torch.randn(arguments.images, 3, *size, device=device)
-    targets = eager.targets(arguments.images, size, device)
+    pixels = torch.randn(arguments.batch_size, 3, *size, device=device)
+    targets = eager.targets(arguments.batch_size, size, device)
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
 
@@ -85,9 +85,9 @@ def peer(make, size, arguments, precision, train):
 def ours(config, size, arguments, precision, train):
     """What bench model --json says."""
     command = shlex.split(arguments.saccade) + ["bench", "model", str(arguments.configs / (config + ".yaml"))]
-    command += ["--size", f"{size[0]}x{size[1]}", "--images", str(arguments.images), "--runs", str(arguments.runs)]
+    command += ["--size", f"{size[0]}x{size[1]}", "--batch-size", str(arguments.batch_size), "--runs", str(arguments.runs)]
     command += ["--device", arguments.device, "--precision", precision, "--json", "--fused-only"]
-    command += ["--train", "--most-images", "0"] if train else []
+    command += ["--train", "--max-batch-size", "0"] if train else []
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         said = [text for text in done.stderr.splitlines() if text.startswith("saccade: ")]
@@ -100,7 +100,7 @@ def measure(case, arguments, precision, train):
     row = {"name": name, "pass": "training" if train else "prediction", "precision": precision}
     if arguments.small:
         size = tuple(side // 4 // 32 * 32 for side in size)
-    row |= {"images": arguments.images, "size": f"{size[0]}x{size[1]}"}
+    row |= {"images": arguments.batch_size, "size": f"{size[0]}x{size[1]}"}
     try:
         row["eager"], row["eager_mib"] = peer(make, size, arguments, precision, train)
     except (RuntimeError, ImportError) as e:
@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--precisions", nargs="+", default=["float32", "bfloat16"])
     parser.add_argument("--only", default="", help="part of the names of cases")
-    parser.add_argument("--images", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=2)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--small", action="store_true", help="a quarter of the edges")
     arguments = parser.parse_args()

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Every backbone that configs may name, in all its variants. */
+/** Prints all backbones with their sizes. */
 final class BackboneList {
 
     private static final String ROW = "%-40s %12s %15s %15s%n";
@@ -26,9 +26,9 @@ final class BackboneList {
                 .map(member -> BackboneSummary.measure(member.getKey(), member.getValue()));
     }
 
-    /** Prints each backbone as soon as it is counted. */
+    /** Prints each backbone as soon as it is measured. */
     static void print(PrintWriter out) {
-        out.printf(Locale.ROOT, ROW, "", "parameters", "as classifier", "multiply-adds");
+        out.printf(Locale.ROOT, ROW, "", "parameters", "with classifier", "multiply-adds");
         all().forEach(
                         backbone -> {
                             out.print(line(backbone));
@@ -36,9 +36,9 @@ final class BackboneList {
                         });
         out.printf(
                 Locale.ROOT,
-                "%nParameters in millions, with the layer of 1000 classes as classifier."
-                        + " Multiply-adds in%nbillions, for one 224x224 image. docs/papers.md"
-                        + " compares them with the papers.%n");
+                "%nParameters in millions; \"with classifier\" includes a 1000-class"
+                        + " layer. Multiply-adds in%nbillions for a 224x224 image. docs/papers.md"
+                        + " compares these values with the papers.%n");
     }
 
     static String line(BackboneSummary backbone) {
@@ -50,8 +50,7 @@ final class BackboneList {
                 Text.format("%.2f", backbone.multiplyAdds() / 1e9));
     }
 
-    /** Returns the list as JSON objects. */
-    static List<Map<String, Object>> forMachines() {
+    static List<Map<String, Object>> json() {
         return all().map(BackboneList::keys).toList();
     }
 

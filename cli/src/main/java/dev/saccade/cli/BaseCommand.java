@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
-/** Base class of all commands: has {@code --help} and {@code --version}, and prints messages. */
+/** Base class of all commands, with {@code --help} and {@code --version}. */
 @Command(mixinStandardHelpOptions = true)
 abstract class BaseCommand implements Callable<Integer> {
 
@@ -28,9 +28,8 @@ abstract class BaseCommand implements Callable<Integer> {
         return spec.commandLine().getErr();
     }
 
-    /** Prints a message to standard error. */
     @FormatMethod
-    final void say(@FormatString String format, Object... args) {
+    final void printMessage(@FormatString String format, Object... args) {
         err().println(Printable.format(format, args));
     }
 }

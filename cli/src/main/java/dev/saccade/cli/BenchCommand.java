@@ -14,10 +14,9 @@ import picocli.CommandLine.ParameterException;
 
 import java.util.Optional;
 
-/** Times operators, models and ranks on this machine. */
 @Command(
         name = "bench",
-        description = "Time operators or a model, fused and portable in turn; or ranks.",
+        description = "Benchmark operators, a model or multi-process training.",
         footer = {
             "",
             "Example:  saccade bench ops",
@@ -28,16 +27,16 @@ final class BenchCommand extends BaseCommand {
     @Override
     public Integer call() {
         throw new ParameterException(
-                spec.commandLine(), "bench what? ops, model CONFIG, or ranks CONFIG");
+                spec.commandLine(),
+                "missing subcommand; expected ops, model CONFIG or ranks CONFIG");
     }
 
-    /** The number of timed runs. */
     static final class RunsOption {
 
         @Option(
                 names = "--runs",
                 paramLabel = "N",
-                description = "Timed runs of each variant; 9 by default, 5 for a model.")
+                description = "Number of timed runs per variant. Default: 9, or 5 for a model.")
         private Optional<Integer> runs = Optional.empty();
 
         int orElse(int byDefault) {
@@ -50,29 +49,32 @@ final class BenchCommand extends BaseCommand {
     @Command(
             name = "ops",
             description = {
-                "Time every fused operator at the sizes of the tiny models: milliseconds, ratio to"
-                        + " the portable form, and fractions of the processor's peak."
+                "Benchmark each fused operator at the sizes of the tiny models. Prints"
+                        + " milliseconds, the speedup over the portable operator and the fraction"
+                        + " of peak performance."
             },
             mixinStandardHelpOptions = true)
     void ops(
             @Option(
-                            names = "--images",
+                            names = "--batch-size",
                             paramLabel = "N",
                             defaultValue = "8",
                             description =
-                                    "Images of 224 x 224 in a batch; ${DEFAULT-VALUE} by default.")
+                                    "Number of 224x224 images per batch. Default:"
+                                            + " ${DEFAULT-VALUE}.")
                     int images,
             @Mixin RunsOption runs,
             @Mixin JsonOption json) {
-        ConfigArguments.requirePositive("--images", images);
+        ConfigArguments.requirePositive("--batch-size", images);
         json.print(spec, OperatorBench.all(images, runs.orElse(9)), OperatorBench::table);
     }
 
     @Command(
             name = "model",
             description =
-                    "Time predictions of a model on random pixels; or training steps, and find the"
-                            + " largest batch that fits.",
+                    "Benchmark inference of a model on random images. With --train,"
+                            + " benchmark training steps and find the largest batch size that"
+                            + " fits into memory.",
             mixinStandardHelpOptions = true)
     void model(
             @Mixin ConfigArguments config,
@@ -80,32 +82,32 @@ final class BenchCommand extends BaseCommand {
             @Option(
                             names = "--train",
                             description =
-                                    "Time training steps with the optimizer instead of"
-                                            + " predictions.")
+                                    "Benchmark training steps, including the"
+                                            + " optimizer, instead of inference.")
                     boolean train,
             @Mixin InputOptions input,
             @Option(
-                            names = "--images",
+                            names = "--batch-size",
                             paramLabel = "N",
                             defaultValue = "1",
-                            description = "Images per batch; ${DEFAULT-VALUE} by default.")
+                            description = "Number of images per batch. Default: ${DEFAULT-VALUE}.")
                     int images,
             @Mixin RunsOption runs,
             @Option(
                             names = "--fused-only",
-                            description = "Do not time portable operators where fused ones run.")
+                            description = "Skip portable operators where fused ones are available.")
                     boolean fusedOnly,
             @Option(
-                            names = "--most-images",
+                            names = "--max-batch-size",
                             paramLabel = "N",
                             defaultValue = "256",
                             description =
-                                    "With --train: the largest batch to try, beyond which the"
-                                            + " largest batch that fits is estimated; 0 skips the"
-                                            + " search, ${DEFAULT-VALUE} by default.")
+                                    "Set the largest batch size to try with --train;"
+                                            + " larger ones are estimated. 0 skips the search."
+                                            + " Default: ${DEFAULT-VALUE}.")
                     int mostImages,
             @Mixin JsonOption json) {
-        ConfigArguments.requirePositive("--images", images);
+        ConfigArguments.requirePositive("--batch-size", images);
         Timing.Plan plan = new Timing.Plan(runs.orElse(5), !fusedOnly);
         RunConfig bound = compute.addTo(config).bind();
         ModelBench.Input batch =
@@ -120,8 +122,9 @@ final class BenchCommand extends BaseCommand {
     @Command(
             name = "ranks",
             description =
-                    "Time steps that ranks take together, and steps that each rank takes alone at"
-                            + " the same time; the difference is the cost of communication.",
+                    "Benchmark training steps with and without gradient"
+                            + " synchronization between ranks. The difference is the"
+                            + " communication cost.",
             mixinStandardHelpOptions = true)
     int ranks(
             @Mixin ConfigArguments config,
@@ -129,22 +132,22 @@ final class BenchCommand extends BaseCommand {
             @Mixin RankOptions ranks,
             @Mixin InputOptions input,
             @Option(
-                            names = "--images",
+                            names = "--batch-size",
                             paramLabel = "N",
                             defaultValue = "1",
-                            description = "Images per rank; ${DEFAULT-VALUE} by default.")
+                            description = "Number of images per rank. Default: ${DEFAULT-VALUE}.")
                     int images,
             @Mixin RunsOption runs,
             @Mixin JsonOption json) {
-        ConfigArguments.requirePositive("--images", images);
+        ConfigArguments.requirePositive("--batch-size", images);
         ModelBench.Input batch =
                 new ModelBench.Input(config.name(), images, input.size(), input.classes());
         int timed = runs.orElse(9);
         RunConfig bound = compute.addTo(config).bind();
-        if (ranks.areToBeStarted()) {
+        if (ranks.isLauncher()) {
             return ranks.start(spec);
         }
-        return ranks.together(
+        return ranks.run(
                 group -> {
                     RanksBench result = RanksBench.run(bound, batch, timed, group);
                     if (group.rank() == 0) {

@@ -12,8 +12,8 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
-import dev.saccade.report.Browse;
 import dev.saccade.report.BrowseFindings;
+import dev.saccade.report.BrowsePage;
 import dev.saccade.report.predictions.Pictures;
 import dev.saccade.report.runs.RelativeNames;
 import dev.saccade.train.config.RunConfig;
@@ -29,12 +29,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Shows what training will see: photographs after their transforms, with their labels. */
 @Command(
         name = "browse",
         description = {
-            "Write pictures of augmented training samples with their labels, and a page to search"
-                    + " them: by class, object size and problem."
+            "Write pictures of augmented training samples with their labels, and a"
+                    + " page to filter them by class, object size and problem."
         },
         footer = {
             "",
@@ -43,13 +42,15 @@ import java.util.TreeSet;
 final class BrowseCommand extends BaseCommand {
 
     @Mixin private ConfigArguments config;
-    @Mixin private ShortOptions words;
+    @Mixin private ShortOptions shortOptions;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
             defaultValue = "browse",
-            description = "Folder of index.html and the pictures; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Write index.html and the pictures to this folder. Default:"
+                            + " ${DEFAULT-VALUE}.")
     private Path out;
 
     @Mixin private OverwriteOption overwrite;
@@ -59,27 +60,26 @@ final class BrowseCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "24",
             description =
-                    "How many samples, the first ones; ${DEFAULT-VALUE} by default. A page of"
-                            + " 10,000 has been tried.")
+                    "Show the first N samples. Default: ${DEFAULT-VALUE}. A page with"
+                            + " 10,000 samples is fine.")
     private int count;
 
     @Option(
             names = "--epoch",
             paramLabel = "E",
             defaultValue = "1",
-            description =
-                    "The epoch whose augmentation is shown, from 1; ${DEFAULT-VALUE} by default.")
+            description = "Show the augmentation of this epoch, from 1. Default: ${DEFAULT-VALUE}.")
     private int epoch;
 
     @Override
     public Integer call() {
-        config.override(words);
+        config.override(shortOptions);
         ConfigArguments.requirePositive("--count", count);
         ConfigArguments.requirePositive("--epoch", epoch);
         RunConfig run = config.bind();
         Dataset.Config named = run.data().requireTrain();
         Dataset dataset = named.open(run.data().root());
-        // Objects are shown, not the label maps beside them, whose classes have no names.
+        // Show objects only: the classes of additional label maps have no names.
         TargetKind targets = run.model().head().targets().predicted();
         CheckOptions quick =
                 new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
@@ -93,18 +93,18 @@ final class BrowseCommand extends BaseCommand {
         try (OutputFolder folder = overwrite.create(out, List.of())) {
             Pictures written = new Pictures(folder, dataset.classes());
             List<String> names = RelativeNames.of(dataset);
-            List<Browse.Photo> photos = new ArrayList<>();
+            List<BrowsePage.Entry> photos = new ArrayList<>();
             try (Progress progress = new Progress("browse", wanted, " samples")) {
                 for (int i = 0; i < wanted; i++) {
-                    List<String> known = faults.ofPhoto(i);
+                    List<String> known = faults.ofImage(i);
                     try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
                         photos.add(photo(names.get(i), sample, written.write(sample), known));
                     }
                     progress.to(i + 1);
                 }
             }
-            Browse page =
-                    new Browse(
+            BrowsePage page =
+                    new BrowsePage(
                             config.name(),
                             subtitle(wanted, dataset.size()),
                             dataset.classes(),
@@ -114,7 +114,7 @@ final class BrowseCommand extends BaseCommand {
             folder.finish();
         }
         String pictures = Count.of(wanted, "picture");
-        say("%s written to %s; open %s", pictures, out, out.resolve("index.html"));
+        printMessage("%s written to %s; open %s", pictures, out, out.resolve("index.html"));
         return 0;
     }
 
@@ -126,17 +126,17 @@ final class BrowseCommand extends BaseCommand {
         return Text.format("Augmented training samples of epoch %d: %s.", epoch, images);
     }
 
-    private static Browse.Photo photo(
+    private static BrowsePage.Entry photo(
             String name, Sample sample, String picture, List<String> faults) {
         Instances objects = sample.targets();
         Set<Integer> labels = new TreeSet<>();
-        Set<Browse.ObjectSize> sizes = EnumSet.noneOf(Browse.ObjectSize.class);
+        Set<BrowsePage.ObjectSize> sizes = EnumSet.noneOf(BrowsePage.ObjectSize.class);
         for (int i = 0; i < objects.size(); i++) {
             labels.add(objects.label(i));
-            sizes.add(Browse.ObjectSize.of(objects.boxes().area(i)));
+            sizes.add(BrowsePage.ObjectSize.of(objects.boxes().area(i)));
         }
         sample.labels().ifPresent(map -> labels.addAll(map.masks().keySet()));
-        return new Browse.Photo(
+        return new BrowsePage.Entry(
                 name,
                 Pictures.picture(picture),
                 Pictures.thumbnail(picture),

@@ -37,13 +37,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds every fault of a data set before anything is trained on it. */
 @Command(
         name = "check",
         description = {
-            "Find every fault of a data set in one pass: that of a config, or of a folder. Folders"
-                    + " may be in COCO's format or have label maps; labels of YOLO, Pascal VOC,"
-                    + " LabelMe, CVAT, Cityscapes and the like are checked where they lie."
+            "Find all errors in the data set of a config or in a folder. Folders may"
+                    + " have COCO annotations, label maps, or labels of YOLO, Pascal VOC,"
+                    + " LabelMe, CVAT, Cityscapes and others; nothing is converted."
         },
         footer = {
             "",
@@ -56,10 +55,10 @@ final class CheckCommand extends BaseCommand {
 
     @Mixin private ConfigArguments config;
     @Mixin private FormatOption format;
-    @Mixin private ShortOptions words;
+    @Mixin private ShortOptions shortOptions;
     @Mixin private JsonOption json;
 
-    @Option(names = "--quick", description = "Read only the headers of images; do not decode them.")
+    @Option(names = "--quick", description = "Read only image headers; do not decode the images.")
     private boolean quick;
 
     @Override
@@ -68,50 +67,50 @@ final class CheckCommand extends BaseCommand {
         if (folder.isPresent()) {
             return checkFolder(folder.get());
         }
-        config.override(words);
+        config.override(shortOptions);
         DataReports reports = check(config.training(), !quick);
         tell(reports.byRole());
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
-    /** Checks a folder of labeled photographs for which nobody has written a config. */
+    /** Checks a folder of labeled images without a config. */
     private int checkFolder(Path folder) {
         Optional<LabeledFolder> found =
-                format.wanted().isPresent() ? Optional.empty() : LabeledFolder.find(folder);
+                format.value().isPresent() ? Optional.empty() : LabeledFolder.find(folder);
         return found.isPresent()
                 ? check(found.get())
-                : check(ConvertibleFolder.of(folder, format.wanted()));
+                : check(ConvertibleFolder.of(folder, format.value()));
     }
 
     private int check(LabeledFolder folder) {
         Map<String, DatasetReport> reports;
-        try (Progress progress = new Progress("check", -1, " photos")) {
+        try (Progress progress = new Progress("check", -1, " images")) {
             DataReports found =
                     ConfigGenerator.check(
                             folder,
                             contents(folder),
-                            Machine.here(),
+                            Machine.current(),
                             quick ? Depth.HEADERS : Depth.PIXELS,
                             progress::step);
             reports = new LinkedHashMap<>(found.byRole());
         }
         reports.replaceAll(CheckCommand::withDensity);
-        boolean isWhole = folder.val().isEmpty() && !folder.holdsLabelMaps();
+        boolean isWhole = folder.val().isEmpty() && !folder.hasLabelMaps();
         String command =
                 isWhole
-                        ? "divide it with: " + ConvertibleFolder.divideCommand(folder.root())
+                        ? "split it with: " + ConvertibleFolder.splitCommand(folder.root())
                         : "./saccade new " + Printable.shellWord(folder.root());
         return tell(
                 reports,
-                (isWhole ? "no part of it is set aside to measure on; " : "now try:  ") + command,
-                "mend the errors, then: " + command);
+                (isWhole ? "the data set has no validation set; " : "next:     ") + command,
+                "correct the errors, then: " + command);
     }
 
     private static Optional<DatasetContents> contents(LabeledFolder folder) {
         try {
             return Optional.of(DatasetContents.of(folder));
         } catch (SaccadeException e) {
-            // The check reports all that is wrong with it.
+            // The check reports the errors.
             return Optional.empty();
         }
     }
@@ -119,7 +118,7 @@ final class CheckCommand extends BaseCommand {
     private int check(ConvertibleFolder folder) {
         SourceLabels labels = folder.read(this);
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
-        try (Progress progress = new Progress("check", -1, " photos")) {
+        try (Progress progress = new Progress("check", -1, " images")) {
             CheckOptions options =
                     new CheckOptions(
                             !quick,
@@ -134,14 +133,14 @@ final class CheckCommand extends BaseCommand {
                                             DataReports.requireObjects(part.key(), report)));
         }
         reports.replaceAll(CheckCommand::withDensity);
-        String command = folder.convertCommand(format.wanted().isPresent());
+        String command = folder.convertCommand(format.value().isPresent());
         return tell(
                 reports,
-                "to train on it, convert it: " + command,
-                "mend the errors, then convert it: " + command);
+                "convert the data set before training: " + command,
+                "correct the errors, then convert the data set: " + command);
     }
 
-    /** Warns about images with more objects than are detected and evaluated by default. */
+    /** Warns about images with more objects than the default limits on detections. */
     private static DatasetReport withDensity(String role, DatasetReport report) {
         int limit = CocoParameters.official(IouType.BOX).maxDetectionLimit();
         return report.statistics() instanceof ObjectStatistics held
@@ -152,9 +151,10 @@ final class CheckCommand extends BaseCommand {
                                         role,
                                         "",
                                         Text.format(
-                                                "an image has %d objects, but by default at most %d"
-                                                        + " are detected and evaluated; new writes a"
-                                                        + " config with higher limits",
+                                                "an image has %d objects, but the"
+                                                        + " default limit on detections and on"
+                                                        + " evaluated detections is %d; ./saccade"
+                                                        + " new writes a config with higher limits",
                                                 held.maxObjects().perImage(), limit))))
                 : report;
     }
@@ -167,7 +167,7 @@ final class CheckCommand extends BaseCommand {
     }
 
     private void tell(Map<String, DatasetReport> reports) {
-        if (json.wanted()) {
+        if (json.isSet()) {
             json.print(spec, reports);
         } else {
             reports.forEach((role, report) -> print(role, report, out()));
@@ -176,12 +176,12 @@ final class CheckCommand extends BaseCommand {
 
     /** Checks the data sets of a training, with a progress bar. */
     static DataReports check(Training training, boolean decode) {
-        try (Progress progress = new Progress("check", -1, " photos")) {
+        try (Progress progress = new Progress("check", -1, " images")) {
             return training.check(decode, progress::step);
         }
     }
 
-    /** Checks the data sets of a training; prints them and throws if they have errors. */
+    /** Checks the data sets of a training; prints findings and throws if there are errors. */
     static DataReports requireNoErrors(Training training, PrintWriter err, String fault) {
         DataReports reports = check(training, false);
         if (reports.hasErrors()) {
@@ -191,7 +191,6 @@ final class CheckCommand extends BaseCommand {
         return reports;
     }
 
-    /** Prints statistics and findings of a data set. */
     static void print(String role, DatasetReport report, PrintWriter out) {
         out.printf(Locale.ROOT, "%s: ", role);
         print(report.statistics(), out);
@@ -216,7 +215,7 @@ final class CheckCommand extends BaseCommand {
             out.printf(
                     Locale.ROOT,
                     "%s (%d without objects), %s of %s, %s%n",
-                    Count.of(held.images(), "photograph"),
+                    Count.of(held.images(), "image"),
                     held.imagesWithoutBoxes(),
                     Count.of(held.objects().boxes(), "object"),
                     Count.of(held.boxesPerClass().size(), "class"),
@@ -236,8 +235,8 @@ final class CheckCommand extends BaseCommand {
                             (name, shown) ->
                                     out.println(
                                             Printable.format(
-                                                    "  %-24s %12d pixels %6.2f %% in %6d"
-                                                            + " photographs",
+                                                    "  %-24s %12d pixels %6.2f %% in"
+                                                            + " %6d images",
                                                     name,
                                                     shown.pixels(),
                                                     100 * shown.fraction(),

@@ -16,26 +16,26 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The options of commands that run a model: what computes, and in what precision. */
+/** Options of commands that run a model. */
 final class ComputeOptions {
 
     @Option(
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "What computes: auto (the first GPU, else the CPU), cpu, cuda, or cuda:1 for"
-                            + " the second GPU; by default what the config says, else auto.")
+                    "Compute on auto (the first GPU, else the CPU), cpu, cuda, or"
+                            + " cuda:1 for the second GPU. Default: device in the config, else"
+                            + " auto.")
     private Optional<String> device = Optional.empty();
 
     @Option(
             names = "--precision",
             paramLabel = "TYPE",
             description =
-                    "What is computed in: float32, bfloat16 or float16; by default what the config"
-                            + " or the checkpoint says.")
+                    "Compute in float32, bfloat16 or float16. Default: precision in"
+                            + " the config or checkpoint.")
     private Optional<String> precision = Optional.empty();
 
-    /** Returns the name of the device, if one is given. */
     private Optional<String> device() {
         device.filter(text -> !Devices.isName(text))
                 .ifPresent(
@@ -53,7 +53,6 @@ final class ComputeOptions {
         return precision.map(ComputeOptions::precision);
     }
 
-    /** Returns the precision of a name that was given. */
     static Precision precision(String text) {
         return Stream.of(Precision.values())
                 .filter(each -> name(each).equals(text))
@@ -75,12 +74,12 @@ final class ComputeOptions {
         return precision.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the device of this rank, which is looked for by itself where none is given. */
+    /** Returns the device of this rank. */
     Device chooseDevice() {
         return ProcessGroup.current().device(device().orElse(Devices.AUTO));
     }
 
-    /** Returns the overrides of a config for what is given. */
+    /** Returns the config overrides of these options. */
     List<String> overrides() {
         return Stream.concat(
                         device().map(text -> "device=" + text).stream(),
@@ -88,13 +87,12 @@ final class ComputeOptions {
                 .toList();
     }
 
-    /** Adds the overrides to a config. */
     ConfigArguments addTo(ConfigArguments config) {
         overrides().forEach(config::override);
         return config;
     }
 
-    /** Returns a model that computes as is given, else as it was trained. */
+    /** Returns the model in the chosen precision; default: its training precision. */
     TrainedModel<?> applyTo(TrainedModel<?> model) {
         try {
             return precision().<TrainedModel<?>>map(model::withPrecision).orElse(model);

@@ -21,22 +21,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The arguments of commands that start from a config. */
+/** Arguments of commands that read a config. */
 final class ConfigArguments {
 
     private static final String EXPECTED =
             "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
 
     private static final Set<PathKind> OF_DATA =
-            Set.of(PathKind.PHOTOGRAPHS, PathKind.EMPTY_FOLDER, PathKind.OTHER_FOLDER);
+            Set.of(PathKind.IMAGES, PathKind.EMPTY_FOLDER, PathKind.OTHER_FOLDER);
 
     @Parameters(
             index = "0",
             paramLabel = "CONFIG",
             description =
-                    "A YAML file; the name of one that comes with Saccade, such as"
-                            + " retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd; or the folder of a"
-                            + " run, for its own.")
+                    "Read this config: a YAML file, the name of a bundled config such"
+                            + " as retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd, or the"
+                            + " folder of a run.")
     private Path named;
 
     @Mixin private DataOption data;
@@ -44,51 +44,45 @@ final class ConfigArguments {
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "Sets a value of the config, such as model.backbone.depth=50.")
+            description = "Set a config value, such as model.backbone.depth=50.")
     private List<String> overrides = new ArrayList<>();
 
-    private ShortOptions words = new ShortOptions();
+    private ShortOptions shortOptions = new ShortOptions();
 
-    /** Returns what was named; nothing where a command takes no config. */
     Optional<Path> named() {
         return Optional.ofNullable(named);
     }
 
-    /** Returns the run that is named in place of a config, if one is. */
+    /** Returns the run, if a run was given instead of a config. */
     Optional<Path> run() {
         return named().filter(path -> PathKind.find(path) == PathKind.RUN);
     }
 
-    /**
-     * Returns the folder of photographs and labels that is named in place of a config, if one is.
-     *
-     * @throws SaccadeException of kind user, if values of a config are given with it
-     */
+    /** Returns the folder of images given instead of a config; rejects config options with it. */
     Optional<Path> folder() {
         boolean isFolder = named().map(PathKind::find).filter(OF_DATA::contains).isPresent();
         if (isFolder && (!overrides.isEmpty() || data.root().isPresent())) {
-            throw SaccadeException.user(
-                    "%s: is a folder; --data and --set go with a config", named);
+            throw SaccadeException.user("%s: is a folder; --data and --set need a config", named);
         }
         return isFolder ? Optional.of(named) : Optional.empty();
     }
 
-    /** Returns the file's name without ending, or the run's, by which runs are called. */
+    /** Returns the name of the config or run without file extension. */
     String name() {
         return named.getFileName().toString().replaceFirst("\\.ya?ml$", "");
     }
 
-    /** Returns the config with bases and overrides, and where each value is from. */
+    /** Returns the config with its bases and overrides, and the origin of each value. */
     ConfigNode.Mapping read() {
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
-        all.addAll(words.overrides());
+        all.addAll(shortOptions.overrides());
         return Configs.withOverrides(written(), all, RunConfig.class);
     }
 
     private ConfigNode.Mapping written() {
         PathKind kind = PathKind.find(named);
-        if (kind == PathKind.NOTHING) {
+        if (kind == PathKind.MISSING) {
             return ConfigFile.bundled(RecipeNames.require(named, EXPECTED) + ".yaml");
         }
         if (kind == PathKind.CHECKPOINT) {
@@ -106,7 +100,7 @@ final class ConfigArguments {
         if (config.entries().containsKey("names") && !config.entries().containsKey("model")) {
             Path folder = named.toAbsolutePath().getParent();
             throw SaccadeException.user(
-                    "%s: describes labels of YOLO; expected %s; convert them first: %s",
+                    "%s: describes YOLO labels; expected %s; convert them first: %s",
                     named,
                     EXPECTED,
                     new ConvertibleFolder(folder, SourceFormat.YOLO).convertCommand(false));
@@ -114,16 +108,17 @@ final class ConfigArguments {
         return config;
     }
 
-    /** Returns how to get a config for what seems to be labels. */
+    /** Suggests how to create a config, if the path seems to contain labels. */
     private String writtenBy(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || OF_DATA.contains(kind)
                 ? Text.format(
-                        "; ./saccade new %s writes one for its labels", Printable.shellWord(folder))
+                        "; create one for these labels with ./saccade new %s",
+                        Printable.shellWord(folder))
                 : "";
     }
 
-    /** Refuses a checkpoint, for commands that would not use its weights. */
+    /** Rejects a checkpoint, for commands that would ignore its weights. */
     void requireNoCheckpoint(String instead) {
         if (named().map(PathKind::find).filter(PathKind.CHECKPOINT::equals).isPresent()) {
             throw SaccadeException.user(
@@ -131,37 +126,35 @@ final class ConfigArguments {
         }
     }
 
-    /** Returns the config as records. */
     RunConfig bind() {
         RunConfig run = Configs.bind(read(), RunConfig.class);
-        words.requireFollowed(run);
+        shortOptions.requireFollowed(run);
         return run;
     }
 
-    /** Returns the run that the config describes. */
     Training training() {
         return Training.of(bind());
     }
 
-    /** Lays the short options of a command over the config, after {@code --set}. */
+    /** Applies short options after {@code --set}. */
     void override(ShortOptions options) {
-        words = options;
+        shortOptions = options;
     }
 
-    /** Sets a value of the config, {@code key=value}, as {@code --set} does. */
+    /** Sets {@code key=value}, like {@code --set}. */
     void override(String assignment) {
         overrides.add(assignment);
     }
 
-    /** Refuses a number of an option that is not above 0. */
+    /** Rejects option values below 1. */
     static void requirePositive(String option, int value) {
         if (value <= 0) {
             throw SaccadeException.user("%s %d: expected a number above 0", option, value);
         }
     }
 
-    /** Refuses a value that is no share of 1. */
-    static void requireShare(String option, double value) {
+    /** Rejects option values outside 0 to 1. */
+    static void requireFraction(String option, double value) {
         if (!(value >= 0 && value <= 1)) {
             throw SaccadeException.user("%s %s: expected a number from 0 to 1", option, value);
         }

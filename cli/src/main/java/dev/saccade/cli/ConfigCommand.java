@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Shows what a config comes to once bases, overrides and defaults are put together. */
 @Command(
         name = "config",
         description = "Print a resolved config, with the origin of every value.",
@@ -20,14 +19,14 @@ import picocli.CommandLine.Option;
 final class ConfigCommand extends BaseCommand {
 
     @Mixin private ConfigArguments config;
-    @Mixin private ShortOptions words;
+    @Mixin private ShortOptions shortOptions;
 
     @Option(names = "--json", description = "Print the config as JSON, without origins.")
     private boolean json;
 
     @Override
     public Integer call() {
-        config.override(words);
+        config.override(shortOptions);
         ConfigNode.Mapping written = config.read();
         ConfigNode.Mapping resolved =
                 Configs.unbind(Configs.bind(written, RunConfig.class)).withOriginsOf(written);

@@ -17,10 +17,12 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Optional;
 
-/** Turns PyTorch's checkpoints into safetensors and back; no code in them is run. */
+/** Converts checkpoints without executing code in them. */
 @Command(
         name = "convert",
-        description = "Convert a checkpoint between .pth and .safetensors, and between namings.",
+        description =
+                "Convert a checkpoint between .pth and .safetensors, and between"
+                        + " the parameter names of different libraries.",
         footer = {
             "",
             "Example:  saccade convert resnet50.pth resnet50.safetensors",
@@ -31,39 +33,40 @@ final class ConvertCommand extends BaseCommand {
     @Parameters(
             index = "0",
             paramLabel = "FROM",
-            description = "The checkpoint to read, or a run, for its best.")
+            description = "Read this checkpoint, or the best checkpoint of this run.")
     private Path from;
 
     @Parameters(
             index = "1",
             paramLabel = "TO",
-            description = "The file to write; .pth or .safetensors decides the format.")
+            description =
+                    "Write this file; its extension, .pth or .safetensors,"
+                            + " selects the format.")
     private Path to;
 
     @Option(
             names = "--names",
             paramLabel = "NAMES",
             description =
-                    "Name the tensors as one of ${COMPLETION-CANDIDATES} does; as they are by"
-                            + " default.",
+                    "Use the parameter names of this library:"
+                            + " ${COMPLETION-CANDIDATES}. Default: keep the names.",
             completionCandidates = Libraries.class)
     private Optional<String> names = Optional.empty();
 
     @Option(
             names = "--part",
             paramLabel = "PART",
-            description = "Take only a part of the model, such as backbone, without its prefix.")
+            description =
+                    "Convert only this component, such as backbone, and remove"
+                            + " the prefix of its parameters.")
     private Optional<String> part = Optional.empty();
 
-    @Option(
-            names = "--ema",
-            description = "Take the averaged weights of FROM, such as state_dict_ema.")
+    @Option(names = "--ema", description = "Use the EMA weights of FROM, such as state_dict_ema.")
     private boolean ema;
 
-    @Option(names = "--force", description = "Overwrite TO if it is there.")
+    @Option(names = "--force", description = "Overwrite TO if it exists.")
     private boolean force;
 
-    /** Whose names there are. */
     static final class Libraries implements Iterable<String> {
 
         @Override
@@ -76,7 +79,7 @@ final class ConvertCommand extends BaseCommand {
     public Integer call() {
         Optional<Naming> naming = names.map(Naming::of);
         if (Files.exists(to) && !force) {
-            throw SaccadeException.user("%s: exists already; add --force to overwrite it", to);
+            throw SaccadeException.user("%s: already exists; add --force to overwrite it", to);
         }
         Path weights = requireCheckpoint(from);
         Checkpoint checkpoint = ema ? TorchFile.readAveraged(weights) : Checkpoints.open(weights);
@@ -94,11 +97,11 @@ final class ConvertCommand extends BaseCommand {
         }
         Checkpoints.save(to, checkpoint);
         String tensors = Count.of(checkpoint.tensors().size(), "tensor");
-        say("%s: %s written", to, tensors);
+        printMessage("%s: %s written", to, tensors);
         return 0;
     }
 
-    /** Returns a file of weights, the best of a run; refuses what can be none. */
+    /** Returns a checkpoint file, or the best checkpoint of a run. */
     static Path requireCheckpoint(Path file) {
         PathKind.require(
                 file,

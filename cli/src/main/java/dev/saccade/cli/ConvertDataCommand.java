@@ -27,37 +27,36 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Turns labels in the formats of others into those that training reads. */
 @Command(
         name = "convert-data",
         description = {
-            "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and the like: objects to"
-                    + " COCO's format, label maps to ADE20K's layout; or divide labels in COCO's"
-                    + " format into those to learn from and those to measure on. Photographs are"
-                    + " linked where the disk allows it, else copied."
+            "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and others:"
+                    + " objects to COCO annotations, label maps to the layout of ADE20K. COCO"
+                    + " annotations are split into training and validation sets. Images are"
+                    + " hard-linked if possible, else copied."
         },
         footer = {
             "",
-            "Exit code 2 if there are errors; then nothing is written.",
+            "Exits with code 2 and writes nothing if there are errors.",
             "Example:  saccade convert-data birds-yolo --out birds",
-            "          saccade convert-data birds-voc --out birds --val-share 0.1",
+            "          saccade convert-data birds-voc --out birds --val-fraction 0.1",
             "          saccade convert-data birds-coco --out birds"
         })
 final class ConvertDataCommand extends BaseCommand {
 
-    private static final double USUAL_SHARE = 0.2;
+    private static final double DEFAULT_VAL_FRACTION = 0.2;
 
     @Parameters(
             index = "0",
             paramLabel = "FOLDER",
-            description = "Images and labels; they are not changed.")
+            description = "Read images and labels from this folder, which is not changed.")
     private Path from;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
             required = true,
-            description = "Folder of the converted data set.")
+            description = "Write the converted data set to this folder.")
     private Path out;
 
     @Mixin private OverwriteOption overwrite;
@@ -65,37 +64,38 @@ final class ConvertDataCommand extends BaseCommand {
     @Mixin private FormatOption format;
 
     @Option(
-            names = "--val-share",
+            names = "--val-fraction",
             paramLabel = "SHARE",
             description =
-                    "Validation fraction, used when the labels define no split; 0.2 by default.")
+                    "Use this fraction of the images for validation if the labels"
+                            + " define no split, above 0 and below 1. Default: 0.2.")
     private Optional<Double> share = Optional.empty();
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Seed of the train/validation split; ${DEFAULT-VALUE} by default.")
+            description = "Set the seed of the train/validation split. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
     @Option(
             names = "--skip-faulty",
-            description = "Skip images with errors instead of writing nothing.")
+            description = "Skip images with errors. Default: write nothing if there are errors.")
     private boolean skipFaulty;
 
     @Override
     public Integer call() {
         share.ifPresent(ConvertDataCommand::requireInside);
-        ConvertibleFolder folder = ConvertibleFolder.of(from, format.wanted());
+        ConvertibleFolder folder = ConvertibleFolder.of(from, format.value());
         try (OutputFolder target = overwrite.create(out, List.of(from))) {
             SourceLabels labels = divided(sound(folder.read(this)));
             requireObjects(labels);
-            try (Progress progress = new Progress("convert", labels.images().size(), " photos")) {
+            try (Progress progress = new Progress("convert", labels.images().size(), " images")) {
                 Conversion.write(labels, target, progress::step);
             }
             boolean linked = target.isLinked();
             target.finish();
-            say(
+            printMessage(
                     "%s: %s written; images were %s",
                     out,
                     Stream.of(Split.values())
@@ -103,8 +103,9 @@ final class ConvertDataCommand extends BaseCommand {
                             .map(part -> told(part, labels))
                             .collect(Collectors.joining(", ")),
                     linked
-                            ? "linked, they take no room"
-                            : "copied, the disk has no links between the folders");
+                            ? "linked and need no disk space"
+                            : "copied, because the file system supports no links"
+                                    + " between the folders");
             err().println("next: ./saccade new " + Printable.shellWord(out));
         }
         return 0;
@@ -115,7 +116,7 @@ final class ConvertDataCommand extends BaseCommand {
             for (Split part : List.of(Split.TRAIN, Split.VAL)) {
                 DatasetReport report = new Findings().report(SourceCheck.count(labels, part));
                 DataReports.requireObjects(part.key(), report)
-                        .requireNoErrors(Printable.format("%s: the %s part", from, part.key()));
+                        .requireNoErrors(Printable.format("%s: the %s set", from, part.key()));
             }
         }
     }
@@ -123,18 +124,18 @@ final class ConvertDataCommand extends BaseCommand {
     private static void requireInside(double value) {
         if (!(value > 0 && value < 1)) {
             throw SaccadeException.user(
-                    "--val-share %s: expected a number above 0 and below 1", value);
+                    "--val-fraction %s: expected a number above 0 and below 1", value);
         }
     }
 
     private static String told(Split part, SourceLabels labels) {
         return Text.format(
                 "%s %s",
-                Count.of(labels.images(part).size(), "photograph"),
-                part == Split.TRAIN ? "to learn from" : "for " + part.key());
+                Count.of(labels.images(part).size(), "image"),
+                part == Split.TRAIN ? "for training" : "for " + part.key());
     }
 
-    /** Returns the labels without what is faulty, if that is wanted; else refuses faults. */
+    /** Removes faulty images with {@code --skip-faulty}; else throws if there are errors. */
     private SourceLabels sound(SourceLabels labels) {
         Findings all = new Findings();
         labels.findings().forEach(all);
@@ -151,13 +152,13 @@ final class ConvertDataCommand extends BaseCommand {
                         from,
                         faulty > 0 && !skipFaulty
                                 ? Text.format(
-                                                ", of which nothing is converted; mend it, or leave"
-                                                        + " out %s with",
-                                                Count.of(faulty, "photograph"))
+                                                "; nothing was converted; correct the"
+                                                        + " labels, or skip %s with",
+                                                Count.of(faulty, "image"))
                                         + " --skip-faulty"
                                 : ""));
         if (faulty > 0) {
-            say("skipped %s with errors (--skip-faulty)", Count.of(faulty, "image"));
+            printMessage("skipped %s with errors (--skip-faulty)", Count.of(faulty, "image"));
         }
         return labels.withoutFaulty();
     }
@@ -165,20 +166,22 @@ final class ConvertDataCommand extends BaseCommand {
     private SourceLabels divided(SourceLabels labels) {
         if (labels.images(Split.TRAIN).isEmpty()) {
             throw SaccadeException.user(
-                    "%s: has no photograph to learn from, only for %s",
+                    "%s: has no training images, only images for %s",
                     from, labels.images(Split.VAL).isEmpty() ? "test" : "val");
         }
         if (!labels.images(Split.VAL).isEmpty()) {
             if (share.isPresent()) {
                 throw SaccadeException.user(
-                        "--val-share: %s says itself what is for val; leave it out", from);
+                        "--val-fraction: %s already defines a validation set; remove"
+                                + " the option",
+                        from);
             }
             return labels;
         }
-        double held = share.orElse(USUAL_SHARE);
-        say(
-                "note: the labels define no validation set; a fraction of %s of the images is"
-                        + " used, chosen by image name and --seed %d",
+        double held = share.orElse(DEFAULT_VAL_FRACTION);
+        printMessage(
+                "note: the labels define no validation set; a fraction of %s of the"
+                        + " images is selected by image name and --seed %d",
                 held, seed);
         return labels.withValidation(held, seed);
     }

@@ -17,15 +17,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A folder of labels that {@code convert-data} converts. */
+/** A folder that {@code convert-data} can convert. */
 record ConvertibleFolder(Path path, SourceFormat format) {
 
-    /**
-     * Detects the format of a folder.
-     *
-     * @param wanted the format, if the user has named one
-     * @throws SaccadeException of kind user, if it has labels of no known format, or of several
-     */
+    /** Detects the format; rejects folders in an unknown or ambiguous format. */
     static ConvertibleFolder of(Path path, Optional<SourceFormat> wanted) {
         DataFolder.requireFolder(path);
         if (wanted.isPresent()) {
@@ -34,16 +29,16 @@ record ConvertibleFolder(Path path, SourceFormat format) {
         List<SourceFormat> formats = SourceFormat.in(path);
         if (formats.isEmpty()) {
             throw SaccadeException.user(
-                    "%s: no labels that are known; expected a JSON file in COCO's format beside a"
-                            + " folder of photographs, the folders images and annotations with"
-                            + " label maps, or labels of %s (check and convert-data take --format"
-                            + " where these are not seen); %s",
+                    "%s: no labels found; expected COCO annotations next to a folder"
+                            + " of images, the folders images and annotations with label maps, or"
+                            + " labels of %s (use --format in check and convert-data if they are"
+                            + " not detected); %s",
                     path,
                     titles(EnumSet.complementOf(EnumSet.of(SourceFormat.COCO))),
                     DataFolder.content(path));
         } else if (formats.size() > 1) {
             throw SaccadeException.user(
-                    "%s: looks like %s; say which with --format %s",
+                    "%s: may be %s; select one with --format %s",
                     path,
                     titles(formats),
                     formats.stream().map(SourceFormat::key).collect(Collectors.joining(" or ")));
@@ -55,23 +50,23 @@ record ConvertibleFolder(Path path, SourceFormat format) {
         return formats.stream().map(SourceFormat::title).collect(Collectors.joining(", "));
     }
 
-    /** Reads the labels; prints a summary and notes about them. */
+    /** Reads the labels; prints a summary and notes. */
     SourceLabels read(BaseCommand command) {
         SourceLabels labels;
-        try (Progress progress = new Progress("read labels", -1, " photos")) {
+        try (Progress progress = new Progress("read labels", -1, " images")) {
             labels = format.read(path, progress::step);
         }
-        command.say(
+        command.printMessage(
                 "%s: %s, %s, %s",
                 path,
                 format.title(),
-                Count.of(labels.images().size(), "photograph"),
+                Count.of(labels.images().size(), "image"),
                 Count.of(labels.classes().size(), "class"));
-        labels.notes().forEach(note -> command.say("note: %s", note));
+        labels.notes().forEach(note -> command.printMessage("note: %s", note));
         return labels;
     }
 
-    /** Returns the shell command that converts it. */
+    /** Returns the shell command that converts the folder. */
     String convertCommand(boolean isChosen) {
         String ending =
                 format.labelsPixels()
@@ -84,8 +79,8 @@ record ConvertibleFolder(Path path, SourceFormat format) {
                 isChosen ? " --format " + format.key() : "");
     }
 
-    /** Returns the shell command that splits a folder in COCO's format. */
-    static String divideCommand(Path folder) {
+    /** Returns the shell command that splits a COCO folder. */
+    static String splitCommand(Path folder) {
         boolean isAmbiguous = SourceFormat.in(folder).size() > 1;
         return new ConvertibleFolder(folder, SourceFormat.COCO).convertCommand(isAmbiguous);
     }

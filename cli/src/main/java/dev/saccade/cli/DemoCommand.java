@@ -32,12 +32,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Does the whole job once, on scenes that it renders itself. */
 @Command(
         name = "demo",
         description = {
-            "Render labeled scenes, check them, train a detector on them, measure it, use it, and"
-                    + " write a report."
+            "Render labeled scenes, check them, train a detector, evaluate it, predict"
+                    + " images and write a report."
         },
         footer = {"", "Example:  saccade demo --out runs/demo"})
 final class DemoCommand extends BaseCommand {
@@ -49,20 +48,21 @@ final class DemoCommand extends BaseCommand {
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "The folder of the run; runs/demo by default, or the next that is free.")
+            description =
+                    "Write the run to this folder. Default: runs/demo, or the next free name.")
     private Optional<Path> wanted = Optional.empty();
 
     @Option(
             names = "--scenes",
             paramLabel = "N",
             defaultValue = "320",
-            description = "Scenes to train with; ${DEFAULT-VALUE} by default.")
+            description = "Set the number of training scenes. Default: ${DEFAULT-VALUE}.")
     private int scenes;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "Sets a value of the config, such as epochs=2.")
+            description = "Set a config value, such as epochs=2.")
     private List<String> overrides = List.of();
 
     @Mixin private ComputeOptions compute;
@@ -83,21 +83,18 @@ final class DemoCommand extends BaseCommand {
         Outcome outcome = TrainCommand.train(training, out, false, () -> {}, new TrainProgress());
         if (outcome == Outcome.INTERRUPTED) {
             throw SaccadeException.user(
-                    "interrupted before the detector was trained; go on with: ./saccade train %s"
-                            + " --resume",
+                    "interrupted during training; continue with: ./saccade train %s --resume",
                     Printable.shellWord(out));
         }
         Path report =
                 TrainCommand.report(
                         out,
-                        Text.format(
-                                "A RetinaNet that learned from nothing on %d rendered scenes",
-                                scenes),
+                        Text.format("RetinaNet trained from scratch on %d rendered scenes", scenes),
                         reports,
                         out());
         predict(out, data.resolve("images"), Devices.local().choose(training.config().device()));
-        say(
-                "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
+        printMessage(
+                "report:      %s%npictures:    %s%nnext:        ./saccade predict %s IMAGE",
                 report, out.resolve("predictions"), Printable.shellWord(out));
         return 0;
     }
@@ -114,20 +111,20 @@ final class DemoCommand extends BaseCommand {
         return out.resolveSibling(out.getFileName() + "-scenes");
     }
 
-    /** Another run may have learned from them. */
+    /** Another run may have been trained on them. */
     private static void requireNoScenes(Path data) {
         if (Files.exists(data)) {
             throw SaccadeException.user(
-                    "%s: the scenes of another demo are here; delete them, or name another folder"
-                            + " with --out",
+                    "%s: has the scenes of another demo; delete this folder, or choose"
+                            + " another run folder with --out",
                     data);
         }
     }
 
     private void render(Path data) {
-        int heldBack = Math.max(8, scenes / 5);
-        try (Progress progress = new Progress("render", scenes + heldBack, " scenes")) {
-            SceneDataset.write(data, new SceneRenderer(0, SCENE), scenes, heldBack, progress::to);
+        int val = Math.max(8, scenes / 5);
+        try (Progress progress = new Progress("render", scenes + val, " scenes")) {
+            SceneDataset.write(data, new SceneRenderer(0, SCENE), scenes, val, progress::to);
         }
     }
 
@@ -135,7 +132,9 @@ final class DemoCommand extends BaseCommand {
         Path file = Path.of(System.getProperty("saccade.home", ".")).resolve(CONFIG);
         if (!Files.exists(file)) {
             throw SaccadeException.user(
-                    "%s: is not there; start the demo by ./saccade of a checkout", file);
+                    "%s: not found; run the demo with ./saccade in a checkout of the"
+                            + " repository",
+                    file);
         }
         List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
         all.addAll(overrides);

@@ -10,10 +10,9 @@ import picocli.CommandLine.Mixin;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Prints versions; the first thing to send with a question. */
 @Command(
         name = "env",
-        description = "Print the versions of everything Saccade runs on.",
+        description = "Print the versions of Saccade, its libraries and this machine.",
         footer = {"", "Example:  saccade env --json"})
 final class EnvCommand extends BaseCommand {
 

@@ -36,14 +36,12 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Evaluates a trained model, or the results of any tool, on a labeled data set. */
 @Command(
         name = "eval",
         description = {
-            "Evaluate a trained model: COCO average precision of a detector, mean IoU of a"
-                    + " segmenter.",
-            "With --annotations instead of RUN, evaluate the results of any tool: a JSON file in"
-                    + " COCO's results format, or a folder of label maps."
+            "Evaluate a trained model: COCO AP of a detector, mIoU of a segmenter.",
+            "With --annotations instead of RUN, evaluate the results of any tool: a"
+                    + " file in COCO's results format, or a folder of label maps."
         },
         footer = {
             "",
@@ -55,9 +53,10 @@ import java.util.function.Function;
 final class EvalCommand extends BaseCommand {
 
     private static final String EXPECTED =
-            "expected a RUN, or --results and --annotations to evaluate the results of any tool";
+            "expected a RUN, or --results and --annotations to evaluate the results of"
+                    + " any tool";
 
-    /** The options that do not need a model. */
+    /** Options that do not need a model. */
     private static final Set<String> OF_RESULTS =
             ImmutableSet.of(
                     "--results",
@@ -78,16 +77,16 @@ final class EvalCommand extends BaseCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "RUN",
-            description = "The folder of a run (its best checkpoint is used), or a checkpoint.")
+            description = "Evaluate this checkpoint, or the best checkpoint of this run.")
     private Optional<Path> named = Optional.empty();
 
     @Option(
             names = "--results",
             paramLabel = "PATH",
             description = {
-                "With RUN, the prefix of files to write: boxes go to PATH.bbox.json, masks to"
-                        + " PATH.segm.json, in COCO's results format.",
-                "With --annotations, the results to evaluate."
+                "With RUN, write detections in COCO's results format to PATH.bbox.json"
+                        + " (boxes) and PATH.segm.json (masks).",
+                "With --annotations, evaluate these results."
             })
     private Optional<Path> results = Optional.empty();
 
@@ -95,8 +94,8 @@ final class EvalCommand extends BaseCommand {
             names = "--annotations",
             paramLabel = "PATH",
             description =
-                    "Evaluate --results with these labels: a COCO annotation file for a results"
-                            + " file, a folder of label maps for a folder.")
+                    "Evaluate --results with these labels: a COCO annotation file for"
+                            + " a results file, or a folder of label maps for a folder.")
     private Optional<Path> annotations = Optional.empty();
 
     @Option(
@@ -104,17 +103,17 @@ final class EvalCommand extends BaseCommand {
             paramLabel = "N",
             split = ",",
             description =
-                    "Limits on evaluated detections per image and class, pycocotools' maxDets, such"
-                            + " as 1,10,500; AP is computed at the largest. Default: those of the"
-                            + " run, or 1,10,100.")
+                    "Set the limits on evaluated detections per image and class"
+                            + " (pycocotools' maxDets), such as 1,10,500. AP uses the largest."
+                            + " Default: the limits of the run, or 1,10,100.")
     private List<Integer> maxDets = new ArrayList<>();
 
     @Option(
             names = "--reduce-zero-label",
             negatable = true,
             description =
-                    "Whether 0 in label maps of --annotations means no class. Default: yes if 0 is"
-                            + " in none of the results.")
+                    "Treat 0 in the label maps of --annotations as unlabeled. Default:"
+                            + " yes if the results never contain 0.")
     private Optional<Boolean> reduceZeroLabel = Optional.empty();
 
     @Option(
@@ -122,20 +121,20 @@ final class EvalCommand extends BaseCommand {
             paramLabel = "S",
             defaultValue = "0.3",
             description =
-                    "Confusions are counted among detections with this score and more;"
-                            + " ${DEFAULT-VALUE} by default.")
+                    "Count confusions among detections with at least this score."
+                            + " Default: ${DEFAULT-VALUE}.")
     private double score;
 
     @Option(
             names = "--box-areas",
             description =
-                    "Tell small, medium and large masks by the area of their box, as mmdetection did"
-                            + " before 2.12.")
+                    "Assign masks to small, medium and large by the area of their"
+                            + " boxes, as mmdetection did before 2.12.")
     private boolean boxAreas;
 
     @Override
     public Integer call() {
-        ConfigArguments.requireShare("--score", score);
+        ConfigArguments.requireFraction("--score", score);
         requireLimits();
         if (annotations.isPresent()) {
             requireNoModel();
@@ -147,10 +146,10 @@ final class EvalCommand extends BaseCommand {
                     "%s", named.isEmpty() ? EXPECTED : "--reduce-zero-label needs --annotations");
         }
         results.ifPresent(EvalCommand::requireFolder);
-        if (ranks.areToBeStarted()) {
+        if (ranks.isLauncher()) {
             return ranks.start(spec);
         }
-        return ranks.together(group -> measure());
+        return ranks.run(group -> measure());
     }
 
     private void requireLimits() {
@@ -163,7 +162,7 @@ final class EvalCommand extends BaseCommand {
         }
     }
 
-    /** Rejects options of a model where results of a file are evaluated. */
+    /** Rejects model options if results of a file are evaluated. */
     private void requireNoModel() {
         Problems problems = new Problems();
         if (named.isPresent()) {
@@ -221,19 +220,19 @@ final class EvalCommand extends BaseCommand {
         DatasetInference inference =
                 new DatasetInference(dataset, settings.workers(), ProcessGroup.current());
         try (Progress progress =
-                new Progress(RankOptions.ofRank("evaluate"), inference.size(), " photos")) {
+                new Progress(RankOptions.ofRank("evaluate"), inference.size(), " images")) {
             return ModelEvaluation.run(model, dataset, inference, settings, progress::to);
         }
     }
 
-    /** Evaluates the best checkpoint of a run for its page. */
+    /** Returns the evaluation of the best checkpoint for a report. */
     static RunEvaluation forReport(
             RunConfig config,
             int examples,
             Function<Path, TrainedModel<?>> loader,
             Consumer<MetricReport> onEvaluated) {
         ModelEvaluation.Settings settings =
-                ModelEvaluation.Settings.ofReport(config.evaluators(), config.data().workers());
+                ModelEvaluation.Settings.forReport(config.evaluators(), config.data().workers());
         return new RunEvaluation(
                 examples,
                 loader,
@@ -248,13 +247,13 @@ final class EvalCommand extends BaseCommand {
         Path folder = prefix.toAbsolutePath().getParent();
         if (folder == null || !Files.isDirectory(folder)) {
             throw SaccadeException.user(
-                    "--results: got %s, expected a prefix in a folder that exists", prefix);
+                    "--results: got %s, expected a prefix in an existing folder", prefix);
         }
     }
 
     private void report(MetricReport measured) {
         measured.notes().forEach(this::note);
-        if (json.wanted()) {
+        if (json.isSet()) {
             json.print(spec, measured.json());
             return;
         }
@@ -264,6 +263,6 @@ final class EvalCommand extends BaseCommand {
     }
 
     private void note(String text) {
-        say("note: %s", text);
+        printMessage("note: %s", text);
     }
 }

@@ -24,17 +24,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Writes a trained model for programs without Saccade, or for DJL Serving. */
 @Command(
         name = "export",
         description = {
-            "Write a trained model for other programs: for those without Saccade as TorchScript"
-                    + " (libtorch, DJL, Python) or ONNX (ONNX Runtime, TensorRT), with the selection"
-                    + " of objects in it and a JSON that says how photographs are prepared; what"
-                    + " was written is held against the model on photographs of the run.",
-            "Or as weights alone (safetensors), or the folder of a model that DJL Serving loads;"
-                    + " the server takes Saccade from the folder deps of its home, where the jars"
-                    + " of cli/target/saccade/lib belong."
+            "Export a trained model. TorchScript (libtorch, DJL, Python) and ONNX"
+                    + " (ONNX Runtime, TensorRT) include postprocessing; model.json describes"
+                    + " preprocessing. The exported model is compared with the original on images"
+                    + " of the run.",
+            "safetensors contains the weights only. djl-serving is a folder for DJL"
+                    + " Serving; copy the jars of cli/target/saccade/lib to the folder deps in"
+                    + " the home of the server."
         },
         footer = {
             "",
@@ -44,7 +43,6 @@ import java.util.stream.Stream;
         })
 final class ExportCommand extends BaseCommand {
 
-    /** Output formats. */
     enum Format {
         TORCHSCRIPT,
         ONNX,
@@ -55,7 +53,6 @@ final class ExportCommand extends BaseCommand {
             return this == TORCHSCRIPT || this == ONNX;
         }
 
-        /** Returns the name on the command line. */
         @Override
         public String toString() {
             return Ascii.toLowerCase(name()).replace('_', '-');
@@ -63,7 +60,7 @@ final class ExportCommand extends BaseCommand {
     }
 
     /** Enough images to compare a metric. */
-    private static final int PHOTOS = 50;
+    private static final int IMAGES = 50;
 
     @Mixin private RunArgument run;
     @Mixin private DataOption data;
@@ -73,53 +70,56 @@ final class ExportCommand extends BaseCommand {
             paramLabel = "FORMAT",
             defaultValue = "djl-serving",
             description =
-                    "torchscript, onnx, safetensors or djl-serving; ${DEFAULT-VALUE} by default.")
+                    "Select the format: torchscript, onnx, safetensors or djl-serving."
+                            + " Default: ${DEFAULT-VALUE}.")
     private Format format;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "The folder to write, new or empty; exports/NAME-FORMAT by default.")
+            description =
+                    "Write to this folder, which must be new or empty. Default:"
+                            + " exports/NAME-FORMAT.")
     private Optional<Path> out = Optional.empty();
 
     @Option(
             names = "--size",
             paramLabel = "HxW",
-            description = "Support only this height and width, including padding.")
+            description = "Support only this input height and width, including padding, in pixels.")
     private Optional<String> size = Optional.empty();
 
     @Option(
             names = "--dynamic",
-            description = "Support images of any size (default without --size).")
+            description = "Support images of any size. Default, unless --size is set.")
     private boolean dynamic;
 
     @Option(
             names = "--normalize",
             description =
-                    "Make normalization part of the model, and of detectors the padding: it takes"
-                            + " RGB pixels of 0 to 255.")
+                    "Include normalization and, for detectors, padding in the model:"
+                            + " its input is RGB from 0 to 255.")
     private boolean normalize;
 
     @Option(
             names = "--precision",
             paramLabel = "TYPE",
             description =
-                    "What is computed in: float32, float16, or bfloat16 with torchscript; of"
-                            + " safetensors what the weights are stored in. float32 by default.")
+                    "Compute in float32, float16 or, with torchscript, bfloat16. Also"
+                            + " sets the data type of safetensors. Default: float32.")
     private Optional<String> precision = Optional.empty();
 
     @Option(
             names = "--opset",
             paramLabel = "N",
-            description = "The version of ONNX's operators, 17 to 21; 17 by default.")
+            description = "Set the ONNX opset version, 17 to 21. Default: 17.")
     private Optional<Integer> opset = Optional.empty();
 
     @Option(
-            names = "--photos",
+            names = "--images",
             paramLabel = "N",
             description =
-                    "Compare on the first N images of the run's data.val; 50 by default. 0: on"
-                            + " random images only, for a checkpoint without a run.")
+                    "Compare on the first N images of data.val of the run; 0 compares"
+                            + " on random images only, which works without a run. Default: 50.")
     private Optional<Integer> photos = Optional.empty();
 
     @Override
@@ -134,12 +134,12 @@ final class ExportCommand extends BaseCommand {
             case SAFETENSORS -> WeightsExport.write(checkpoint, folder, computed);
             default -> program(computed).write(checkpoint, folder);
         }
-        say("%s: written for %s", folder, format);
+        printMessage("%s: written for %s", folder, format);
         return 0;
     }
 
     private ProgramExport program(Precision computed) {
-        int count = photos.orElse(run.hasConfig() || data.root().isPresent() ? PHOTOS : 0);
+        int count = photos.orElse(run.hasConfig() || data.root().isPresent() ? IMAGES : 0);
         Optional<RunConfig> config =
                 count == 0 ? Optional.empty() : Optional.of(run.config(data.root()));
         return new ProgramExport(
@@ -158,22 +158,25 @@ final class ExportCommand extends BaseCommand {
     private void requireFittingOptions() {
         Problems problems = new Problems();
         if (dynamic && size.isPresent()) {
-            problems.add("--dynamic and --size: expected one of them");
+            problems.add("got --dynamic and --size; expected one of them");
         }
         photos.filter(number -> number < 0)
-                .ifPresent(number -> problems.add("--photos: got %d, expected 0 or more", number));
+                .ifPresent(number -> problems.add("--images: got %d, expected 0 or more", number));
         List<String> ofPrograms =
-                List.of("--size", "--dynamic", "--normalize", "--photos", "--data");
+                List.of("--size", "--dynamic", "--normalize", "--images", "--data");
         if (!format.isProgram()) {
             ofPrograms.stream()
                     .filter(this::isGiven)
-                    .forEach(option -> problems.add("%s means nothing for %s", option, format));
+                    .forEach(
+                            option ->
+                                    problems.add(
+                                            "%s has no effect for %s; remove it", option, format));
         }
         if (opset.isPresent() && format != Format.ONNX) {
-            problems.add("--opset means nothing for %s", format);
+            problems.add("--opset has no effect for %s; remove it", format);
         }
         if (precision.isPresent() && format == Format.DJL_SERVING) {
-            problems.add("--precision means nothing for %s", format);
+            problems.add("--precision has no effect for %s; remove it", format);
         }
         problems.throwIfAny("export");
     }
@@ -182,7 +185,7 @@ final class ExportCommand extends BaseCommand {
         return spec.commandLine().getParseResult().hasMatchedOption(option);
     }
 
-    /** Rejects a non-empty folder; its files may be in use. */
+    /** Rejects a non-empty folder, whose files may be in use. */
     private static void requireNew(Path folder) {
         if (!Files.exists(folder)) {
             return;
@@ -193,7 +196,7 @@ final class ExportCommand extends BaseCommand {
                         .withSettings("out");
             }
         } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: is no folder that can be written to", folder);
+            throw SaccadeException.io(e, "%s: cannot be listed", folder);
         }
     }
 }

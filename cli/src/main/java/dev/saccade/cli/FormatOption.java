@@ -8,19 +8,17 @@ import java.util.Iterator;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The option that says what labels are, where that is not seen. */
 final class FormatOption {
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "What the labels are, one of ${COMPLETION-CANDIDATES}; seen from the files by"
-                            + " default.",
+                    "Set the label format, one of ${COMPLETION-CANDIDATES}. Default:"
+                            + " detected from the files.",
             completionCandidates = Keys.class)
     private Optional<SourceFormat> wanted = Optional.empty();
 
-    /** What formats are called. */
     static final class Keys implements Iterable<String> {
 
         @Override
@@ -29,7 +27,7 @@ final class FormatOption {
         }
     }
 
-    Optional<SourceFormat> wanted() {
+    Optional<SourceFormat> value() {
         return wanted;
     }
 }

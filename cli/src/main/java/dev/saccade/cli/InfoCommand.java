@@ -11,17 +11,16 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.util.List;
 
-/** Prints the size of a model and the cost of a forward pass. */
 @Command(
         name = "info",
         description = {
-            "Print parameters, multiply-adds, feature shapes and peak memory of a model, or list"
-                    + " all backbones."
+            "Print parameters, multiply-adds, feature shapes and peak memory of a"
+                    + " model, or list all backbones."
         },
         footer = {
             "",
             "Example:  saccade info configs/retinanet/resnet50_fpn_1x_coco.yaml --size 800x1344",
-            "          saccade info --all"
+            "          saccade info --backbones"
         })
 final class InfoCommand extends BaseCommand {
 
@@ -30,9 +29,9 @@ final class InfoCommand extends BaseCommand {
     @Mixin private JsonOption json;
 
     @Option(
-            names = "--all",
+            names = "--backbones",
             help = true,
-            description = "List every backbone, your own included, instead of a CONFIG.")
+            description = "List all backbones, custom ones included, instead of reading a CONFIG.")
     private boolean all;
 
     @Override
@@ -54,10 +53,11 @@ final class InfoCommand extends BaseCommand {
             throw new UnmatchedArgumentException(spec.commandLine(), unknown);
         }
         if (config.named().isPresent()) {
-            throw SaccadeException.user("--all: expected no CONFIG, got %s", config.named().get());
+            throw SaccadeException.user(
+                    "--backbones: expected no CONFIG, got %s", config.named().get());
         }
-        if (json.wanted()) {
-            json.print(spec, BackboneList.forMachines());
+        if (json.isSet()) {
+            json.print(spec, BackboneList.json());
         } else {
             BackboneList.print(out());
         }

@@ -6,28 +6,29 @@ import dev.saccade.core.structures.Size;
 
 import picocli.CommandLine.Option;
 
-/** The options of commands that build a model without data. */
+/** Options of commands that build a model without data. */
 final class InputOptions {
 
     @Option(
             names = "--size",
             paramLabel = "HxW",
             defaultValue = "800x1344",
-            description = "Height and width of the network input; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Set height and width of the model input in pixels. Default:"
+                            + " ${DEFAULT-VALUE}.")
     private String size;
 
     @Option(
             names = "--classes",
             paramLabel = "N",
             defaultValue = "80",
-            description = "Number of classes; ${DEFAULT-VALUE} by default.")
+            description = "Set the number of classes. Default: ${DEFAULT-VALUE}.")
     private int classes;
 
     Size size() {
         return size(size);
     }
 
-    /** Returns the size that was given as {@code --size}. */
     static Size size(String text) {
         try {
             String[] sides = text.split("x", -1);
@@ -40,10 +41,11 @@ final class InputOptions {
                 }
             }
         } catch (NumberFormatException e) {
-            // Said below, together with what else can be wrong.
+            // Reported below.
         }
         throw SaccadeException.user(
-                "--size %s: expected HEIGHTxWIDTH, such as 800x1344, at most %d million pixels",
+                "--size %s: expected HEIGHTxWIDTH, such as 800x1344, at most %d"
+                        + " million pixels",
                 text, ImageInfo.MAX_PIXELS / 1_000_000);
     }
 

@@ -20,12 +20,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Writes a config for a folder of labeled photographs. */
 @Command(
         name = "new",
         description = {
-            "Write a config for a folder of labeled photographs, in COCO's format or with label"
-                    + " maps: the model, sizes and schedule that suit them and this machine."
+            "Write a config for a folder of images with COCO annotations or label"
+                    + " maps. Model, image size and schedule are chosen for the data and this"
+                    + " machine."
         },
         footer = {
             "",
@@ -37,16 +37,16 @@ final class NewCommand extends BaseCommand {
     @Parameters(
             index = "0",
             paramLabel = "FOLDER",
-            description = "The folder with images and labels.")
+            description = "Read images and labels from this folder.")
     private Path folder;
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            description = "The config to write; NAME-OF-FOLDER.yaml by default.")
+            description = "Write the config to this file. Default: NAME-OF-FOLDER.yaml.")
     private Optional<Path> out = Optional.empty();
 
-    @Option(names = "--force", description = "Overwrite FILE if it is there.")
+    @Option(names = "--force", description = "Overwrite FILE if it exists.")
     private boolean force;
 
     @Override
@@ -54,12 +54,13 @@ final class NewCommand extends BaseCommand {
         Path file = out.orElseGet(this::file);
         if (Files.exists(file) && !force) {
             throw SaccadeException.user(
-                    "%s: exists already; name another with --out, or add --force to overwrite it",
+                    "%s: already exists; choose another file with --out, or overwrite"
+                            + " it with --force",
                     file);
         }
         LabeledFolder found = LabeledFolder.find(folder).orElseThrow(this::refuse);
         DatasetContents contents = DatasetContents.of(found);
-        Machine machine = Machine.here();
+        Machine machine = Machine.current();
         DataReports reports;
         try (Progress progress = new Progress("check", -1, " images")) {
             reports =
@@ -69,24 +70,24 @@ final class NewCommand extends BaseCommand {
         reports.requireNoErrors("the data set has errors; no config was written");
         AtomicFile.write(file, ConfigGenerator.generate(found, contents, machine));
         reports.warnings().forEach(err()::println);
-        say("%s: written for %s", file, Count.of(contents.images(), "image"));
+        printMessage("%s: written for %s", file, Count.of(contents.images(), "image"));
         contents.raisedLimit()
                 .ifPresent(
                         limit ->
-                                say(
-                                        "an image has %d objects: max_per_img and max_dets"
-                                                + " are set to %d",
+                                printMessage(
+                                        "an image has %d objects: max_per_img and"
+                                                + " max_dets are set to %d",
                                         contents.mostObjects(), limit));
         if (found.val().isEmpty()) {
-            say(
-                    "no part of %s is set aside to measure on; %s",
+            printMessage(
+                    "%s has no validation set; %s",
                     folder,
-                    found.holdsLabelMaps()
-                            ? "its labels should have \"val\" in their name"
-                            : "divide it with: " + ConvertibleFolder.divideCommand(folder));
+                    found.hasLabelMaps()
+                            ? "name the folder of its images val"
+                            : "split it with: " + ConvertibleFolder.splitCommand(folder));
         }
         String word = Printable.shellWord(file);
-        say("now try:  ./saccade browse %s%n          ./saccade train %s", word, word);
+        printMessage("next:     ./saccade browse %s%n          ./saccade train %s", word, word);
         return 0;
     }
 

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.StreamSupport;
 
-/** The option {@code --overwrite} of commands that write a folder. */
 final class OverwriteOption {
 
     @Spec(Spec.Target.MIXEE)
@@ -22,12 +21,10 @@ final class OverwriteOption {
 
     @Option(
             names = "--overwrite",
-            description = {
-                "Replace DIR, with everything in it, if an earlier run of this command wrote it."
-            })
+            description = {"Replace DIR and all its files if this command wrote it before."})
     private boolean overwrite;
 
-    /** Creates the folder to write to; prints how many files it will replace. */
+    /** Creates the output folder; prints how many files it will replace. */
     OutputFolder create(Path out, List<Path> inputs) {
         OutputFolder folder = OutputFolder.create(out, spec.name(), overwrite, inputs);
         long files = 0;
@@ -41,7 +38,8 @@ final class OverwriteOption {
         }
         if (files > 0) {
             ((BaseCommand) spec.userObject())
-                    .say("%s: %s will be replaced (--overwrite)", out, Count.of(files, "file"));
+                    .printMessage(
+                            "%s: %s will be replaced (--overwrite)", out, Count.of(files, "file"));
         }
         return folder;
     }

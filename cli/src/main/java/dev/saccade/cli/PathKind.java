@@ -12,18 +12,18 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** What lies at a path that a user has named, as far as names tell; no file is opened. */
+/** Kind of file or folder, judged by names; no file is opened. */
 enum PathKind {
-    NOTHING("there is no such file or folder"),
+    MISSING("no such file or folder"),
     CONFIG("is a config"),
     CHECKPOINT("is a checkpoint"),
-    PHOTOGRAPH("is a photograph"),
-    JSON("is a file of JSON"),
+    IMAGE("is an image"),
+    JSON("is a JSON file"),
     OTHER_FILE("is a file"),
     RUN("is the folder of a run"),
     RUNS("is a folder of runs"),
     CHECKPOINTS("is a folder of checkpoints"),
-    PHOTOGRAPHS("is a folder of photographs"),
+    IMAGES("is a folder of images"),
     EMPTY_FOLDER("is an empty folder"),
     OTHER_FOLDER("is a folder");
 
@@ -38,11 +38,11 @@ enum PathKind {
             return ofFolder(path);
         }
         if (!Files.exists(path)) {
-            return NOTHING;
+            return MISSING;
         }
         String name = path.toString().toLowerCase(Locale.ROOT);
         if (ImageInputs.isImage(path)) {
-            return PHOTOGRAPH;
+            return IMAGE;
         } else if (endsWith(name, ".yaml", ".yml")) {
             return CONFIG;
         } else if (endsWith(name, ".safetensors", ".pth", ".pt")) {
@@ -69,10 +69,10 @@ enum PathKind {
         if (holds.test(CHECKPOINT)) {
             return CHECKPOINTS;
         }
-        return holds.test(PHOTOGRAPH) ? PHOTOGRAPHS : OTHER_FOLDER;
+        return holds.test(IMAGE) ? IMAGES : OTHER_FOLDER;
     }
 
-    /** Returns the first checkpoint in a folder of such; none of anything else. */
+    /** Returns the first checkpoint in a folder of checkpoints. */
     static Optional<Path> checkpointIn(Path path) {
         return find(path) == CHECKPOINTS
                 ? content(path).stream().filter(file -> find(file) == CHECKPOINT).findFirst()
@@ -97,16 +97,16 @@ enum PathKind {
         return Stream.of(endings).anyMatch(name::endsWith);
     }
 
-    /** Refuses a path that leads to something else than is wanted. */
+    /** Rejects a path of another kind. */
     static void require(Path path, String expected, PathKind... wanted) {
         PathKind kind = find(path);
         if (!List.of(wanted).contains(kind)) {
-            throw mistake(path, expected);
+            throw error(path, expected);
         }
     }
 
-    /** Returns what is told of a path that leads to something else than is wanted. */
-    static SaccadeException mistake(Path path, String expected) {
+    /** Returns the error message for a path of another kind. */
+    static SaccadeException error(Path path, String expected) {
         return SaccadeException.user("%s: %s; expected %s", path, find(path).words, expected);
     }
 }

@@ -37,15 +37,14 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Predicts images and videos. */
 @Command(
         name = "predict",
         description = {
-            "Predict objects, or the class of every pixel, in images and videos; write pictures and"
-                    + " JSON: predictions.json for images, predictions.jsonl with a line for each"
-                    + " frame of a video and each image of a list.",
-            "A segmenter also writes labels/NAME.png, the class of every pixel counted from 1 (0:"
-                    + " none): labels of a data set with reduce_zero_label."
+            "Predict objects or segment images and videos. Writes pictures and"
+                    + " predictions.json for images, or predictions.jsonl with a line per frame"
+                    + " for videos and a line per image for lists.",
+            "A segmenter also writes labels/NAME.png with class indices from 1 (0:"
+                    + " unlabeled), as data sets with reduce_zero_label have them."
         },
         footer = {
             "",
@@ -57,8 +56,8 @@ final class PredictCommand extends BaseCommand {
 
     private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MAX_PIXELS / 1_000_000);
 
-    /** Three bytes each are as many as an array may have. */
-    private static final int MOST_MILLIONS = Integer.MAX_VALUE / 3 / 1_000_000;
+    /** A Java array holds at most 2^31 - 1 bytes, and a pixel has three. */
+    private static final int MAX_MILLIONS = Integer.MAX_VALUE / 3 / 1_000_000;
 
     @Mixin private RunArgument run;
     @Mixin private TtaOptions tta;
@@ -70,17 +69,18 @@ final class PredictCommand extends BaseCommand {
     @Parameters(
             index = "1..*",
             arity = "0..*",
-            paramLabel = "PHOTO",
+            paramLabel = "IMAGE",
             description = {
-                "Images, folders of images, videos, and - for an image from standard input.",
-                "If names may begin with -, write -- in front of them."
+                "Predict these images, folders of images and videos; - reads an image"
+                        + " from standard input.",
+                "Put -- before names that start with -."
             })
     private List<Path> inputs = new ArrayList<>();
 
     @Option(
             names = "--list",
             paramLabel = "FILE",
-            description = "A text file with the names of images, one per line.")
+            description = "Predict the images listed in this text file, one name per line.")
     private Optional<Path> list = Optional.empty();
 
     @Option(
@@ -88,19 +88,19 @@ final class PredictCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "1",
             description =
-                    "Predict the first of every N frames of videos and images of a list;"
-                            + " ${DEFAULT-VALUE} by default.")
+                    "Predict the first of every N video frames and listed images."
+                            + " Default: ${DEFAULT-VALUE}.")
     private int every;
 
     @Option(
             names = "--pictures",
             negatable = true,
             description =
-                    "Write images with the predictions drawn on them (default); with --json"
-                            + " --no-pictures no files are written.")
+                    "Draw the predictions on the images (default). --no-pictures"
+                            + " --json writes no files.")
     private Optional<Boolean> drawn = Optional.empty();
 
-    @Option(names = "--no-labels", description = "Draw no names, scores and legends.")
+    @Option(names = "--no-labels", description = "Draw no class names, scores and legends.")
     private boolean noLabels;
 
     @Option(
@@ -108,8 +108,8 @@ final class PredictCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "178",
             description =
-                    "Maximum size of images in million pixels; ${DEFAULT-VALUE} by default. See"
-                            + " --tiles.")
+                    "Set the maximum image size in million pixels. Default:"
+                            + " ${DEFAULT-VALUE}. Combine it with --tiles.")
     private int maxPixels;
 
     private final AtomicBoolean stopped = new AtomicBoolean();
@@ -119,7 +119,8 @@ final class PredictCommand extends BaseCommand {
             paramLabel = "DIR",
             defaultValue = "predictions",
             description =
-                    "Folder of the pictures and predictions.json; ${DEFAULT-VALUE} by default.")
+                    "Write pictures and predictions to this folder. Default:"
+                            + " ${DEFAULT-VALUE}.")
     private Path out;
 
     @Mixin private OverwriteOption overwrite;
@@ -130,20 +131,21 @@ final class PredictCommand extends BaseCommand {
         ConfigArguments.requirePositive("--every", every);
         if (inputs.isEmpty() && list.isEmpty()) {
             throw SaccadeException.user(
-                    "nothing to predict: name images, folders of images or videos, or give --list"
-                            + " FILE");
+                    "nothing to predict; name images, folders of images or videos, or"
+                            + " use --list FILE");
         }
-        if (maxPixels < 1 || maxPixels > MOST_MILLIONS) {
+        if (maxPixels < 1 || maxPixels > MAX_MILLIONS) {
             throw SaccadeException.user(
-                    "--max-pixels %d: expected millions, from 1 to %d", maxPixels, MOST_MILLIONS);
+                    "--max-pixels %d: expected million pixels from 1 to %d",
+                    maxPixels, MAX_MILLIONS);
         }
         ImageInputs found = ImageInputs.find(inputs);
-        if (ranks.areToBeStarted()) {
+        if (ranks.isLauncher()) {
             requireNoFrames(found.videos());
             return ranks.start(spec);
         }
-        return ranks.together(
-                group -> StopSignal.during(() -> predict(found, group), () -> stopped.set(true)));
+        return ranks.run(
+                group -> StopSignal.run(() -> predict(found, group), () -> stopped.set(true)));
     }
 
     private void requireNoFrames(List<Path> videos) {
@@ -151,12 +153,11 @@ final class PredictCommand extends BaseCommand {
         list.ifPresent(frames::add);
         if (!frames.isEmpty()) {
             throw SaccadeException.user(
-                    "%s: videos and lists are for one process; predict without --nproc",
-                    frames.get(0));
+                    "%s: videos and lists need a single process; remove --nproc", frames.get(0));
         }
     }
 
-    /** Predicts the images of a rank; rank 0 reports the results of all. */
+    /** Predicts the images of a rank; rank 0 reports the results of all ranks. */
     private int predict(ImageInputs found, ProcessGroup group) {
         Path checkpoint = run.checkpoint();
         if (writesFiles()) {
@@ -192,7 +193,7 @@ final class PredictCommand extends BaseCommand {
             }
             PredictionSummary summary = new PredictionSummary(model);
             predictions.entries().forEach(summary::add);
-            if (json.wanted() && !found.images().isEmpty()) {
+            if (json.isSet() && !found.images().isEmpty()) {
                 json.print(spec, predictions.entries());
             }
             boolean hasFrames = !found.videos().isEmpty() || list.isPresent();
@@ -217,7 +218,7 @@ final class PredictCommand extends BaseCommand {
 
     /** Returns whether to write files, not only JSON to standard output. */
     private boolean writesFiles() {
-        return drawn.orElse(true) || !json.wanted();
+        return drawn.orElse(true) || !json.isSet();
     }
 
     private OutputFolder outputFolder(Path checkpoint, ProcessGroup group) {
@@ -266,11 +267,11 @@ final class PredictCommand extends BaseCommand {
             predictions.write(folder);
             folder.finish();
         } catch (SaccadeException e) {
-            Progress.say("saccade: " + e.getMessage());
+            Progress.println("saccade: " + e.getMessage());
         }
     }
 
-    /** Predicts videos and the list; returns the number of faults, which are logged. */
+    /** Predicts videos and the list; returns the number of errors, which are logged. */
     private long frames(
             ImageInputs found,
             long listed,
@@ -281,7 +282,7 @@ final class PredictCommand extends BaseCommand {
         Consumer<JsonNode> print =
                 entry -> {
                     summary.add(entry);
-                    if (json.wanted()) {
+                    if (json.isSet()) {
                         out().println(entry);
                     }
                 };
@@ -290,7 +291,7 @@ final class PredictCommand extends BaseCommand {
                         writer,
                         new FramePredictions.Settings(every, maxPixels(), stopped::get),
                         new FramePredictions.Output(
-                                folder, print, warnings, Progress::say, Progress::new))) {
+                                folder, print, warnings, Progress::println, Progress::new))) {
             found.videos().forEach(frames::addVideo);
             list.ifPresent(file -> frames.addList(file, listed));
             return frames.faults();
@@ -304,13 +305,11 @@ final class PredictCommand extends BaseCommand {
 
     private static String name(Path image) {
         if (ImageInputs.isStandardInput(image)) {
-            throw SaccadeException.user(
-                    "-: standard input is for one process; predict without --nproc");
+            throw SaccadeException.user("-: standard input needs a single process; remove --nproc");
         }
         return ImageSource.of(image).name();
     }
 
-    /** Returns the images of a rank. */
     private static List<Path> share(List<Path> images, ProcessGroup group) {
         return images.subList(
                 first(images, group.rank(), group), first(images, group.rank() + 1, group));
@@ -325,7 +324,7 @@ final class PredictCommand extends BaseCommand {
         String written = writesFiles() ? Printable.format(", written to %s", out) : "";
         err.println(summary.text() + " in " + Count.of(summary.images(), unit) + written);
         if (stopped.get()) {
-            err.println("saccade: stopped; the predictions until then are kept");
+            err.println("saccade: stopped; the finished predictions were kept");
         }
         summary.note().ifPresent(note -> err.println("note: " + note));
     }
@@ -337,18 +336,18 @@ final class PredictCommand extends BaseCommand {
                         "minimum score %.2f (%s); change it with --score%n",
                         recommended.overall(),
                         recommended.equals(ScoreThresholds.DEFAULT)
-                                ? "default: the checkpoint recommends none"
+                                ? "default, because the checkpoint has no recommended score"
                                 : "recommended by the checkpoint");
     }
 
-    /** Prints faults; returns the exit code. */
+    /** Prints errors; returns the exit code. */
     private int report(List<String> faults, long faultsOfFrames, long named) {
         faults.forEach(fault -> err().println("saccade: " + fault));
         long all = faults.size() + faultsOfFrames;
         if (all == 0) {
             return 0;
         }
-        say("saccade: %d of %s could not be used", all, Count.of(named, "input"));
+        printMessage("saccade: %d of %s could not be predicted", all, Count.of(named, "input"));
         return SaccadeException.Kind.USER.exitCode();
     }
 }

@@ -20,16 +20,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Starts ranks in processes of their own, and starts them again when one has failed. */
+/** Starts ranks as processes, and restarts all of them if one fails. */
 final class RankLauncher {
 
-    /** The variable that tells ranks which process is their launcher. */
+    /** Environment variable with the process id of the launcher. */
     private static final String LAUNCHER = "SACCADE_LAUNCHER";
 
-    /** Libtorch's threads of each process. */
+    /** Number of CPU threads of libtorch per process. */
     private static final String THREADS = "OMP_NUM_THREADS";
 
-    /** For a step and a checkpoint. */
+    /** Time for a step and a checkpoint. */
     private static final int SECONDS_TO_END = 60;
 
     private static final String RESUME = "--resume";
@@ -39,11 +39,7 @@ final class RankLauncher {
     private final Supplier<List<Map<String, String>>> environments;
     private final PrintWriter err;
 
-    /**
-     * Makes one that has started nothing yet.
-     *
-     * @param environments the variables of each rank, asked for before each start
-     */
+    /** Creates a launcher; the environment of each rank is read before each start. */
     public RankLauncher(
             RankProcesses processes,
             Supplier<List<Map<String, String>>> environments,
@@ -53,12 +49,7 @@ final class RankLauncher {
         this.err = err;
     }
 
-    /**
-     * Returns the command line that starts this program again.
-     *
-     * @param main class with the main method
-     * @param arguments of the command line
-     */
+    /** Returns the command line that starts this program again. */
     public static List<String> thisProgram(Class<?> main, List<String> arguments) {
         String java =
                 ProcessHandle.current()
@@ -75,16 +66,12 @@ final class RankLauncher {
     }
 
     /**
-     * Runs ranks to their end, which waits for theirs if Ctrl-C or SIGTERM ends this process.
+     * Runs ranks and returns the exit code; Ctrl-C and SIGTERM stop them.
      *
-     * @param command what each of them does
-     * @param restarts how often they may be started again
-     * @param again prepares another start; returns whether there is a checkpoint to go on from,
-     *     which the command is told by {@code --resume}
-     * @return the exit code
+     * @param again prepares a restart; returns whether to add {@code --resume}
      */
     public int run(List<String> command, int restarts, BooleanSupplier again) {
-        return StopSignal.during(() -> start(command, restarts, again), processes::stop);
+        return StopSignal.run(() -> start(command, restarts, again), processes::stop);
     }
 
     private int start(List<String> command, int restarts, BooleanSupplier again) {
@@ -105,9 +92,9 @@ final class RankLauncher {
             boolean resumes = again.getAsBoolean();
             err.println(
                     Printable.format(
-                            "saccade: %s; all ranks start again %s, restart %d of %d",
+                            "saccade: %s; restarting all ranks %s, restart %d of %d",
                             failure,
-                            resumes ? "from the last checkpoint" : "from the beginning",
+                            resumes ? "from the last checkpoint" : "from the start",
                             restart,
                             restarts));
             words = resumes ? resuming(command) : command;
@@ -137,21 +124,21 @@ final class RankLauncher {
 
     private void tell(RankFailure failure) {
         if (!failure.isReported()) {
-            String rest = failure.log().map(log -> "; more is in " + log.file()).orElse("");
+            String rest = failure.log().map(log -> "; see " + log.file()).orElse("");
             err.println(Printable.format("saccade: %s%s", failure, rest));
         }
     }
 
-    /** Returns whether this process has a launcher. */
-    public static boolean isHere() {
+    /** Returns whether a launcher started this process. */
+    public static boolean isPresent() {
         return System.getenv(LAUNCHER) != null;
     }
 
     /**
-     * Has this process end when its launcher does, be that killed: in good order within a minute,
-     * or else then. Does nothing in a process that has no launcher.
+     * Ends this process when its launcher ends, even if that was killed: orderly within a minute,
+     * else by force. Does nothing without a launcher.
      */
-    public static void endWithLauncher() {
+    public static void exitWithLauncher() {
         String launcher = System.getenv(LAUNCHER);
         if (launcher != null) {
             Thread watch = new Thread(() -> endAfter(launcher), "launcher-watch");

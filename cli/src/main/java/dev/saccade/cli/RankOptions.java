@@ -25,44 +25,40 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/**
- * The options of commands that several ranks do together. Such a process starts the ranks, or is
- * one of them, or alone.
- */
+/** Options of commands that run on several ranks. */
 final class RankOptions {
 
-    /** More have been a slip of the finger; tests have more than there are processors. */
+    /** Detects typing errors; tests use more ranks than processors. */
     private static final int MOST = Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
 
     @Option(
             names = "--nproc",
             paramLabel = "N",
             description =
-                    "Compute in N processes of this machine, ranks, each on a GPU of its own if"
-                            + " there are any. RANK and WORLD_SIZE of the environment count"
-                            + " machines then, each of which is given the same command.")
+                    "Start N processes (ranks) on this machine, each on its own GPU if"
+                            + " available. For several machines, run the same command on each of"
+                            + " them and set RANK and WORLD_SIZE to the index and number of"
+                            + " machines.")
     private Optional<Integer> count = Optional.empty();
 
     @Option(
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "600",
-            description = "How long ranks wait for one another; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Set the maximum time in seconds that ranks wait for each"
+                            + " other. Default: ${DEFAULT-VALUE}.")
     private int timeout;
 
-    /**
-     * Returns whether this process starts the ranks, and computes nothing itself.
-     *
-     * @throws SaccadeException of kind user, if the numbers of the options are none
-     */
-    boolean areToBeStarted() {
+    /** Returns whether this process only starts ranks; rejects options out of range. */
+    boolean isLauncher() {
         ConfigArguments.requirePositive("--timeout", timeout);
         count.ifPresent(
                 number -> {
                     ConfigArguments.requirePositive("--nproc", number);
                     if (number > MOST) {
                         throw SaccadeException.user(
-                                "--nproc %d: expected %d at most, as this machine has %s",
+                                "--nproc %d: expected at most %d, because this machine has %s",
                                 number,
                                 MOST,
                                 Count.of(Runtime.getRuntime().availableProcessors(), "processor"));
@@ -71,14 +67,14 @@ final class RankOptions {
         return count.isPresent();
     }
 
-    /** Returns whether this process starts them, and no other does on another machine. */
-    boolean areAllOfThisMachine() {
-        return areToBeStarted() && first(RankEnvironment.WORLD_SIZE) == count.orElseThrow();
+    /** Returns whether all ranks run on this machine. */
+    boolean isSingleMachine() {
+        return isLauncher() && first(RankEnvironment.WORLD_SIZE) == count.orElseThrow();
     }
 
     /** Returns whether this process starts rank 0, which writes files. */
-    boolean startTheFirst() {
-        return areToBeStarted() && first(RankEnvironment.RANK) == 0;
+    boolean startsRankZero() {
+        return isLauncher() && first(RankEnvironment.RANK) == 0;
     }
 
     private int first(String variable) {
@@ -90,13 +86,10 @@ final class RankOptions {
     }
 
     /**
-     * Starts the ranks, each of which is given what this process was told.
+     * Starts ranks with the arguments of this process; returns the exit code.
      *
-     * @param command the one of this process
-     * @param logs the folder for what ranks say that have no terminal
-     * @param restarts how often they may be started again
-     * @param again prepares another start; returns whether there is a checkpoint to go on from
-     * @return the exit code
+     * @param logs folder for the output of ranks without a terminal
+     * @param again prepares a restart; returns whether there is a checkpoint
      */
     int start(CommandSpec command, Path logs, int restarts, BooleanSupplier again) {
         RankLauncher launcher =
@@ -107,16 +100,12 @@ final class RankOptions {
         List<String> arguments = command.root().commandLine().getParseResult().originalArgs();
         return launcher.run(
                 RankLauncher.thisProgram(
-                        Saccade.class, without(arguments, "--nproc", "--max-restarts")),
+                        Saccade.class, removeOptions(arguments, "--nproc", "--max-restarts")),
                 restarts,
                 again);
     }
 
-    /**
-     * Starts the ranks of a command that has no run to keep their logs in: they stay if one fails.
-     *
-     * @return the exit code
-     */
+    /** Starts ranks and returns the exit code; keeps temporary logs if one fails. */
     int start(CommandSpec command) {
         Path logs = temporaryFolder();
         int code = start(command, logs, 0, () -> false);
@@ -126,7 +115,7 @@ final class RankOptions {
         return code;
     }
 
-    /** Returns what a rank does, and which one it is if there are several. */
+    /** Returns the task, with the rank if there are several. */
     static String ofRank(String task) {
         ProcessGroup ranks = ProcessGroup.current();
         return ranks.worldSize() == 1
@@ -139,7 +128,7 @@ final class RankOptions {
             return Files.createTempDirectory("saccade-ranks");
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e, "there is no place for temporary files: %s", e.getMessage());
+                    e, "no temporary folder could be created: %s", e.getMessage());
         }
     }
 
@@ -151,8 +140,8 @@ final class RankOptions {
         }
     }
 
-    /** Returns arguments without options that have a value each. */
-    static List<String> without(List<String> arguments, String... options) {
+    /** Removes options and their values. */
+    static List<String> removeOptions(List<String> arguments, String... options) {
         List<String> left = new ArrayList<>();
         for (Iterator<String> each = arguments.iterator(); each.hasNext(); ) {
             String argument = each.next();
@@ -166,13 +155,10 @@ final class RankOptions {
     }
 
     /**
-     * Does what all ranks do together, if this process is one of several, and tells the others if
-     * it fails; alone otherwise.
-     *
-     * @param work what this one does
+     * Runs work as one of the ranks, or alone. If it fails, the other ranks fail with its message.
      */
-    <T> T together(Function<ProcessGroup, T> work) {
-        RankLauncher.endWithLauncher();
+    <T> T run(Function<ProcessGroup, T> work) {
+        RankLauncher.exitWithLauncher();
         Duration patience = Duration.ofSeconds(timeout);
         try (ProcessGroup ranks =
                 RankEnvironment.rendezvous(System.getenv(), patience)

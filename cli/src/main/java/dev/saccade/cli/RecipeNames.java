@@ -14,20 +14,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Finds configs that come with Saccade by their names, from any folder. */
+/** Finds bundled configs by name. */
 final class RecipeNames {
 
-    private static final int MOST_TOLD = 3;
+    private static final int MAX_SUGGESTIONS = 3;
 
     private RecipeNames() {}
 
     /**
-     * Returns the config that a name stands for where there is no such file.
+     * Returns the bundled config of a name; the message of a failure has suggestions.
      *
-     * @param named its path below {@code configs/}, or its last part if no other has it; with or
-     *     without {@code configs/} before it and {@code .yaml} behind it
-     * @param expected what is told to be expected, if there is none
-     * @throws SaccadeException of kind user that names the nearest ones
+     * @param named path below {@code configs/}, or its last part if unique; {@code configs/} and
+     *     {@code .yaml} are optional
      */
     static String require(Path named, String expected) {
         String name =
@@ -40,11 +38,11 @@ final class RecipeNames {
                 all.stream().filter(each -> each.equals(name) || stem(each).equals(name)).toList();
         if (meant.size() > 1) {
             throw SaccadeException.user(
-                    "%s: is the name of several configs; expected one of %s",
+                    "%s: matches several configs; expected one of %s",
                     named, String.join(", ", meant));
         }
         if (meant.isEmpty()) {
-            throw PathKind.mistake(named, expected + nearest(name, all));
+            throw PathKind.error(named, expected + nearest(name, all));
         }
         return Iterables.getOnlyElement(meant);
     }
@@ -64,8 +62,8 @@ final class RecipeNames {
         List<String> longer = candidates.stream().filter(each -> each.startsWith(name)).toList();
         List<String> near =
                 longer.isEmpty()
-                        ? Suggestions.findAll(name, candidates, MOST_TOLD)
-                        : longer.subList(0, Math.min(MOST_TOLD, longer.size()));
+                        ? Suggestions.findAll(name, candidates, MAX_SUGGESTIONS)
+                        : longer.subList(0, Math.min(MAX_SUGGESTIONS, longer.size()));
         return near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?";
     }
 }

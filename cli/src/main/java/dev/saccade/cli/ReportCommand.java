@@ -24,13 +24,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Writes the page of a run, or one of several side by side, at any time. */
 @Command(
         name = "report",
         description = {
-            "Write a page about a run, also while it trains, or one about several side by side.",
-            "The best checkpoint is measured on held-back photographs unless it was before: what is"
-                    + " found out stays in RUN/report.json."
+            "Write the report of a run, finished or still training, or compare several"
+                    + " runs in one report.",
+            "Evaluates the best checkpoint on the validation set if needed, and stores"
+                    + " the results in RUN/report.json."
         },
         footer = {
             "",
@@ -42,28 +42,28 @@ final class ReportCommand extends BaseCommand {
     @Mixin private DataOption data;
     @Mixin private ComputeOptions compute;
 
-    @Parameters(arity = "1..*", paramLabel = "RUN", description = "The folders of runs.")
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "Report these runs.")
     private List<Path> runs;
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
             description =
-                    "Where the page goes, in place of one that is there; by default"
-                            + " RUN/report.html, and comparison.html for several runs.")
+                    "Write the report to this file, replacing an existing one."
+                            + " Default: RUN/report.html, or comparison.html for several runs.")
     private Optional<Path> out = Optional.empty();
 
     @Option(
             names = "--examples",
             paramLabel = "N",
             description =
-                    "Number of validation images to show: half of them the worst, the others spread"
-                            + " evenly; by default as many as before, else 24.")
+                    "Show N validation images; half of them are the worst, and half"
+                            + " are evenly spread. Default: the previous number, or 24.")
     private Optional<Integer> examples = Optional.empty();
 
     @Option(
             names = "--no-eval",
-            description = "Do not evaluate; show the results of the last evaluation, if any.")
+            description = "Do not evaluate; use the results of the last evaluation, if any.")
     private boolean noEval;
 
     @Override
@@ -83,7 +83,7 @@ final class ReportCommand extends BaseCommand {
         Report page =
                 reports.size() == 1 ? reports.get(0).report() : new RunComparison(reports).report();
         page.write(file);
-        say("report: %s", file);
+        printMessage("report: %s", file);
         return 0;
     }
 
@@ -91,34 +91,34 @@ final class ReportCommand extends BaseCommand {
         Problems problems = new Problems();
         for (Path run : runs) {
             if (!Files.isRegularFile(new RunFolder(run).config())) {
-                problems.add("%s: expected the folder of a run, with its config.yaml", run);
+                problems.add("%s: expected the folder of a run with a config.yaml", run);
             }
         }
         problems.throwIfAny("report");
     }
 
-    /** Keeps a page from taking the place of something else. */
+    /** Rejects an output path that does not look like a page. */
     private static void requirePage(Path file) {
         Path folder = file.toAbsolutePath().getParent();
         if (!file.toString().endsWith(".html") || Files.isDirectory(file)) {
             throw SaccadeException.user("--out %s: expected a file that ends in .html", file);
         }
         if (folder == null || !Files.isDirectory(folder)) {
-            throw SaccadeException.user("--out %s: there is no folder %s", file, folder);
+            throw SaccadeException.user("--out %s: folder %s does not exist", file, folder);
         }
     }
 
-    /** Measures a run, unless its best checkpoint was measured or there is nothing to measure. */
+    /** Evaluates a run if it has a checkpoint that was not evaluated yet. */
     private void measure(Path run) {
         Optional<RunMetrics> kept = MetricsFile.read(run);
-        int wanted = examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.EXAMPLES);
+        int wanted = examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.DEFAULT_EXAMPLES);
         RunFolder folder = new RunFolder(run);
         Optional<Path> checkpoint = folder.findBest();
         if (checkpoint.isEmpty()) {
-            say("%s: no checkpoint yet; the run is not evaluated", run);
+            printMessage("%s: no checkpoint yet; the run is not evaluated", run);
             return;
         }
-        if (kept.filter(figures -> figures.areOf(checkpoint.get(), wanted)).isPresent()) {
+        if (kept.filter(figures -> figures.matches(checkpoint.get(), wanted)).isPresent()) {
             return;
         }
         RunConfig config =
@@ -126,11 +126,11 @@ final class ReportCommand extends BaseCommand {
                         folder.config(),
                         data.root().map(DataOption::override).stream().toArray(String[]::new));
         if (config.data().val().isEmpty()) {
-            say("%s: its config has no data.val; the run is not evaluated", run);
+            printMessage("%s: its config has no data.val; the run is not evaluated", run);
             return;
         }
         if (!Files.isDirectory(config.data().root()) && data.root().isEmpty()) {
-            say(
+            printMessage(
                     "%s: folder %s does not exist; the run is not evaluated (set the data set"
                             + " with --data DIR)",
                     run, config.data().root());
@@ -152,12 +152,12 @@ final class ReportCommand extends BaseCommand {
     }
 
     private static Optional<Integer> shownBefore(Optional<RunMetrics> kept) {
-        return kept.flatMap(RunMetrics::measured)
+        return kept.flatMap(RunMetrics::checkpoint)
                 .map(measured -> measured.task().examples())
                 .map(
                         shown ->
                                 shown.size() < shown.all()
                                         ? shown.size()
-                                        : Math.max(shown.size(), RunEvaluation.EXAMPLES));
+                                        : Math.max(shown.size(), RunEvaluation.DEFAULT_EXAMPLES));
     }
 }

@@ -15,45 +15,42 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The argument of commands that start from something trained: a run, or one of its checkpoints. */
+/** Argument of commands that need a trained model: a run or a checkpoint. */
 final class RunArgument {
 
     @Parameters(
             index = "0",
             paramLabel = "RUN",
-            description = "The folder of a run (its best checkpoint is used), or a checkpoint.")
+            description = "Use this checkpoint, or the best checkpoint of this run.")
     private Path run;
 
-    /** Returns an argument that a command has parsed itself. */
     static RunArgument of(Path run) {
         RunArgument argument = new RunArgument();
         argument.run = run;
         return argument;
     }
 
-    /** Returns the checkpoint: the one named, or the best of a run, or its last. */
+    /** Returns the given checkpoint, or the best or else the last checkpoint of a run. */
     Path checkpoint() {
         PathKind.require(
                 run,
-                "the folder of a run, as train makes it, or a checkpoint" + instead(),
+                "the folder of a run, as train writes it, or a checkpoint" + instead(),
                 PathKind.RUN,
                 PathKind.CHECKPOINT,
                 PathKind.OTHER_FILE);
         return weightsOf(run);
     }
 
-    /** Returns a file of weights, or the best checkpoint of what is the folder of a run. */
+    /** Returns the given file, or the best checkpoint of a run. */
     static Path weightsOf(Path named) {
         return PathKind.find(named) == PathKind.RUN ? new RunFolder(named).best() : named;
     }
 
     private String instead() {
-        return PathKind.find(run) == PathKind.PHOTOGRAPH
-                ? "; what it shall look at comes behind"
-                : runNear();
+        return PathKind.find(run) == PathKind.IMAGE ? "; name the images after it" : runNear();
     }
 
-    /** Names the run or checkpoint that is likely to be meant where something else was named. */
+    /** Suggests a run or checkpoint near the given path. */
     private String runNear() {
         Path name = run.toAbsolutePath().normalize().getFileName();
         String stem = name == null ? "" : name.toString().replaceFirst("\\.ya?ml$", "");
@@ -65,22 +62,24 @@ final class RunArgument {
                 .orElse("");
     }
 
-    /** Returns what to call it: the name of the folder of the run, or of the file. */
+    /** Returns the name of the run's folder or of the file. */
     String name() {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /** Returns what to call what is made of it: its name without that of a kind of file. */
+    /** Returns the name without the extension of a checkpoint. */
     String stem() {
         return name().replaceFirst("\\.(safetensors|pth|pt)$", "");
     }
 
-    /** Returns the folder of the run, maybe of a checkpoint in it; there may be none. */
+    /**
+     * Returns the folder of the run, or of the run that a checkpoint belongs to; it may be missing.
+     */
     private Path folder() {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
     }
 
-    /** Rejects options about objects for a segmenter. */
+    /** Rejects detection options for a segmenter. */
     void requireOptionsFor(TrainedModel<?> model, CommandSpec command, String... options) {
         if (model.match(detector -> true, segmenter -> false)) {
             return;
@@ -88,28 +87,24 @@ final class RunArgument {
         Problems problems = new Problems();
         for (String option : options) {
             if (command.commandLine().getParseResult().hasMatchedOption(option)) {
-                problems.add("%s is about objects, and a segmenter finds none", option);
+                problems.add("%s applies to detectors only; this model is a segmenter", option);
             }
         }
         problems.throwIfAny(run.toString());
     }
 
-    /** Returns whether there is a run, whose config says on what it is measured. */
+    /** Returns whether a config was found, which names the validation set. */
     boolean hasConfig() {
         return Files.isRegularFile(folder().resolve("config.yaml"));
     }
 
-    /**
-     * Returns the config of the run.
-     *
-     * @param data another folder of data than that of the training
-     */
+    /** Returns the config of the run; {@code data} replaces the data set folder. */
     RunConfig config(Optional<Path> data) {
         Path config = folder().resolve("config.yaml");
         if (!Files.isRegularFile(config)) {
             throw SaccadeException.user(
-                    "%s: is not there, so the data set is not known; expected the folder of a run,"
-                            + " or a checkpoint in it",
+                    "%s: not found, so the data set is unknown; expected the folder of"
+                            + " a run, or a checkpoint in it",
                     config);
         }
         String[] overrides = data.map(DataOption::override).stream().toArray(String[]::new);

@@ -24,16 +24,15 @@ import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 
 /**
- * The {@code saccade} command: every task is a subcommand.
+ * The {@code saccade} command.
  *
- * <p>Exit codes: 0 done, 2 a mistake of the user, 3 a file or device that could not be read or
- * written or another rank that has failed, 70 a bug, 130 interrupted. Progress goes to stderr,
- * results to stdout, both in UTF-8.
+ * <p>Exit codes: 0 success, 2 user error, 3 I/O or device error or failure of another rank, 70 bug,
+ * 130 interrupted. Progress goes to stderr and results to stdout, both in UTF-8.
  */
 @Command(
         name = "saccade",
         description =
-                "Dense prediction on the JVM: train, evaluate and use detectors and segmenters.",
+                "Train, evaluate and run object detection and segmentation models on the JVM.",
         subcommands = {
             DemoCommand.class,
             TrainCommand.class,
@@ -57,11 +56,10 @@ import java.util.stream.Collectors;
         footer = {
             "",
             "Start with:  ./saccade demo",
-            "Then:        ./saccade new FOLDER, with your own labeled photographs in it"
+            "Then:        ./saccade new FOLDER, for a folder of labeled images"
         })
 public final class Saccade extends BaseCommand {
 
-    /** Runs a command and ends the JVM with its exit code. */
     public static void main(String[] args) {
         StandardOutput out = new StandardOutput();
         System.setOut(new PrintStream(out, /* autoFlush= */ false, UTF_8));
@@ -77,15 +75,15 @@ public final class Saccade extends BaseCommand {
 
     /** Runs a command and returns its exit code. */
     public static int run(String... args) {
-        return printable(() -> commandLine().execute(args));
+        return withEscapedOutput(() -> commandLine().execute(args));
     }
 
-    /** Runs a command whose output goes through {@link TerminalStream}s. */
-    static int printable(IntSupplier command) {
+    /** Escapes control characters in all output of a command. */
+    static int withEscapedOutput(IntSupplier command) {
         PrintStream out = System.out;
         PrintStream err = System.err;
-        System.setOut(TerminalStream.before(out));
-        System.setErr(TerminalStream.before(err));
+        System.setOut(TerminalStream.wrap(out));
+        System.setErr(TerminalStream.wrap(err));
         try {
             return command.getAsInt();
         } finally {
@@ -94,10 +92,10 @@ public final class Saccade extends BaseCommand {
         }
     }
 
-    /** Returns the command; its arguments are taken as they are, also those that begin with @. */
+    /** Does not expand arguments that start with @. */
     private static CommandLine commandLine() {
         CommandLine root = new CommandLine(new Saccade());
-        sayVersion(root);
+        setVersion(root);
         return root.setOut(new PrintWriter(System.out, /* autoFlush= */ true, UTF_8))
                 .setErr(new PrintWriter(System.err, /* autoFlush= */ true, UTF_8))
                 .setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF))
@@ -108,33 +106,33 @@ public final class Saccade extends BaseCommand {
                 .setExecutionExceptionHandler(Saccade::report);
     }
 
-    private static void sayVersion(CommandLine command) {
+    private static void setVersion(CommandLine command) {
         command.getCommandSpec().version("saccade " + Version.saccade());
-        command.getSubcommands().values().forEach(Saccade::sayVersion);
+        command.getSubcommands().values().forEach(Saccade::setVersion);
     }
 
     private static int report(ParameterException mistake, String[] args) {
-        CommandMistake.print(mistake, List.of(args), mistake.getCommandLine().getErr());
+        UsageError.print(mistake, List.of(args), mistake.getCommandLine().getErr());
         return SaccadeException.Kind.USER.exitCode();
     }
 
     private static int execute(CommandLine.ParseResult arguments) {
         try {
-            refuseAssignments(arguments);
+            rejectAssignments(arguments);
             return new CommandLine.RunLast().execute(arguments);
         } catch (OutOfMemoryError | LinkageError e) {
-            // Errors that are no exceptions pass the handler by.
+            // The exception handler is not called for errors.
             CommandLine command = arguments.commandSpec().commandLine();
             throw new CommandLine.ExecutionException(command, e.toString(), e);
         }
     }
 
     /** Rejects assignments such as {@code model=RUN}, which would be read as file names. */
-    private static void refuseAssignments(CommandLine.ParseResult arguments) {
+    private static void rejectAssignments(CommandLine.ParseResult arguments) {
         CommandLine last = Iterables.getLast(arguments.asCommandLineList());
-        if (!CommandMistake.optionHints(last.getCommandSpec(), arguments.originalArgs())
-                .isEmpty()) {
-            throw new ParameterException(last, "these are words of another toolkit");
+        if (!UsageError.optionHints(last.getCommandSpec(), arguments.originalArgs()).isEmpty()) {
+            throw new ParameterException(
+                    last, "unknown arguments, which look like terms of another toolkit");
         }
     }
 
@@ -156,12 +154,14 @@ public final class Saccade extends BaseCommand {
             }
             return known.kind().exitCode();
         }
-        err.println("saccade: this is a bug in Saccade; please report it with what follows");
+        err.println(
+                "saccade: this is a bug in Saccade; please report it with the"
+                        + " following output");
         error.printStackTrace(err);
         return SaccadeException.Kind.INTERNAL.exitCode();
     }
 
-    /** Returns the options of a command for the settings that resolve an error. */
+    /** Returns the options for the settings that resolve an error. */
     private static String options(SaccadeException error, CommandSpec command) {
         return error.settings().stream()
                 .map(setting -> "--" + setting)

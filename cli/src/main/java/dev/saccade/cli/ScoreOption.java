@@ -8,19 +8,18 @@ import picocli.CommandLine.Option;
 
 import java.util.Optional;
 
-/** The option for the minimum score of detections. */
 final class ScoreOption {
 
-    /** Selects the recommended score of each class. */
+    /** Value that selects the recommended score of each class. */
     private static final String PER_CLASS = "per-class";
 
     @Option(
             names = "--score",
             paramLabel = "S",
             description =
-                    "Minimum score of detections, or per-class for the recommended score of each"
-                            + " class; by default the overall recommended score of the checkpoint,"
-                            + " else 0.3.")
+                    "Set the minimum score of detections from 0 to 1, or per-class for"
+                            + " the recommended score of each class. Default: the recommended"
+                            + " score of the checkpoint for all classes, else 0.3.")
     private Optional<String> score = Optional.empty();
 
     /** Rejects anything but a number from 0 to 1 or {@value #PER_CLASS}. */
@@ -41,12 +40,10 @@ final class ScoreOption {
                 "--score %s: expected a number from 0 to 1, or %s", text, PER_CLASS);
     }
 
-    /** Returns whether the option is set. */
     boolean isSet() {
         return score.isPresent();
     }
 
-    /** Returns the minimum scores for a detector. */
     ScoreThresholds thresholds(Detector detector) {
         ScoreThresholds recommended = detector.scoreThresholds();
         return score.map(

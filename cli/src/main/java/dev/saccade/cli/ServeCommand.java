@@ -23,13 +23,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Serves predictions over HTTP until interrupted. */
 @Command(
         name = "serve",
         description = {
-            "Serve a model over HTTP: a page to drop photographs on, and JSON for programs.",
-            "Ctrl-C or SIGTERM ends it, once what it has begun is answered. There is no"
-                    + " authentication; it listens on this machine alone unless told otherwise."
+            "Serve a model over HTTP, with a web page to try it and a JSON API.",
+            "Ctrl-C and SIGTERM stop the server after running requests. The server has"
+                    + " no authentication; by default only this machine can connect."
         },
         footer = {
             "",
@@ -40,11 +39,11 @@ final class ServeCommand extends BaseCommand {
 
     private static final int MEGABYTE = 1 << 20;
     private static final int MEGAPIXEL = 1_000_000;
-    private static final int MOST_MEGABYTES = ServerLimits.MOST_UPLOAD_BYTES / MEGABYTE;
-    private static final int MOST_MEGAPIXELS = (int) (ImageInfo.MAX_PIXELS / MEGAPIXEL);
-    private static final int MOST_TOGETHER = 1000;
+    private static final int MAX_MEGABYTES = ServerLimits.MAX_UPLOAD_BYTES / MEGABYTE;
+    private static final int MAX_MEGAPIXELS = (int) (ImageInfo.MAX_PIXELS / MEGAPIXEL);
+    private static final int MAX_CONCURRENCY = 1000;
 
-    /** What a browser sends: never a path, nor a last slash. */
+    /** Browsers send an origin without path and trailing slash. */
     private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
 
     @Mixin private RunArgument run;
@@ -56,40 +55,42 @@ final class ServeCommand extends BaseCommand {
             paramLabel = "ADDRESS",
             defaultValue = "127.0.0.1",
             description =
-                    "The address to listen on; ${DEFAULT-VALUE}, this machine alone, by default;"
-                            + " 0.0.0.0 for everyone who can reach it.")
+                    "Listen on this address. Default: ${DEFAULT-VALUE}, for this"
+                            + " machine only; 0.0.0.0 accepts connections from other machines.")
     private String host;
 
     @Option(
             names = "--port",
             paramLabel = "N",
             defaultValue = "8080",
-            description =
-                    "The port to listen on; ${DEFAULT-VALUE} by default; 0 for any that is free.")
+            description = "Listen on this port; 0 selects a free one. Default: ${DEFAULT-VALUE}.")
     private int port;
 
     @Option(
             names = "--cors",
             paramLabel = "ORIGIN",
             description =
-                    "Allow pages of this origin to send requests, such as https://example.org.")
+                    "Allow requests from web pages of this origin, such as"
+                            + " https://example.org.")
     private List<String> origins = List.of();
 
     @Option(
-            names = "--together",
+            names = "--concurrency",
             paramLabel = "N",
             defaultValue = "2",
-            description = "Number of batches computed in parallel; ${DEFAULT-VALUE} by default.")
-    private int together;
+            description =
+                    "Set the number of batches computed in parallel. Default:"
+                            + " ${DEFAULT-VALUE}.")
+    private int concurrency;
 
     @Option(
             names = "--max-batch",
             paramLabel = "N",
             defaultValue = "4",
             description =
-                    "Maximum number of small waiting images in a detector's batch;"
-                            + " ${DEFAULT-VALUE} by default. With 1 answers are those of predict,"
-                            + " bit for bit.")
+                    "Set the maximum batch size of a detector; only waiting small images"
+                            + " are batched. With 1, responses equal the results of predict bit"
+                            + " for bit. Default: ${DEFAULT-VALUE}.")
     private int maxBatch;
 
     @Option(
@@ -97,22 +98,24 @@ final class ServeCommand extends BaseCommand {
             paramLabel = "N",
             defaultValue = "128",
             description =
-                    "Maximum number of waiting images; ${DEFAULT-VALUE} by default. Further"
-                            + " requests get status 503 and Retry-After.")
+                    "Set the maximum number of waiting images. More requests get"
+                            + " status 503 with Retry-After. Default: ${DEFAULT-VALUE}.")
     private int queue;
 
     @Option(
             names = "--max-upload",
             paramLabel = "MB",
             defaultValue = "32",
-            description = "Maximum megabytes per request; ${DEFAULT-VALUE} by default.")
+            description = "Set the maximum size of a request in MB. Default: ${DEFAULT-VALUE}.")
     private int megabytes;
 
     @Option(
             names = "--max-pixels",
             paramLabel = "MP",
             defaultValue = "64",
-            description = "Maximum megapixels per image; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Set the maximum size of an image in megapixels. Default:"
+                            + " ${DEFAULT-VALUE}.")
     private int megapixels;
 
     @Option(
@@ -120,8 +123,8 @@ final class ServeCommand extends BaseCommand {
             paramLabel = "SECONDS",
             defaultValue = "60",
             description =
-                    "Seconds a client may take to send a request, or to receive the response;"
-                            + " ${DEFAULT-VALUE} by default.")
+                    "Set the maximum time in seconds for a client to send a request,"
+                            + " and to receive the response. Default: ${DEFAULT-VALUE}.")
     private int seconds;
 
     @Override
@@ -135,43 +138,44 @@ final class ServeCommand extends BaseCommand {
             out.flush();
             if (!isLoopback()) {
                 err().println(
-                                "Whoever reaches this address may use it: there is no"
-                                        + " authentication and no encryption. Put a reverse proxy"
-                                        + " that has both in front of it.");
+                                "warning: other machines can connect to this server"
+                                        + " without authentication and encryption; put a reverse"
+                                        + " proxy with both in front of it");
             }
-            return StopSignal.during(() -> untilEnd(server), server::close);
+            return StopSignal.run(() -> untilEnd(server), server::close);
         }
     }
 
     private static int untilEnd(PredictionServer server) {
         try {
-            server.awaitEnd();
+            server.awaitShutdown();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         return 0;
     }
 
-    /** Reports all mistaken options before loading a model. */
+    /** Reports all invalid options before loading the model. */
     private void requireNoErrors() {
         Checks checks =
                 new Checks()
                         .inRange("--port", port, 0, 0xFFFF)
-                        .inRange("--together", together, 1, MOST_TOGETHER)
-                        .inRange("--max-batch", maxBatch, 1, MOST_TOGETHER)
-                        .inRange("--max-queue", queue, 1, ServerLimits.MOST_QUEUE)
-                        .inRange("--max-upload", megabytes, 1, MOST_MEGABYTES)
-                        .inRange("--max-pixels", megapixels, 1, MOST_MEGAPIXELS)
+                        .inRange("--concurrency", concurrency, 1, MAX_CONCURRENCY)
+                        .inRange("--max-batch", maxBatch, 1, MAX_CONCURRENCY)
+                        .inRange("--max-queue", queue, 1, ServerLimits.MAX_QUEUE)
+                        .inRange("--max-upload", megabytes, 1, MAX_MEGABYTES)
+                        .inRange("--max-pixels", megapixels, 1, MAX_MEGAPIXELS)
                         .inRange(
                                 "--timeout",
                                 seconds,
                                 1,
-                                ServerLimits.MOST_TIMEOUT.toMillis() / 1000.0);
+                                ServerLimits.MAX_TIMEOUT.toMillis() / 1000.0);
         Problems problems = new Problems();
         problems.addAll(checks.problems());
         for (String origin : origins) {
             if (!ORIGIN.matcher(origin).matches()) {
-                problems.add("--cors: got %s, expected such as https://example.org", origin);
+                problems.add(
+                        "--cors: got %s, expected an origin such as https://example.org", origin);
             }
         }
         problems.throwIfAny("serve");
@@ -182,7 +186,7 @@ final class ServeCommand extends BaseCommand {
                 .name(run.name())
                 .host(host)
                 .port(port)
-                .together(together)
+                .concurrency(concurrency)
                 .maxBatch(maxBatch)
                 .origins(ImmutableSet.copyOf(origins))
                 .limits(

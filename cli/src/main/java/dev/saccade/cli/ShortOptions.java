@@ -12,42 +12,43 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Short options for the config values that change most often. */
+/** Short options for frequently changed config values. */
 final class ShortOptions {
 
     @Option(
             names = "--image-size",
             paramLabel = "WxH",
             description =
-                    "Resize images to fit into this size, such as 640x480; same as"
-                            + " --set data.image_size=[640,480].")
+                    "Resize images to fit into this width and height in pixels, such"
+                            + " as 640x480; same as --set data.image_size=[640,480].")
     private Optional<String> imageSize = Optional.empty();
 
     @Option(
             names = "--batch-size",
             paramLabel = "N",
-            description = "Images per batch; same as --set data.batch_size=N.")
+            description = "Set the number of images per batch; same as --set data.batch_size=N.")
     private Optional<Integer> batchSize = Optional.empty();
 
     @Option(
             names = "--epochs",
             paramLabel = "N",
-            description = "Number of epochs; same as --set epochs=N.")
+            description = "Set the number of epochs; same as --set epochs=N.")
     private Optional<Integer> epochs = Optional.empty();
 
     @Option(
             names = "--learning-rate",
             paramLabel = "RATE",
-            description = "Same as --set optimizer.learning_rate=RATE.")
+            description = "Set the learning rate; same as --set optimizer.learning_rate=RATE.")
     private Optional<Double> learningRate = Optional.empty();
 
     @Option(
             names = "--workers",
             paramLabel = "N",
-            description = "Threads that read images; same as --set data.workers=N.")
+            description =
+                    "Set the number of threads that read images; same as --set"
+                            + " data.workers=N.")
     private Optional<Integer> workers = Optional.empty();
 
-    /** Returns the overrides of a config for what is given. */
     List<String> overrides() {
         return Stream.of(
                         imageSize.map(text -> "data.image_size=" + edges(text)),
@@ -64,12 +65,12 @@ final class ShortOptions {
                 .orElseThrow(
                         () ->
                                 SaccadeException.user(
-                                        "--image-size: got %s, expected two edges in pixels, such as"
-                                                + " 640x480",
+                                        "--image-size: got %s, expected width and"
+                                                + " height in pixels, such as 640x480",
                                         text));
     }
 
-    /** Refuses a size of images that transforms have their own instead of. */
+    /** Rejects {@code --image-size} if the transforms set their own sizes. */
     void requireFollowed(RunConfig run) {
         if (imageSize.isEmpty()) {
             return;
@@ -83,8 +84,8 @@ final class ShortOptions {
         InputSize other = new InputSize(Optional.of(List.of(1, 1)), size.cropSize());
         if (size.applyTo(transforms).equals(other.applyTo(transforms))) {
             throw SaccadeException.user(
-                    "--image-size %s: no resize in %s follows it, as each states scales of its own;"
-                            + " set those, such as --set %s.0.scales=%s",
+                    "--image-size %s: has no effect, because each resize in %s sets"
+                            + " its own scales; set these instead, such as --set %s.0.scales=%s",
                     imageSize.orElseThrow(), key, key, List.of(size.imageSize().orElseThrow()));
         }
     }

@@ -32,10 +32,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Trains a model, measures its best state and reports. */
 @Command(
         name = "train",
-        description = "Train a detector or segmenter on labeled photographs.",
+        description = "Train a detector or segmenter on labeled images.",
         footer = {
             "",
             "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
@@ -45,11 +44,11 @@ import java.util.Optional;
         })
 final class TrainCommand extends BaseCommand {
 
-    /** What a shell shows for a process that Ctrl-C has ended. */
+    /** Exit code of a process that was ended by Ctrl-C. */
     private static final int INTERRUPTED = 130;
 
     @Mixin private ConfigArguments config;
-    @Mixin private ShortOptions words;
+    @Mixin private ShortOptions shortOptions;
     @Mixin private ComputeOptions compute;
     @Mixin private RankOptions ranks;
 
@@ -57,12 +56,11 @@ final class TrainCommand extends BaseCommand {
             names = "--out",
             paramLabel = "DIR",
             description =
-                    "The folder of the run; by default runs/NAME-OF-CONFIG, or the one named.")
+                    "Write the run to this folder. Default: runs/NAME-OF-CONFIG, or"
+                            + " the given run.")
     private Optional<Path> out = Optional.empty();
 
-    @Option(
-            names = "--resume",
-            description = "Go on with the run, with the config that it has or the same.")
+    @Option(names = "--resume", description = "Continue the run with its own or an equal config.")
     private boolean resume;
 
     @Option(
@@ -70,38 +68,36 @@ final class TrainCommand extends BaseCommand {
             paramLabel = "K",
             defaultValue = "0",
             description =
-                    "With --nproc: when a rank fails, all start again from the last checkpoint, K"
-                            + " times at most; ${DEFAULT-VALUE} by default.")
+                    "Restart all ranks from the last checkpoint if one fails, at most"
+                            + " K times; needs --nproc. Default: ${DEFAULT-VALUE}.")
     private int maxRestarts;
 
     @Option(
             names = "--init-from",
             paramLabel = "WEIGHTS",
             description =
-                    "Start from published weights, such as swin_tiny (saccade weights lists them),"
-                            + " from those of a checkpoint or of a run, or from none.")
+                    "Start from pretrained weights such as swin_tiny (list them with"
+                            + " saccade weights), a checkpoint, a run, or none.")
     private Optional<String> initFrom = Optional.empty();
 
-    /**
-     * What a rank has done.
-     *
-     * @param reports what is known about the data sets, which rank 0 alone looks at
-     */
+    /** Result of a rank; rank 0 has checked the data sets. */
     private record Trained(Outcome outcome, Optional<DataReports> reports) {}
 
     @Override
     public Integer call() {
-        config.requireNoCheckpoint("--init-from starts from its weights, RUN --resume goes on");
-        config.override(words);
+        config.requireNoCheckpoint(
+                "start from its weights with --init-from, or"
+                        + " continue its run with RUN --resume");
+        config.override(shortOptions);
         initFrom.ifPresent(this::startFrom);
         compute.overrides().forEach(config::override);
         requireRestartable();
         Path folder = out.or(config::run).orElse(Path.of("runs", config.name()));
-        if (ranks.areToBeStarted()) {
+        if (ranks.isLauncher()) {
             return startRanks(new RunFolder(folder));
         }
         Training training = config.training();
-        Trained trained = ranks.together(group -> train(training.on(group), folder, group));
+        Trained trained = ranks.run(group -> train(training.on(group), folder, group));
         if (trained.outcome == Outcome.INTERRUPTED) {
             return INTERRUPTED;
         }
@@ -109,16 +105,15 @@ final class TrainCommand extends BaseCommand {
             String subtitle = subtitle(training.config());
             Path report = report(folder, subtitle, trained.reports.get(), out());
             String word = Printable.shellWord(folder);
-            say(
-                    "report: %s%n"
-                            + "now try:  ./saccade predict %s PHOTO%n"
-                            + "          ./saccade serve %s",
+            printMessage(
+                    "report: %s%nnext:     ./saccade predict %s IMAGE%n         "
+                            + " ./saccade serve %s",
                     report, word, word);
         }
         return 0;
     }
 
-    /** Returns the sentence about a run that stands on its page. */
+    /** Returns the subtitle of the report. */
     static String subtitle(RunConfig config) {
         return Text.format("Trained on %s.", config.data().root());
     }
@@ -127,18 +122,18 @@ final class TrainCommand extends BaseCommand {
         if (maxRestarts < 0) {
             throw SaccadeException.user("--max-restarts %d: expected 0 or more", maxRestarts);
         }
-        if (maxRestarts > 0 && !ranks.areAllOfThisMachine()) {
+        if (maxRestarts > 0 && !ranks.isSingleMachine()) {
             throw SaccadeException.user(
-                    "--max-restarts %d: expected all ranks to be started by --nproc on one machine;"
-                            + " else what starts them must start them again, with --resume",
+                    "--max-restarts %d: needs --nproc with all ranks on one machine;"
+                            + " otherwise restart the ranks yourself with --resume",
                     maxRestarts);
         }
     }
 
-    /** Starts ranks; what they find out by themselves is left to them, as it takes libtorch. */
+    /** Starts ranks without loading libtorch in this process. */
     private int startRanks(RunFolder run) {
         config.read();
-        if (ranks.startTheFirst()) {
+        if (ranks.startsRankZero()) {
             if (resume) {
                 run.requireRun();
             } else {
@@ -148,10 +143,9 @@ final class TrainCommand extends BaseCommand {
         return ranks.start(spec, run.ranks(), maxRestarts, run::prepareRestart);
     }
 
-    /** Trains as one of the ranks, or alone. */
     private Trained train(Training training, Path folder, ProcessGroup group) {
         RunConfig settings = training.config();
-        // What stands against it is told before all photographs are looked at.
+        // Report these errors before the slow check of all images.
         if (group.rank() == 0 && resume) {
             training.requireResumable(folder);
         } else if (group.rank() == 0) {
@@ -176,11 +170,11 @@ final class TrainCommand extends BaseCommand {
                         training, err, "the data set has errors; training did not start");
         String asBefore =
                 group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before,";
-        String nproc = RankLauncher.isHere() ? " --nproc " + group.worldSize() : "";
+        String nproc = RankLauncher.isPresent() ? " --nproc " + group.worldSize() : "";
         Runnable goOn =
                 () ->
-                        say(
-                                "interrupted; go on%s with: ./saccade train %s --resume%s",
+                        printMessage(
+                                "interrupted; continue%s with: ./saccade train %s --resume%s",
                                 asBefore, Printable.shellWord(folder), nproc);
         Outcome outcome = train(training, folder, resume, goOn, new TrainProgress());
         return new Trained(outcome, Optional.of(reports));
@@ -193,18 +187,14 @@ final class TrainCommand extends BaseCommand {
         config.override("init_from=" + ConfigWriter.text(weights));
     }
 
-    /**
-     * Trains in a folder until all is done or Ctrl-C is pressed.
-     *
-     * @param interrupted said in the latter case, before the process ends by the signal
-     */
+    /** Trains until the end or Ctrl-C, which runs {@code interrupted}. */
     static Outcome train(
             Training training,
             Path folder,
             boolean resume,
             Runnable interrupted,
             Hook... progress) {
-        return StopSignal.during(
+        return StopSignal.run(
                 () -> {
                     Outcome outcome =
                             resume
@@ -219,18 +209,14 @@ final class TrainCommand extends BaseCommand {
     }
 
     /**
-     * Measures the best state of a run, or its last if none was the best, prints the tables and
-     * writes the report.
-     *
-     * @param subtitle one sentence about the run
-     * @param reports what is known about its data sets
-     * @return the file of the report
+     * Evaluates the best or else the last checkpoint, prints the tables and returns the report
+     * file.
      */
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunConfig config = Training.config(folder);
         EvalCommand.forReport(
                         config,
-                        RunEvaluation.EXAMPLES,
+                        RunEvaluation.DEFAULT_EXAMPLES,
                         file -> TrainedModel.load(file, Devices.local().choose(config.device())),
                         metrics -> metrics.tables().forEach(out::println))
                 .keep(folder, config, subtitle, reports);

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Shows a run on stderr: a bar with losses and remaining time, a line for each evaluation. */
+/** Shows a progress bar with the loss, and a line per evaluation. */
 final class TrainProgress implements Hook {
 
-    /** The metrics that a line has room for beside the monitored one, of whatever task. */
+    /** Metrics shown in addition to the monitored one. */
     private static final List<String> SHOWN =
             List.of("AP", "AP50", "AP75", "mask_AP", "mask_AP50", "mIoU", "mAcc", "aAcc");
 
@@ -22,7 +22,7 @@ final class TrainProgress implements Hook {
 
     @Override
     public void onLog(String line) {
-        Progress.say(line);
+        Progress.println(line);
     }
 
     @Override
@@ -51,7 +51,7 @@ final class TrainProgress implements Hook {
                                         Text.format(
                                                 "  %s %.3f",
                                                 name, evaluation.metrics().get(name))));
-        Progress.say(line.append(evaluation.best() ? "  (best so far)" : "").toString());
+        Progress.println(line.append(evaluation.best() ? "  (best so far)" : "").toString());
     }
 
     @Override

@@ -49,23 +49,23 @@ final class TtaOptions {
             names = "--tiles",
             paramLabel = "WxH",
             description =
-                    "Predict larger images in tiles of this size, such as 640x480, or 640 for a"
-                            + " square, and merge objects cut by tile edges.")
+                    "Split larger images into tiles of this size, such as 640x480 or"
+                            + " 640 for a square, and merge objects cut by tile edges.")
     private Optional<String> tiles = Optional.empty();
 
     @Option(
             names = "--overlap",
-            paramLabel = "SHARE",
+            paramLabel = "FRACTION",
             description =
-                    "Minimum overlap of neighboring tiles, as a fraction of their size; 0.2 by"
-                            + " default.")
+                    "Set the minimum overlap of neighboring tiles, as a fraction of"
+                            + " their size. Default: 0.2.")
     private Optional<Double> overlap = Optional.empty();
 
     @Option(
-            names = "--whole",
+            names = "--full-image",
             description =
-                    "With --tiles, also predict the whole image, for objects much larger than a"
-                            + " tile.")
+                    "With --tiles, also predict the full image, for objects much"
+                            + " larger than a tile.")
     private boolean whole;
 
     /** Loads a model; the default is no test-time augmentation. */
@@ -109,7 +109,7 @@ final class TtaOptions {
         }
     }
 
-    /** Returns the augmentation that {@code --scales} and {@code --flip} describe. */
+    /** Returns the augmentation set by {@code --scales} and {@code --flip}. */
     private Optional<TestTimeAugmentation> unnamed() {
         List<List<Integer>> edges = scales();
         if (edges.isEmpty() && !flip) {
@@ -130,8 +130,8 @@ final class TtaOptions {
     private Optional<Tiles> tiles() {
         if (tiles.isEmpty() && (overlap.isPresent() || whole)) {
             throw SaccadeException.user(
-                    "%s: means something with --tiles only, such as --tiles 640x640",
-                    overlap.isPresent() ? "--overlap" : "--whole");
+                    "%s: needs --tiles, such as --tiles 640x640",
+                    overlap.isPresent() ? "--overlap" : "--full-image");
         }
         Problems problems = new Problems();
         Optional<List<Integer>> size = tiles.flatMap(text -> edges(text, problems));
@@ -156,12 +156,12 @@ final class TtaOptions {
     private static Optional<List<Integer>> edges(String text, Problems problems) {
         Optional<List<Integer>> edges = edges(text);
         if (edges.isEmpty()) {
-            problems.add("got %s, expected two edges in pixels, such as 1333x800", text);
+            problems.add("got %s, expected width and height in pixels, such as 1333x800", text);
         }
         return edges;
     }
 
-    /** Returns the width and height that a text such as 640x480 says, or 640 for a square. */
+    /** Parses {@code WIDTHxHEIGHT}, or one number for a square. */
     static Optional<List<Integer>> edges(String text) {
         Matcher edges = EDGES.matcher(text);
         if (!edges.matches()) {

@@ -22,10 +22,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Lists the weights that authors have published, and fetches them. */
 @Command(
         name = "weights",
-        description = "List published weights for --init-from, or fetch some.",
+        description = "List pretrained weights for --init-from, or download them.",
         footer = {
             "",
             "Example:  saccade weights",
@@ -40,7 +39,7 @@ final class WeightsCommand extends BaseCommand {
 
     @Override
     public Integer call() {
-        if (json.wanted()) {
+        if (json.isSet()) {
             json.print(spec, PretrainedWeights.all().stream().map(WeightsCommand::keys).toList());
             return 0;
         }
@@ -63,8 +62,7 @@ final class WeightsCommand extends BaseCommand {
         }
         out.printf(
                 Locale.ROOT,
-                "%nSizes are as they are published, – where they are not. Fetch with:"
-                        + " ./saccade weights fetch NAME...%n");
+                "%nSizes as published. Download with: ./saccade weights fetch NAME...%n");
         return 0;
     }
 
@@ -74,7 +72,7 @@ final class WeightsCommand extends BaseCommand {
         } else if (weights.url().isPresent()) {
             return "no";
         }
-        return weights.page().isPresent() ? "by hand" : "not published";
+        return weights.page().isPresent() ? "manual" : "not published";
     }
 
     private static Map<String, Object> keys(PretrainedWeights weights) {
@@ -93,12 +91,11 @@ final class WeightsCommand extends BaseCommand {
         return keys.buildOrThrow();
     }
 
-    /** Fetches weights; what is there is not fetched again. */
     @Command(
             name = "fetch",
             description = {
-                "Fetch published weights into $SACCADE_CACHE, or ~/.cache/saccade.",
-                "An interrupted fetch goes on where it stopped when it is run again."
+                "Download pretrained weights to $SACCADE_CACHE, or ~/.cache/saccade.",
+                "Run the command again to continue an interrupted download."
             },
             mixinStandardHelpOptions = true,
             footer = {
@@ -107,15 +104,18 @@ final class WeightsCommand extends BaseCommand {
                 "          saccade weights fetch resnet50 --from /media/stick"
             })
     int fetch(
-            @Parameters(arity = "1..*", paramLabel = "NAME", description = "Such as swin_tiny.")
+            @Parameters(
+                            arity = "1..*",
+                            paramLabel = "NAME",
+                            description = "Download these weights, such as swin_tiny.")
                     List<String> names,
             @Option(
                             names = "--from",
                             paramLabel = "MIRROR",
                             description =
-                                    "A folder or an address with http that has the files by their"
-                                            + " names; by default $SACCADE_WEIGHTS, else the authors'"
-                                            + " own addresses.")
+                                    "Download from this folder or HTTP address, which"
+                                            + " has the files under their names. Default:"
+                                            + " $SACCADE_WEIGHTS, else the original URLs.")
                     Optional<String> mirror) {
         Problems problems = new Problems();
         List<PretrainedWeights> wanted = new ArrayList<>();
@@ -130,7 +130,7 @@ final class WeightsCommand extends BaseCommand {
         for (PretrainedWeights weights : wanted) {
             Path file = fetched(weights, mirror);
             String license = weights.license().map(spdx -> ", " + spdx).orElse("");
-            say("%s%s: %s", weights.name(), license, file);
+            printMessage("%s%s: %s", weights.name(), license, file);
         }
         return 0;
     }
@@ -141,7 +141,7 @@ final class WeightsCommand extends BaseCommand {
         }
     }
 
-    /** A bar in mebibytes, once something comes. */
+    /** A progress bar in MiB that appears with the first bytes. */
     private static final class FetchProgress implements PretrainedWeights.Progress, AutoCloseable {
 
         private static final int BITS_OF_MEBIBYTE = 20;

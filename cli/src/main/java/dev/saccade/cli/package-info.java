@@ -1,2 +1,2 @@
-/** The {@code saccade} command, the demo and the run report. */
+/** The {@code saccade} command. */
 package dev.saccade.cli;

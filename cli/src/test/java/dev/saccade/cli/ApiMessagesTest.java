@@ -17,7 +17,9 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Messages of the API name settings, not options of commands; the command line adds those. */
+/**
+ * Messages of the Java API name settings, not command line options; the command line adds these.
+ */
 class ApiMessagesTest {
 
     /** Sources of all modules but the command line and the HTML of reports. */
@@ -27,7 +29,7 @@ class ApiMessagesTest {
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
 
     @Test
-    void nameNoOptions() throws IOException {
+    void messagesNameNoOptions() throws IOException {
         Set<String> options = new TreeSet<>();
         for (CommandLine command : new CommandLine(new Saccade()).getSubcommands().values()) {
             options.addAll(command.getCommandSpec().optionsMap().keySet());
@@ -41,7 +43,6 @@ class ApiMessagesTest {
                 LITERAL.matcher(Files.readString(file))
                         .results()
                         .map(literal -> literal.group(1))
-                        // As an origin of settings.
                         .filter(text -> !text.equals("--set"))
                         .filter(text -> named.matcher(text).matches())
                         .forEach(text -> wrong.add(file.getFileName() + ": " + text));

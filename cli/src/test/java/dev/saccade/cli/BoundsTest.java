@@ -26,10 +26,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * No number of a config, however absurd, hangs the program or fills its memory: it is refused by
- * its key, or it does.
+ * Rejects absurd numbers in configs: no value makes the program hang or run out of memory.
  *
- * <p>Numbers are found by reflection, so one that is added without bounds fails here.
+ * <p>Finds numbers by reflection, so a new number without bounds fails here.
  */
 class BoundsTest {
 
@@ -46,7 +45,7 @@ class BoundsTest {
     private static final ModelSpec SPEC =
             new ModelSpec(RUN.model(), RUN.data().valTransformsAtSize(), List.of("leaf"));
 
-    /** What makes a part small, of the keys that it has. */
+    /** Values that make a component small. */
     private static final Map<String, String> SMALL =
             ImmutableMap.<String, String>builder()
                     .put("embed_dim", "24")
@@ -76,7 +75,7 @@ class BoundsTest {
 
     private static final List<Place> PLACES = Numbers.below(List.of(RUN, SPEC), SMALL);
 
-    /** Of these any value will do. */
+    /** Any value is valid for these keys. */
     private static final Set<String> BOUNDLESS = Set.of("RunConfig.seed");
 
     private static final List<Number> EXTREME_INTEGERS =
@@ -104,7 +103,7 @@ class BoundsTest {
 
     private static final Duration GENEROUS = Duration.ofMinutes(2);
 
-    private static final long MOST_MEMORY = 8L << 30;
+    private static final long MAX_MEMORY = 8L << 30;
 
     @Test
     void everyNumberHasBounds() {
@@ -115,8 +114,8 @@ class BoundsTest {
                         .ifPresentOrElse(
                                 message ->
                                         assertTrue(
-                                                message.contains(place.told()),
-                                                () -> place.told() + " in " + message),
+                                                message.contains(place.message()),
+                                                () -> place.message() + " in " + message),
                                 () -> boundless.add(place.toString()));
             }
         }
@@ -125,7 +124,7 @@ class BoundsTest {
     }
 
     @Test
-    void whatIsNotRefusedCanBeUsed() {
+    void acceptedValuesWork() {
         List<String> failures = new ArrayList<>();
         for (Place place : PLACES) {
             for (Number value : place.isFirst() ? values(place) : List.<Number>of()) {
@@ -138,11 +137,11 @@ class BoundsTest {
         }
         assertEquals(List.of(), failures);
         assertTrue(
-                DeviceMemory.peakResidentBytes() < MOST_MEMORY,
+                DeviceMemory.peakResidentBytes() < MAX_MEMORY,
                 DeviceMemory.peakResidentBytes() + " bytes");
     }
 
-    /** Does with a number what a user would; to be told that it does not do is all right. */
+    /** Uses a number like a user would; a rejection is fine. */
     private static void use(Place place, Number value) {
         try {
             Trial.of(place.bind(value));
@@ -151,7 +150,7 @@ class BoundsTest {
         }
     }
 
-    /** Returns the absurd values, and the bounds. */
+    /** Returns absurd values and the bounds. */
     private static Set<Number> values(Place place) {
         Set<Number> values = new LinkedHashSet<>(place.isInteger() ? ABSURD_INTEGERS : ABSURD);
         for (Number extreme : place.isInteger() ? EXTREME_INTEGERS : EXTREMES) {

@@ -25,7 +25,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Learns that features are 0, given masks, and always finds the middle of the photograph. */
+/** A head that drives features to 0, given masks, and always predicts the center of the image. */
 public final class CenterHead extends DetectionHead {
 
     private final Conv2d probe;
@@ -38,7 +38,6 @@ public final class CenterHead extends DetectionHead {
                                 new Geometry(features.get(0).channels(), 1, 1), WeightInit.ONES));
     }
 
-    /** Makes it known. */
     public static final class Provider implements PartProvider {
 
         @Override
@@ -47,7 +46,6 @@ public final class CenterHead extends DetectionHead {
         }
     }
 
-    /** Has no hyper-parameters. */
     @Part("center")
     public record Config() implements DetectionHead.Config {
 

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 
 import javax.imageio.ImageIO;
 
-/** Labels of others on their way to those that training reads, by the commands alone. */
+/** Converts labels of other tools with commands only. */
 class ConvertDataCommandTest {
 
     @TempDir private Path folder;
@@ -61,8 +61,8 @@ class ConvertDataCommandTest {
         Files.writeString(file, content);
     }
 
-    private Ended convert(Object... more) {
-        return Ended.saccade(
+    private CommandResult convert(Object... more) {
+        return CommandResult.saccade(
                 Stream.concat(
                                 Stream.of("convert-data", yolo, "--out", out, "--overwrite"),
                                 Stream.of(more))
@@ -75,10 +75,10 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void checkSaysWhatIsThereAndTheCommandThatConvertsIt() {
-        Ended ended = Ended.saccade("check", yolo);
+    void checkPrintsSummaryAndConvertCommand() {
+        CommandResult ended = CommandResult.saccade("check", yolo);
         assertEquals(0, ended.code(), ended.err());
-        assertTrue(ended.out().contains("train: 8 photographs"), ended.out());
+        assertTrue(ended.out().contains("train: 8 images"), ended.out());
         assertTrue(ended.out().contains("0 errors, 0 warnings"), ended.out());
         String command =
                 String.format(
@@ -87,26 +87,26 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void aFaultIsToldWithItsLineAndNothingIsWritten() throws IOException {
+    void reportsLineOfErrorAndWritesNothing() throws IOException {
         text("labels/a/0.txt", "1 0.5 0.5 0.5 0.5\n7 0.5 0.5 0.5 0.5");
         String fault = "labels/a/0.txt:2: class 7, expected 0 to 1";
-        Ended checked = Ended.saccade("check", yolo, "--json");
+        CommandResult checked = CommandResult.saccade("check", yolo, "--json");
         assertEquals(2, checked.code());
         assertTrue(checked.out().contains("labels/a/0.txt:2\""), checked.out());
         assertTrue(checked.out().contains("class 7, expected 0 to 1"), checked.out());
-        Ended converted = convert();
+        CommandResult converted = convert();
         assertEquals(2, converted.code());
         assertTrue(converted.err().contains(fault), converted.err());
         assertTrue(converted.err().contains("--skip-faulty"), converted.err());
         assertEquals(Set.of("my yolo"), names(folder));
-        Ended skipped = convert("--skip-faulty");
+        CommandResult skipped = convert("--skip-faulty");
         assertEquals(0, skipped.code(), skipped.err());
         assertEquals(7, part("train").size() + part("val").size());
     }
 
     @Test
-    void photographsKeepTheirFoldersAndAreLinked() throws IOException {
-        Ended ended = convert();
+    void imagesKeepTheirFoldersAndAreLinked() throws IOException {
+        CommandResult ended = convert();
         assertEquals(0, ended.code(), ended.err());
         assertTrue(ended.err().contains("./saccade new " + out), ended.err());
         assertEquals(Set.of("a", "b"), names(out.resolve("images")));
@@ -119,16 +119,16 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void theShareThatIsHeldBackDependsOnNamesAndSeedAlone() throws IOException {
-        convert("--val-share", "0.4");
+    void splitDependsOnlyOnNamesAndSeed() throws IOException {
+        convert("--val-fraction", "0.4");
         Set<String> before = fileNames("val");
         assertFalse(before.isEmpty());
         png(yolo.resolve("images/a/9.png"), BufferedImage.TYPE_3BYTE_BGR);
-        convert("--val-share", "0.4");
+        convert("--val-fraction", "0.4");
         Set<String> after = fileNames("val");
         after.remove("a/9.png");
         assertEquals(before, after);
-        convert("--val-share", "0.4", "--seed", "1");
+        convert("--val-fraction", "0.4", "--seed", "1");
         assertFalse(fileNames("val").equals(before));
         assertEquals(9, part("train").size() + part("val").size());
     }
@@ -143,15 +143,15 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void aPartWithoutObjectsIsAnError() throws IOException {
+    void splitWithoutObjectsIsAnError() throws IOException {
         for (int i = 0; i < 4; i++) {
             text("labels/b/" + i + ".txt", "");
         }
         text("data.yaml", "train: images/a\nval: images/b\nnames: [cat, dog]");
-        for (Ended ended : List.of(Ended.saccade("check", yolo), convert())) {
+        for (CommandResult ended : List.of(CommandResult.saccade("check", yolo), convert())) {
             assertEquals(2, ended.code());
             String all = ended.out() + ended.err();
-            assertTrue(all.contains("nothing to measure on: none of 4 photographs"), all);
+            assertTrue(all.contains("nothing to measure on: none of 4 images"), all);
         }
         assertFalse(Files.exists(out));
         text("data.yaml", "train: images/b\nval: images/a\nnames: [cat, dog]");
@@ -159,7 +159,7 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void checkOfAFolderInCocosFormatFindsAValidationSetWithoutObjects() throws IOException {
+    void checkOfCocoFolderFindsValidationSetWithoutObjects() throws IOException {
         Path export = folder.resolve("export");
         png(export.resolve("images/a.jfif"), BufferedImage.TYPE_3BYTE_BGR);
         png(export.resolve("images/b.jfif"), BufferedImage.TYPE_3BYTE_BGR);
@@ -170,16 +170,16 @@ class ConvertDataCommandTest {
         String box = "{\"id\": 1, \"image_id\": 1, \"category_id\": 1, \"bbox\": [1, 1, 9, 9]}";
         Files.writeString(export.resolve("train.json"), Text.format(json, "a", box));
         Files.writeString(export.resolve("val.json"), Text.format(json, "b", ""));
-        Ended ended = Ended.saccade("check", export, "--quick");
+        CommandResult ended = CommandResult.saccade("check", export, "--quick");
         assertEquals(2, ended.code());
         assertTrue(ended.out().contains("nothing to measure on"), ended.out());
     }
 
     @Test
-    void onlyOverwriteReplacesAFolder() throws IOException {
+    void onlyOverwriteReplacesFolders() throws IOException {
         assertEquals(0, convert().code());
         Path mine = Files.writeString(out.resolve("mine.txt"), "mine");
-        Ended refused = Ended.saccade("convert-data", yolo, "--out", out);
+        CommandResult refused = CommandResult.saccade("convert-data", yolo, "--out", out);
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains("is not an empty folder"), refused.err());
         assertTrue(Files.exists(mine));
@@ -188,25 +188,25 @@ class ConvertDataCommandTest {
     }
 
     @Test
-    void whatIsAmbiguousIsAskedFor() throws IOException {
+    void rejectsAmbiguousFormats() throws IOException {
         text("a.xml", "<annotation><object/></annotation>");
-        Ended ended = convert();
+        CommandResult ended = convert();
         assertEquals(2, ended.code());
         assertTrue(
-                ended.err().contains("looks like YOLO, Pascal VOC; say which with --format"),
+                ended.err().contains("may be YOLO, Pascal VOC; select one with --format"),
                 ended.err());
         assertEquals(0, convert("--format", "yolo").code());
     }
 
     @Test
-    void labelMapsComeOutInTheLayoutOfAde20k() throws IOException {
+    void convertsLabelMapsToAde20kLayout() throws IOException {
         Path masks = folder.resolve("masks");
         for (String part : List.of("train", "val")) {
             png(masks.resolve(part + "/a.png"), BufferedImage.TYPE_3BYTE_BGR);
             png(masks.resolve(part + "_masks/a.png"), BufferedImage.TYPE_BYTE_GRAY);
         }
         Files.writeString(masks.resolve("classes.txt"), "sky\nroad\n");
-        Ended ended = Ended.saccade("convert-data", masks, "--out", out);
+        CommandResult ended = CommandResult.saccade("convert-data", masks, "--out", out);
         assertEquals(0, ended.code(), ended.err());
         Ade20kDataset read =
                 new Ade20kDataset.Config(
@@ -223,18 +223,18 @@ class ConvertDataCommandTest {
         assertEquals(40 * 32, read.labels(0).histogram(2)[0]);
     }
 
-    /** As tools export it: all photographs in one file. */
+    /** Roboflow exports all images in one annotation file. */
     @Test
-    void whatIsInCocosFormatAndNotDividedIsDivided() throws IOException {
-        convert("--val-share", "0.1");
+    void splitsUndividedCocoFolders() throws IOException {
+        convert("--val-fraction", "0.1");
         Path export = folder.resolve("export");
         Files.createDirectories(export);
         Files.move(out.resolve("images"), export.resolve("images"));
         Files.move(out.resolve("annotations_train.json"), export.resolve("result.json"));
-        Ended checked = Ended.saccade("check", export, "--quick");
+        CommandResult checked = CommandResult.saccade("check", export, "--quick");
         Path config = folder.resolve("export.yaml");
-        Ended proposed = Ended.saccade("new", export, "--out", config);
-        String command = "divide it with: ./saccade convert-data %s --out %s-split";
+        CommandResult proposed = CommandResult.saccade("new", export, "--out", config);
+        String command = "split it with: ./saccade convert-data %s --out %s-split";
         assertTrue(
                 proposed.err().contains(String.format(Locale.ROOT, command, export, export)),
                 proposed.err());
@@ -242,12 +242,12 @@ class ConvertDataCommandTest {
                 checked.err().contains(String.format(Locale.ROOT, command, export, export)),
                 checked.err());
         Path split = folder.resolve("export-split");
-        Ended divided = Ended.saccade("convert-data", export, "--out", split);
+        CommandResult divided = CommandResult.saccade("convert-data", export, "--out", split);
         assertEquals(0, divided.code(), divided.err());
         assertEquals(
                 Set.of("annotations_train.json", "annotations_val.json", "images"),
                 names(split).stream().filter(n -> !n.startsWith(".")).collect(Collectors.toSet()));
-        Ended again = Ended.saccade("new", split, "--out", config, "--force");
+        CommandResult again = CommandResult.saccade("new", split, "--out", config, "--force");
         assertFalse(again.err().contains("divide it"), again.err());
     }
 

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -71,9 +71,9 @@ class DataWarningsTest {
 
     private void assertWarned(String... expected) {
         Path config = folder.resolve("made.yaml");
-        Ended check = saccade("check", folder);
+        CommandResult check = saccade("check", folder);
         assertEquals(0, check.code(), check.out());
-        Ended made = saccade("new", folder, "--out", config, "--force");
+        CommandResult made = saccade("new", folder, "--out", config, "--force");
         assertEquals(0, made.code(), made.err());
         List<String> trained =
                 Training.of(RunConfig.load(config)).check(false, () -> {}).warnings();
@@ -113,14 +113,14 @@ class DataWarningsTest {
     }
 
     @Test
-    void outlinesThatMissTheirBoxesAreRejected() throws IOException {
+    void rejectsOutlinesOutsideTheirBoxes() throws IOException {
         image("a.png", 64, 48, 1);
         for (int i = 0; i < 4; i++) {
             object(4 + i, 4, 8, 8, ", \"segmentation\": [[4, 36, 12, 36, 12, 44, 4, 44]]");
         }
         write("train.json");
         Path config = folder.resolve("made.yaml");
-        for (Ended ended :
+        for (CommandResult ended :
                 List.of(saccade("check", folder), saccade("new", folder, "--out", config))) {
             assertEquals(2, ended.code(), ended.err());
             String all = ended.out() + ended.err();

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -26,15 +26,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What computes, as commands say and are told. */
+/** Selection of devices by commands. */
 class DeviceTest {
 
-    /** What makes a tensor out of numbers in a script, up to the end of its line. */
+    /** Creation of a tensor from numbers in a script, up to the end of its line. */
     private static final Pattern MADE =
             Pattern.compile(
                     "torch\\.(?:zeros|ones|full|empty|eye|arange|linspace|tensor|rand\\w*)\\(.*");
 
-    /** An answer, and what stands for a gradient that there is none of. */
+    /** Tensors that may be on any device. */
     private static final List<String> ANYWHERE =
             List.of("torch.tensor(x.requires_grad)", "torch.empty([0])");
 
@@ -50,7 +50,7 @@ class DeviceTest {
     }
 
     /** Runs a command on the tiny scenes. */
-    private static Ended run(String command, String... more) {
+    private static CommandResult run(String command, String... more) {
         List<Object> args =
                 new ArrayList<>(
                         switch (command) {
@@ -68,7 +68,7 @@ class DeviceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"train", "eval", "predict", "bench", "demo"})
-    void aDeviceThatIsNotThereIsAMistake(String command) {
+    void rejectsMissingDevices(String command) {
         String out = folder.resolve("never").toString();
         String[] where =
                 command.equals("eval") || command.equals("bench")
@@ -77,23 +77,23 @@ class DeviceTest {
         for (String device : List.of("cuda:999", "gpu")) {
             List<String> more = new ArrayList<>(List.of(where));
             more.addAll(List.of("--device", device));
-            Ended ended = run(command, more.toArray(String[]::new));
+            CommandResult ended = run(command, more.toArray(String[]::new));
             assertEquals(2, ended.code(), ended.err());
-            String told =
+            String output =
                     device.equals("gpu")
                             ? "saccade: --device: got gpu, expected auto, cpu, cuda or the index"
                                     + " of a GPU, such as cuda:1"
                             : "saccade: cuda:999: ";
-            assertTrue(ended.err().contains(told), ended.err());
+            assertTrue(ended.err().contains(output), ended.err());
             assertFalse(ended.err().contains("\tat "), ended.err());
         }
         assertFalse(Files.exists(Path.of(out)), "nothing is begun");
     }
 
     @Test
-    void theDeviceOfTheCommandIsThatOfTheRun() {
+    void deviceOptionSetsDeviceOfRun() {
         Path out = folder.resolve("on-cpu");
-        Ended ended =
+        CommandResult ended =
                 run(
                         "train",
                         "--out",
@@ -113,12 +113,13 @@ class DeviceTest {
         assertEquals(0, run("eval", "--device", "cpu").code());
         String found = folder.resolve("found").toString();
         assertEquals(0, run("predict", "--device", "cpu", "--out", found).code());
-        Ended bench = run("bench", "--device", "cpu", "--size", "64x64", "--runs", "1", "--json");
+        CommandResult bench =
+                run("bench", "--device", "cpu", "--size", "64x64", "--runs", "1", "--json");
         assertTrue(bench.out().contains("\"device\" : \"cpu\""), bench.out());
     }
 
     @Test
-    void envTellsWhatThereIsAndWhatIsMissing() throws IOException {
+    void envPrintsVersionsAndProblems() throws IOException {
         JsonNode facts = new ObjectMapper().readTree(saccade("env", "--json").out());
         assertTrue(facts.get("libtorch").asText().startsWith("2.7.1, in /"), facts.toString());
         assertTrue(facts.get("gpus").isArray(), facts.toString());
@@ -127,7 +128,7 @@ class DeviceTest {
                 facts.get("device").asText().endsWith("cuda:0"),
                 facts.get("missing").asText().equals("nothing"),
                 facts.toString());
-        Ended plain = saccade("env");
+        CommandResult plain = saccade("env");
         for (String name : List.of("libtorch", "cuda", "driver", "gpus", "kernels", "missing")) {
             assertEquals(
                     1,
@@ -137,7 +138,7 @@ class DeviceTest {
     }
 
     @Test
-    void thePageShowsWhatEnvPrints() throws IOException {
+    void pageShowsEnvOutput() throws IOException {
         JsonNode facts = new ObjectMapper().readTree(saccade("env", "--json").out());
         List<String> shown =
                 Files.readAllLines(Path.of("..", "docs", "gpu.md")).stream()
@@ -153,7 +154,7 @@ class DeviceTest {
     }
 
     @Test
-    void whatScriptsMakeIsOnTheDeviceOfWhatTheyAreGiven() throws IOException {
+    void scriptsCreateTensorsOnInputDevice() throws IOException {
         List<String> elsewhere = new ArrayList<>();
         int made = 0;
         try (Stream<Path> files = Files.walk(Path.of(".."), 12)) {

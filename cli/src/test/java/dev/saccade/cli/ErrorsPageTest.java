@@ -14,43 +14,43 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Holds the messages of {@code troubleshooting.md} and {@code gpu.md} to those of the sources. */
+/** Compares the messages of {@code troubleshooting.md} and {@code gpu.md} with the sources. */
 class ErrorsPageTest {
 
-    /** The first cell of a row, with one message or more. */
+    /** First cell of a row, with at least one message. */
     private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\|", Pattern.MULTILINE);
 
     private static final Pattern MESSAGE = Pattern.compile("`([^`]+)`");
 
-    /** What stands for something else on the page: a word in capitals, or dots for more. */
+    /** Placeholder for a value: a word in capitals, or dots. */
     private static final Pattern PLACEHOLDER = Pattern.compile("\\b[A-Z]+\\b|…");
 
-    /** Takes the place of all that is filled in when the program runs. */
+    /** Stands for values that are inserted at run time. */
     private static final String FILLED = "§";
 
-    /** Of the natives, those speak to users that are operators. */
+    /** Only operators among the native sources have messages for users. */
     private static final String SOURCES = ".*/src/main/(java/.*\\.java|native/.*_op\\.cpp)";
 
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
 
     @Test
-    void everyMessageIsInTheSources() throws IOException {
+    void messagesAreInTheSources() throws IOException {
         List<String> messages = messages();
         List<String> unknown = new ArrayList<>();
-        List<String> told = new ArrayList<>(told("troubleshooting.md", ""));
-        told.addAll(told("gpu.md", "## Fix errors"));
-        for (String message : told) {
+        List<String> output = new ArrayList<>(messagesOf("troubleshooting.md", ""));
+        output.addAll(messagesOf("gpu.md", "## Fix errors"));
+        for (String message : output) {
             Pattern pattern = pattern(message);
             if (messages.stream().noneMatch(text -> pattern.matcher(text).find())) {
                 unknown.add(message);
             }
         }
-        assertTrue(told.size() >= 60, told.size() + " messages");
+        assertTrue(output.size() >= 60, output.size() + " messages");
         assertEquals(List.of(), unknown, "messages that nothing says");
     }
 
-    /** Returns the messages of a page below a heading. */
-    private static List<String> told(String name, String heading) throws IOException {
+    /** Returns the messages below a heading. */
+    private static List<String> messagesOf(String name, String heading) throws IOException {
         String page = Files.readString(Path.of("..", "docs", name));
         return ROW.matcher(page.substring(page.indexOf(heading)))
                 .results()
@@ -59,7 +59,7 @@ class ErrorsPageTest {
                 .toList();
     }
 
-    /** Returns what a message of the page looks like in the sources, from end to end or in part. */
+    /** Returns a pattern for a message in the sources. */
     private static Pattern pattern(String message) {
         StringBuilder pattern = new StringBuilder();
         int at = 0;
@@ -77,7 +77,7 @@ class ErrorsPageTest {
         return Pattern.compile(pattern + Pattern.quote(message.substring(at)));
     }
 
-    /** Returns the texts of all sources, with one sign for whatever is filled in. */
+    /** Returns the string literals of all sources. */
     private static List<String> messages() throws IOException {
         List<String> messages = new ArrayList<>();
         try (Stream<Path> files = Files.walk(Path.of(".."), 12)) {

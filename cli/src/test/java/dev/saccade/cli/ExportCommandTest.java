@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -38,18 +38,18 @@ class ExportCommandTest {
 
     @ParameterizedTest
     @CsvSource({"onnx, model.onnx, ONNX Runtime", "torchscript, model.pt, libtorch"})
-    void aProgramIsWrittenAndComparedOnPhotographsOfTheRun(
-            String format, String name, String runtime) throws IOException {
+    void exportsAreComparedOnImagesOfTheRun(String format, String name, String runtime)
+            throws IOException {
         Path out = folder.resolve("out");
-        Ended told = saccade("export", tiny.run(), "--format", format, "--out", out);
-        assertEquals(0, told.code(), told.err());
+        CommandResult output = saccade("export", tiny.run(), "--format", format, "--out", out);
+        assertEquals(0, output.code(), output.err());
         assertTrue(Files.size(out.resolve(name)) > 100_000);
-        assertTrue(told.out().contains(name + ": "), told.out());
-        assertTrue(told.out().contains(runtime), told.out());
-        assertTrue(told.out().contains("4 images of the run: largest deviation "));
+        assertTrue(output.out().contains(name + ": "), output.out());
+        assertTrue(output.out().contains(runtime), output.out());
+        assertTrue(output.out().contains("4 images of the run: largest deviation "));
         String[] ap =
-                told.out().replaceAll("(?s).*\nAP +(\\S+) +(\\S+)\n.*", "$1 $2").split(" ", -1);
-        assertEquals(ap[0], ap[1], told.out());
+                output.out().replaceAll("(?s).*\nAP +(\\S+) +(\\S+)\n.*", "$1 $2").split(" ", -1);
+        assertEquals(ap[0], ap[1], output.out());
 
         JsonNode json = new ObjectMapper().readTree(out.resolve("model.json").toFile());
         assertEquals("detection", json.get("task").asText());
@@ -60,7 +60,7 @@ class ExportCommandTest {
         assertEquals("counts", json.get("outputs").get(3).get("name").asText());
         assertTrue(json.get("image_size").isNull());
 
-        Ended again = saccade("export", tiny.run(), "--format", format, "--out", out);
+        CommandResult again = saccade("export", tiny.run(), "--format", format, "--out", out);
         assertEquals(2, again.code());
         assertTrue(again.err().contains("not empty"), again.err());
         assertTrue(again.err().contains("see --out of saccade export"), again.err());
@@ -72,13 +72,13 @@ class ExportCommandTest {
     void imagesOfOneSize() throws IOException {
         Path out = folder.resolve("out");
         List<Object> sized = List.of("export", tiny.run(), "--format", "onnx", "--size");
-        Ended other = saccade(with(sized, "640x480", "--out", out));
+        CommandResult other = saccade(with(sized, "640x480", "--out", out));
         assertEquals(2, other.code());
         assertTrue(
                 other.err().matches("(?s).*size: got 640x480, but the images .*are \\d+x.*"),
                 other.err());
         assertFalse(Files.exists(out), "what was not compared is gone");
-        Ended madeUp = saccade(with(sized, "64x96", "--out", out, "--photos", 0));
+        CommandResult madeUp = saccade(with(sized, "64x96", "--out", out, "--images", 0));
         assertEquals(0, madeUp.code(), madeUp.err());
         assertTrue(madeUp.out().contains("images of 64x96"), madeUp.out());
         assertTrue(madeUp.out().contains("1 random image: largest"), madeUp.out());
@@ -91,9 +91,9 @@ class ExportCommandTest {
     }
 
     @Test
-    void weightsAloneAreLoadedAsTheCheckpointIs() throws IOException {
+    void exportedWeightsLoadLikeCheckpoints() throws IOException {
         Path out = folder.resolve("weights");
-        Ended told =
+        CommandResult output =
                 saccade(
                         "export",
                         tiny.run(),
@@ -101,33 +101,33 @@ class ExportCommandTest {
                         "--precision=float16",
                         "--out",
                         out);
-        assertEquals(0, told.code(), told.err());
+        assertEquals(0, output.code(), output.err());
         Path file = out.resolve("model.safetensors");
         Path best = tiny.run().resolve("checkpoints").resolve("best.safetensors");
         assertTrue(Files.size(file) < Files.size(best));
         Path photo = tiny.photo(folder.resolve("photo.jpg"));
-        Ended seen = saccade("predict", file, photo, "--out", folder.resolve("seen"));
+        CommandResult seen = saccade("predict", file, photo, "--out", folder.resolve("seen"));
         assertEquals(0, seen.code(), seen.err());
     }
 
     @ParameterizedTest
     @CsvSource({
-        "--format onnx --size 64x96 --dynamic, --dynamic and --size: expected one of them",
-        "--format torchscript --opset 17, --opset means nothing for torchscript",
+        "--format onnx --size 64x96 --dynamic, got --dynamic and --size",
+        "--format torchscript --opset 17, --opset has no effect for torchscript",
         "--format onnx --opset 9, 'opset: got 9, expected 17 to 21'",
-        "--format onnx --photos -1, '--photos: got -1, expected 0 or more'",
+        "--format onnx --images -1, '--images: got -1, expected 0 or more'",
         "--format onnx --precision int8, '--precision: got int8, expected float32'",
         "--format onnx --precision bfloat16, ONNX Runtime has no convolutions in bfloat16",
         "--format tflite, 'got tflite, expected one of torchscript, onnx, djl-serving, safetensors'",
-        "--format djl-serving --size 64x96, --size means nothing for djl-serving"
+        "--format djl-serving --size 64x96, --size has no effect for djl-serving"
     })
-    void whatCannotBeIsRefusedBeforeAnythingIsWritten(String options, String message) {
+    void rejectsInvalidOptionsBeforeWriting(String options, String message) {
         Path out = folder.resolve("out");
         List<Object> given = new ArrayList<>(List.of("export", tiny.run()));
         given.addAll(List.of((Object[]) options.split(" ", -1)));
-        Ended told = saccade(with(given, "--out", out));
-        assertEquals(2, told.code(), told.err());
-        assertTrue(told.err().contains(message), told.err());
+        CommandResult output = saccade(with(given, "--out", out));
+        assertEquals(2, output.code(), output.err());
+        assertTrue(output.err().contains(message), output.err());
         assertFalse(Files.exists(out));
     }
 }

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -28,7 +28,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Names that would steer a terminal, turn its text, or forge a line of what is printed. */
+/** Names with control characters, right-to-left text or line breaks cannot forge output. */
 class HostileNamesTest {
 
     private static final String NAME =
@@ -37,7 +37,7 @@ class HostileNamesTest {
     private static final String JSON_NAME =
             "x\\u001b[2J\\u009b1A\\u202e\\u2066\\u200b\\u2028\\u0085\\ufeff\\nsaccade: forged\\r\\ty";
 
-    /** What no printed text has: all that is neither seen nor ends a line. */
+    /** Characters that must not be printed. */
     private static final Pattern HIDDEN =
             Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[^\n\r\t]]");
 
@@ -60,7 +60,7 @@ class HostileNamesTest {
         assertFalse(FORGED.matcher(text).find(), text);
     }
 
-    private static void assertHarmless(Ended ended) {
+    private static void assertHarmless(CommandResult ended) {
         assertHarmless(ended.out() + ended.err());
     }
 
@@ -73,7 +73,7 @@ class HostileNamesTest {
         String report = Files.readString(tiny.run().resolve("report.html"));
         assertFalse(HIDDEN.matcher(report).find());
         assertTrue(report.contains(JSON_NAME));
-        for (Ended ended :
+        for (CommandResult ended :
                 List.of(
                         saccade("check", tiny.recipe(), "--data", tiny.scenes()),
                         saccade("eval", tiny.run()))) {
@@ -84,8 +84,8 @@ class HostileNamesTest {
     }
 
     @Test
-    void classesInJsonAreWhatTheyWere() throws IOException {
-        Ended eval = saccade("eval", tiny.run(), "--json");
+    void classNamesInJsonAreUnchanged() throws IOException {
+        CommandResult eval = saccade("eval", tiny.run(), "--json");
         assertEquals(0, eval.code(), eval.err());
         assertHarmless(eval);
         List<String> classes = new ArrayList<>();
@@ -124,7 +124,7 @@ class HostileNamesTest {
     @ParameterizedTest
     @MethodSource("mistakes")
     void argumentsInMessages(List<Object> arguments) {
-        Ended ended = saccade(arguments.toArray());
+        CommandResult ended = saccade(arguments.toArray());
         assertEquals(2, ended.code(), ended.err());
         assertHarmless(ended);
     }
@@ -141,7 +141,7 @@ class HostileNamesTest {
                         base,
                         JSON_NAME,
                         JSON_NAME));
-        Ended ended = saccade("config", config);
+        CommandResult ended = saccade("config", config);
         assertEquals(2, ended.code(), ended.out());
         assertHarmless(ended);
         assertTrue(ended.err().contains(JSON_NAME + ": unknown key"), ended.err());
@@ -149,7 +149,7 @@ class HostileNamesTest {
 
         Path named = folder.resolve(NAME + ".yaml");
         Files.writeString(named, String.format(Locale.ROOT, "base: [%s]\nepochs: 5\n", base));
-        for (Ended shown :
+        for (CommandResult shown :
                 List.of(saccade("config", named), saccade("info", named, "--size=64x64"))) {
             assertEquals(0, shown.code(), shown.err());
             assertHarmless(shown);
@@ -157,36 +157,36 @@ class HostileNamesTest {
     }
 
     @Test
-    void foldersOfDataAreFoundByWhateverTheyAreCalled() throws IOException {
+    void findsDataFoldersOfAnyName() throws IOException {
         Path data = folder.resolve(NAME + "'\"\\");
         SceneDataset.write(data, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
-        Ended ended = saccade("check", tiny.recipe(), "--data", data);
+        CommandResult ended = saccade("check", tiny.recipe(), "--data", data);
         assertEquals(0, ended.code(), ended.err());
     }
 
     @Test
-    void photographsInFindings() throws IOException {
+    void imagesInFindings() throws IOException {
         Path data = folder.resolve("data");
         SceneDataset.write(data, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
         Path annotations = data.resolve("annotations_train.json");
         String text = Files.readString(annotations).replace("scene_0001.jpg", JSON_NAME);
         Files.writeString(annotations, text);
         Path bad = Files.writeString(data.resolve("images").resolve(NAME), "<html>");
-        Ended shown = saccade("check", tiny.recipe(), "--data", data);
+        CommandResult shown = saccade("check", tiny.recipe(), "--data", data);
         assertEquals(2, shown.code(), shown.err());
         assertHarmless(shown);
         assertTrue(shown.out().contains(JSON_NAME + ": image 1: is no image"), shown.out());
-        Ended json = saccade("check", tiny.recipe(), "--data", data, "--json");
+        CommandResult json = saccade("check", tiny.recipe(), "--data", data, "--json");
         assertHarmless(json);
         assertEquals(
                 bad.toString(), JSON.readTree(json.out()).at("/train/findings/0/file").asText());
     }
 
     @Test
-    void photographsInMessages() throws IOException {
+    void imagesInMessages() throws IOException {
         Path bad = Files.writeString(folder.resolve(NAME + ".jpg"), "\u001b\u009b\u202e");
         Path good = tiny.photo(folder.resolve(NAME + "2.jpg"));
-        Ended ended =
+        CommandResult ended =
                 saccade("predict", tiny.run(), bad, good, "--out", folder.resolve(NAME), "--json");
         assertEquals(2, ended.code(), ended.err());
         assertHarmless(ended);
@@ -195,11 +195,11 @@ class HostileNamesTest {
     }
 
     @Test
-    void whateverLibrariesPrintGoesThroughTheSameDoor() {
-        Ended ended =
-                Ended.of(
+    void escapesOutputOfLibraries() {
+        CommandResult ended =
+                CommandResult.of(
                         () ->
-                                Saccade.printable(
+                                Saccade.withEscapedOutput(
                                         () -> {
                                             LoggerFactory.getLogger("dev.saccade").warn("{}", NAME);
                                             System.out.print("Ü\u202e日\ud83e\udd8a");

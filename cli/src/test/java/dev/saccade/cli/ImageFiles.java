@@ -14,7 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
 
-/** Image files that a test writes, with the folders they lie in. */
+/** Writes image files with their folders. */
 final class ImageFiles {
 
     private ImageFiles() {}

@@ -10,12 +10,12 @@ import java.nio.charset.StandardCharsets;
 class LauncherTest {
 
     @Test
-    void aClassPathThatIsNotThereIsTold() throws Exception {
+    void rejectsMissingClassPathEntries() throws Exception {
         assertEquals(
-                "saccade: SACCADE_CLASS_PATH: mine/nowhere: there is no such folder or jar\n",
+                "saccade: SACCADE_CLASS_PATH: mine/nowhere: no such folder or jar\n",
                 refused("src:src/*:mine/nowhere"));
         assertEquals(
-                "saccade: SACCADE_CLASS_PATH: nowhere/*: there is no such folder or jar\n",
+                "saccade: SACCADE_CLASS_PATH: nowhere/*: no such folder or jar\n",
                 refused("nowhere/*"));
     }
 
@@ -23,8 +23,8 @@ class LauncherTest {
         ProcessBuilder launcher = new ProcessBuilder("bash", "../saccade", "--help");
         launcher.environment().put("SACCADE_CLASS_PATH", classPath);
         Process process = launcher.redirectErrorStream(true).start();
-        String told = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(2, process.waitFor(), told);
-        return told;
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(2, process.waitFor(), output);
+        return output;
     }
 }

@@ -23,7 +23,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Compiles the programs of {@code library.md} and runs them with models of random weights. */
+/** Compiles and runs the programs of {@code library.md} with random weights. */
 class LibraryPageTest {
 
     private static final Path PAGE = Path.of("..", "docs", "library.md");
@@ -58,7 +58,7 @@ class LibraryPageTest {
     @TempDir Path folder;
 
     @Test
-    void theProgramsRun() throws Exception {
+    void programsRun() throws Exception {
         PageRun page = PageRun.in(folder, "library.md");
         SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
         SceneDataset.write(folder.resolve("scenes"), renderer, 4, 4, n -> {});
@@ -96,7 +96,7 @@ class LibraryPageTest {
     }
 
     @Test
-    void theDependencyIsThatOfTheBuild() throws IOException {
+    void dependencyMatchesTheBuild() throws IOException {
         Pattern coordinates =
                 Pattern.compile(
                         "<groupId>dev.saccade</groupId>\\s*<artifactId>saccade(-models)?</artifactId>"
@@ -110,7 +110,7 @@ class LibraryPageTest {
         assertEquals(versions.get(1), versions.get(0));
     }
 
-    /** Returns a class with a method for each program; those that load no detector share one. */
+    /** Returns a class with a method per program; those that load no detector share one. */
     private String programs() throws IOException {
         Set<String> imports = new TreeSet<>(OF_JAVA);
         List<String> calls = new ArrayList<>();

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -25,7 +25,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The commands with a head that learns and predicts masks. */
+/** Commands with a head that predicts masks. */
 class MasksTest {
 
     private static final Path RECIPE = Path.of("..", "configs/retinanet/resnet18_fpn_demo.yaml");
@@ -38,7 +38,7 @@ class MasksTest {
                 folder.resolve("scenes"), new SceneRenderer(1, new Size(64, 96)), 4, 2, n -> {});
     }
 
-    private Ended onScenes(String command, Object... more) {
+    private CommandResult onScenes(String command, Object... more) {
         List<Object> args =
                 new ArrayList<>(List.of(command, RECIPE, "--data", folder.resolve("scenes")));
         args.addAll(List.of("--set", "model.head={type: center}", "--set", "epochs=1"));
@@ -49,9 +49,9 @@ class MasksTest {
     }
 
     @Test
-    void areLearnedDrawnAndWritten() throws IOException {
+    void masksAreTrainedDrawnAndWritten() throws IOException {
         Path run = folder.resolve("run");
-        Ended trained = onScenes("train", "--out", run);
+        CommandResult trained = onScenes("train", "--out", run);
         assertEquals(0, trained.code(), trained.err());
 
         Path found = folder.resolve("found");
@@ -83,19 +83,19 @@ class MasksTest {
     }
 
     @Test
-    void areMissedBeforeTrainingBegins() throws IOException {
+    void missingMasksFailBeforeTraining() throws IOException {
         Path labels = folder.resolve("scenes").resolve(SceneDataset.TRAIN);
         String json = Files.readString(labels);
         Files.writeString(
                 labels, json.replaceFirst("\"segmentation\":\\[\\[.*?\\]\\]", "\"other\":0"));
         String missing =
                 "annotation 1 of image 1 (scene_0001.jpg): has no segmentation to train a mask";
-        Ended checked = onScenes("check");
+        CommandResult checked = onScenes("check");
         assertEquals(2, checked.code());
         assertTrue(checked.out().contains(missing), checked.out());
 
         Path run = folder.resolve("run");
-        Ended refused = onScenes("train", "--out", run);
+        CommandResult refused = onScenes("train", "--out", run);
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains(missing), refused.err());
         assertFalse(Files.exists(run));

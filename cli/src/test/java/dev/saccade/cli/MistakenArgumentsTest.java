@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -25,13 +25,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/** One thing named where another is wanted, and what is said then. */
+/** Error messages and suggestions for wrong arguments. */
 class MistakenArgumentsTest {
 
     private static final String CONFIG =
             "expected a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
     private static final String RUN =
-            "expected the folder of a run, as train makes it, or a checkpoint";
+            "expected the folder of a run, as train writes it, or a checkpoint";
     private static final String CHECKPOINT =
             "expected a checkpoint, such as checkpoints/best.safetensors of a run";
     private static final String DATA = "; set data.root to the folder that contains ";
@@ -41,7 +41,7 @@ class MistakenArgumentsTest {
 
     @TempDir static Path folder;
 
-    /** What is at each path of the folder, in the words of the messages. */
+    /** Expected description of each path. */
     private static final Map<String, String> KINDS = new TreeMap<>();
 
     @BeforeAll
@@ -51,13 +51,13 @@ class MistakenArgumentsTest {
         KINDS.put("a.YML", "is a config");
         KINDS.put("a.safetensors", "is a checkpoint");
         KINDS.put("a.pth", "is a checkpoint");
-        KINDS.put("a.JPG", "is a photograph");
-        KINDS.put("a.gif", "is a photograph");
-        KINDS.put("a.json", "is a file of JSON");
+        KINDS.put("a.JPG", "is an image");
+        KINDS.put("a.gif", "is an image");
+        KINDS.put("a.json", "is a JSON file");
         KINDS.put("runs/a", "is the folder of a run");
         KINDS.put("runs", "is a folder of runs");
         KINDS.put("runs/a/checkpoints", "is a folder of checkpoints");
-        KINDS.put("photos", "is a folder of photographs");
+        KINDS.put("photos", "is a folder of images");
         KINDS.put("empty", "is an empty folder");
         KINDS.put("other", "is a folder");
         Files.createDirectories(folder.resolve("runs/a/checkpoints"));
@@ -81,8 +81,8 @@ class MistakenArgumentsTest {
         }
     }
 
-    /** Holds the message about each kind of path to what is wanted, but for the kinds that fit. */
-    private static void assertToldApart(
+    /** Checks that all kinds of paths except the fitting ones are rejected. */
+    private static void assertRejected(
             String expected, List<String> fitting, List<Object> before, Object... behind) {
         KINDS.forEach(
                 (name, words) -> {
@@ -90,19 +90,19 @@ class MistakenArgumentsTest {
                     List<Object> args = new ArrayList<>(before);
                     args.add(path);
                     args.addAll(List.of(behind));
-                    Ended ended = saccade(args.toArray());
+                    CommandResult ended = saccade(args.toArray());
                     assertEquals(2, ended.code(), ended.err());
-                    String told = "saccade: " + path + ": " + words + "; " + expected;
+                    String output = "saccade: " + path + ": " + words + "; " + expected;
                     assertEquals(
                             !fitting.contains(name),
-                            ended.err().contains(told),
+                            ended.err().contains(output),
                             () -> args + ": " + ended.err());
                 });
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"train", "check", "browse", "info", "config", "bench model"})
-    void whereAConfigIsWanted(String command) {
+    void rejectsPathsThatAreNotConfigs(String command) {
         List<Object> words = List.copyOf(Pattern.compile(" ").splitAsStream(command).toList());
         List<String> fitting = new ArrayList<>(List.of("a.yaml", "a.YML", "runs/a"));
         if (!command.equals("train")) {
@@ -111,77 +111,77 @@ class MistakenArgumentsTest {
         if (command.equals("check")) {
             fitting.addAll(List.of("photos", "empty", "other"));
         }
-        assertToldApart(CONFIG, fitting, words);
+        assertRejected(CONFIG, fitting, words);
     }
 
     @Test
-    void aFolderWithoutLabelsIsToldWhatIsInIt() {
+    void messageListsContentsOfFolderWithoutLabels() {
         for (String command : List.of("check", "new")) {
-            assertTold(
+            assertMessage(
                     command + " " + folder.resolve("empty"),
-                    "no labels that are known; expected a JSON file in COCO's format");
-            assertTold(command + " " + folder.resolve("empty"), "neither labels nor images");
+                    "no labels found; expected COCO annotations");
+            assertMessage(command + " " + folder.resolve("empty"), "neither labels nor images");
         }
-        assertTold(
+        assertMessage(
                 "new " + folder.resolve("nowhere"),
                 "there is no such folder; expected a folder of");
-        assertTold("new " + folder.resolve("a.json"), "is a file; expected a folder of");
+        assertMessage("new " + folder.resolve("a.json"), "is a file; expected a folder of");
     }
 
     @Test
-    void aConfigThatComesWithSaccadeGoesByItsName() {
+    void findsBundledConfigsByName() {
         String whole = saccade("config", RECIPE).out();
         for (String name :
                 List.of(
                         "retinanet/resnet18_fpn_demo",
                         "configs/retinanet/resnet18_fpn_demo.yaml",
                         "resnet18_fpn_demo")) {
-            Ended ended = saccade("config", name);
+            CommandResult ended = saccade("config", name);
             assertEquals(0, ended.code(), ended.err());
             assertEquals(
                     whole.replaceAll(" *# .*", ""), ended.out().replaceAll(" *# .*", ""), name);
         }
-        assertTold(
+        assertMessage(
                 "config resnet18_camvid", "expected one of semantic_fpn/resnet18_camvid, upernet/");
-        assertTold("train resnet18_fpn_bcd", "; did you mean resnet18_fpn_bccd?");
-        assertTold(
+        assertMessage("train resnet18_fpn_bcd", "; did you mean resnet18_fpn_bccd?");
+        assertMessage(
                 "train mask_rcnn/focal_base",
                 "; did you mean mask_rcnn/focal_base_fpn_1x_coco or"
                         + " mask_rcnn/focal_base_fpn_3x_coco?");
-        assertTold(
+        assertMessage(
                 "train retinanet/resnet18_fpn_bcd.yaml",
                 "; did you mean retinanet/resnet18_fpn_bccd");
     }
 
     @Test
-    void labelsInPlaceOfAConfigAreToldHowToGetOne() throws IOException {
+    void suggestsNewForLabelsInsteadOfConfig() throws IOException {
         Path labels = Files.createDirectory(folder.resolve("other/labels"));
         Path yolo = labels.resolve("data.yaml");
         Files.writeString(yolo, "path: .\ntrain: images\nnames: [a]\n");
-        String told = "; ./saccade new " + labels + " writes one for its labels";
-        assertTold("train " + labels, told);
-        assertTold(
+        String output = "; create one for these labels with ./saccade new " + labels;
+        assertMessage("train " + labels, output);
+        assertMessage(
                 "train " + yolo,
                 String.format(
                         Locale.ROOT,
-                        "describes labels of YOLO; %s; convert them first: ./saccade convert-data %s --out",
+                        "describes YOLO labels; %s; convert them first: ./saccade convert-data %s --out",
                         CONFIG,
                         labels));
-        assertTold("train " + Files.createFile(labels.resolve("a.json")), told);
-        assertTold(
+        assertMessage("train " + Files.createFile(labels.resolve("a.json")), output);
+        assertMessage(
                 "predict " + folder.resolve("a.JPG") + " " + folder.resolve("photos"),
-                "what it shall look at comes behind");
+                "name the images after it");
     }
 
     @Test
-    void theRunThatWasMeantIsNamed() {
-        assertTold(
+    void suggestsRuns() {
+        assertMessage(
                 "eval " + folder.resolve("runs/a/checkpoints"),
                 RUN + ", such as " + folder.resolve("runs/a"));
     }
 
-    private static void assertTold(String line, String expected) {
-        Ended ended = saccade((Object[]) line.split(" "));
+    private static void assertMessage(String line, String expected) {
+        CommandResult ended = saccade((Object[]) line.split(" "));
         assertEquals(2, ended.code(), ended.err());
         assertTrue(ended.err().contains(expected), ended.err());
     }
@@ -202,7 +202,7 @@ class MistakenArgumentsTest {
                 "track x | track: there is no tracking",
                 "train x --imgsz 640 --patience 4 | patience is --set evaluation.patience=5 in Saccade",
                 "predict --model a | model is RUN in Saccade",
-                "predict model=a source=b.jpg conf=0.5 | source is PHOTO in Saccade",
+                "predict model=a source=b.jpg conf=0.5 | source is IMAGE in Saccade",
                 "predict model=a source=b.jpg conf=0.5 | conf is --score 0.3 in Saccade",
                 "train x SOLVER.BASE_LR 0.01 | SOLVER.BASE_LR is --set optimizer.learning_rate=0.001 in",
                 "train model=a data=b | data=b is --data b in Saccade",
@@ -221,15 +221,15 @@ class MistakenArgumentsTest {
                 "info resnet18_fpn_demo --set model.neck=null | saccade: model.head: got levels of [32, 64, 128, 256] channels, expected as many in each, as behind an fpn",
                 "train resnet18_fpn_demo --set data.num_classes=1 | the classes are those of the annotations",
                 "train resnet18_fpn_demo --set data.train_transforms.7.probability=1 | got 7, expected one of the items 0 to 3",
-                "browse mask_rcnn/swin_tiny_fpn_1x_coco --image-size 640 | no resize in data.train_transforms follows it",
+                "browse mask_rcnn/swin_tiny_fpn_1x_coco --image-size 640 | each resize in data.train_transforms sets its own scales",
             })
-    void wordsOfOthersAndMistakenValuesGetTheRightOnes(String line, String expected) {
-        assertTold(line, expected);
+    void suggestsTermsAndValues(String line, String expected) {
+        assertMessage(line, expected);
     }
 
     @Test
-    void shortOptionsAreSettings() {
-        String told =
+    void shortOptionsSetConfigValues() {
+        String output =
                 saccade(
                                 "config",
                                 "semantic_fpn/resnet18_camvid",
@@ -252,16 +252,16 @@ class MistakenArgumentsTest {
                         "iterations: null",
                         "learning_rate: 0.0003",
                         "workers: 4")) {
-            assertTrue(told.contains(line), line + " in " + told);
+            assertTrue(output.contains(line), line + " in " + output);
         }
     }
 
     @Test
-    void whereARunIsWanted() {
+    void rejectsPathsThatAreNotRuns() {
         List<String> fitting = List.of("a.safetensors", "a.pth", "runs/a");
-        assertToldApart(RUN, fitting, List.of("eval"));
-        assertToldApart(RUN, fitting, List.of("predict"), folder.resolve("photos"));
-        assertToldApart(RUN, fitting, List.of("export"), "--out", folder.resolve("served"));
+        assertRejected(RUN, fitting, List.of("eval"));
+        assertRejected(RUN, fitting, List.of("predict"), folder.resolve("photos"));
+        assertRejected(RUN, fitting, List.of("export"), "--out", folder.resolve("served"));
         assertEquals(
                 String.format(
                         Locale.ROOT,
@@ -271,50 +271,50 @@ class MistakenArgumentsTest {
     }
 
     @Test
-    void ofAFolderOfCheckpointsOneIsNamed(@TempDir Path exported) throws IOException {
+    void suggestsCheckpointInFolder(@TempDir Path exported) throws IOException {
         Path checkpoint = Files.createFile(exported.resolve("model.safetensors"));
-        assertTold("eval " + exported, RUN + ", such as " + checkpoint);
+        assertMessage("eval " + exported, RUN + ", such as " + checkpoint);
     }
 
     @Test
-    void whereACheckpointIsWanted() {
+    void rejectsPathsThatAreNotCheckpoints() {
         List<String> fitting = List.of("a.safetensors", "a.pth", "runs/a");
-        assertToldApart(CHECKPOINT, fitting, List.of("convert"), folder.resolve("to.pth"));
-        assertToldApart(CHECKPOINT, fitting, List.of("train", RECIPE, "--init-from"));
+        assertRejected(CHECKPOINT, fitting, List.of("convert"), folder.resolve("to.pth"));
+        assertRejected(CHECKPOINT, fitting, List.of("train", RECIPE, "--init-from"));
     }
 
     @Test
-    void anotherRunIsNotResumedWhateverItsData(@TempDir Path run) throws IOException {
+    void doesNotResumeAnotherConfig(@TempDir Path run) throws IOException {
         Files.writeString(
                 run.resolve("config.yaml"), "base: saccade:retinanet/resnet18_fpn_bccd.yaml");
-        assertTold(
+        assertMessage(
                 "train dyhead/resnet18_fpn_dyhead_bccd --data nowhere --resume --out " + run,
                 "model.head.type: was retinanet, is atss");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"train", "check", "browse"})
-    void whereAFolderOfDataIsWanted(String command) {
+    void rejectsPathsThatAreNotDataFolders(String command) {
         for (String name : KINDS.keySet()) {
             Path path = folder.resolve(name);
-            Ended ended = saccade(command, RECIPE, "--data", path);
+            CommandResult ended = saccade(command, RECIPE, "--data", path);
             assertEquals(2, ended.code(), ended.err());
             if (!Files.isDirectory(path)) {
                 String words = Files.exists(path) ? "is a file" : "there is no such folder";
                 assertTrue(ended.err().contains(path + ": " + words + DATA), ended.err());
             }
         }
-        Ended empty = saccade(command, RECIPE, "--data", folder.resolve("empty"));
+        CommandResult empty = saccade(command, RECIPE, "--data", folder.resolve("empty"));
         assertTrue(
                 (empty.out() + empty.err()).contains("empty has neither labels nor images"),
                 empty.toString());
     }
 
     @Test
-    void aForgottenFolderOfDataIsNamed() {
+    void reportsMissingDataFolder() {
         Path config = Path.of("..", "configs", "retinanet", "resnet18_fpn_bccd.yaml");
         for (String command : List.of("train", "check", "browse")) {
-            Ended ended = saccade(command, config, "--set", "data.root=data/nowhere");
+            CommandResult ended = saccade(command, config, "--set", "data.root=data/nowhere");
             assertEquals(2, ended.code());
             assertTrue(
                     ended.err().contains("data/nowhere: there is no such folder" + DATA),
@@ -324,16 +324,16 @@ class MistakenArgumentsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "train, Missing required parameter: 'CONFIG', saccade train --help tells more",
-        "train a --st, Unknown option: '--st', saccade train --help tells more",
-        "tarin, Unmatched argument at index 0: 'tarin', saccade --help tells more",
-        "help tarin, Unknown subcommand 'tarin'., saccade --help tells more",
-        "bench, 'bench what? ops, model CONFIG, or ranks CONFIG', saccade bench --help tells more",
-        "bench ops --runs x, '--runs: got x, expected an integer', saccade bench ops --help tells more",
-        "info --all --jsn, Unknown option: '--jsn', saccade info --help tells more"
+        "train, Missing required parameter: 'CONFIG', saccade train --help shows all options",
+        "train a --st, Unknown option: '--st', saccade train --help shows all options",
+        "tarin, Unmatched argument at index 0: 'tarin', saccade --help shows all options",
+        "help tarin, Unknown subcommand 'tarin'., saccade --help shows all options",
+        "bench, 'missing subcommand; expected ops, model CONFIG or ranks CONFIG', saccade bench --help shows all options",
+        "bench ops --runs x, '--runs: got x, expected an integer', saccade bench ops --help shows all options",
+        "info --backbones --jsn, Unknown option: '--jsn', saccade info --help shows all options"
     })
-    void aMistakenCommandIsToldInAFewLines(String line, String message, String help) {
-        Ended ended = saccade((Object[]) line.split(" "));
+    void usageErrorsAreShort(String line, String message, String help) {
+        CommandResult ended = saccade((Object[]) line.split(" "));
         assertEquals(2, ended.code());
         assertTrue(ended.err().startsWith("saccade: " + message.replace("\"", "")), ended.err());
         assertTrue(ended.err().endsWith(help + "\n"), ended.err());
@@ -342,7 +342,7 @@ class MistakenArgumentsTest {
     }
 
     @Test
-    void theCommandThatWasMeantIsNamed() {
+    void suggestsCommands() {
         assertTrue(saccade("tarin").err().contains("saccade train"));
     }
 
@@ -355,28 +355,28 @@ class MistakenArgumentsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--version", "train --version", "bench ops -V"})
-    void everyCommandKnowsItsVersion(String line) throws IOException {
+    void everyCommandPrintsVersion(String line) throws IOException {
         String version = Version.saccade();
         assertTrue(Files.readString(Path.of("..", "pom.xml")).contains("<version>" + version));
-        Ended ended = saccade((Object[]) line.split(" "));
-        assertEquals(new Ended(0, "saccade " + version + "\n", ""), ended);
+        CommandResult ended = saccade((Object[]) line.split(" "));
+        assertEquals(new CommandResult(0, "saccade " + version + "\n", ""), ended);
     }
 
     @Test
-    void aDemoLeavesTheScenesOfAnotherAlone() throws IOException {
+    void demoDoesNotReplaceOtherScenes() throws IOException {
         Path scenes = Files.createDirectories(folder.resolve("shown-scenes"));
-        Ended ended = saccade("demo", "--out", folder.resolve("shown"));
+        CommandResult ended = saccade("demo", "--out", folder.resolve("shown"));
         assertEquals(2, ended.code());
-        assertTrue(ended.err().contains("the scenes of another demo are here"), ended.err());
-        Ended run = saccade("demo", "--out", folder.resolve("runs/a"));
+        assertTrue(ended.err().contains("has the scenes of another demo"), ended.err());
+        CommandResult run = saccade("demo", "--out", folder.resolve("runs/a"));
         assertTrue(run.err().contains("runs/a: not empty"), run.err());
         assertFalse(Files.exists(folder.resolve("runs/a-scenes")), "rendered before the refusal");
         Files.delete(scenes);
     }
 
     @Test
-    void aLogOfTheCheckCountsAndClaimsNoShare() {
-        Ended ended = saccade("check", RECIPE, "--data", folder.resolve("other"));
+    void checkLogCountsImagesWithoutPercentage() {
+        CommandResult ended = saccade("check", RECIPE, "--data", folder.resolve("other"));
         assertEquals("", ended.err(), "nothing to count");
         assertTrue(ended.out().contains("  1 error, 0 warnings\n"), ended.out());
     }

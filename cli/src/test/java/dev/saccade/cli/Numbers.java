@@ -31,9 +31,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Finds every number that a config can hold: those of given records, of all parts that they may
- * name, and of the records in these; also where a list, a map or an optional section is empty by
- * default.
+ * Finds all numbers of a config, including those of nested components, empty lists, maps and
+ * optional sections.
  */
 final class Numbers {
 
@@ -41,10 +40,10 @@ final class Numbers {
 
     private static final ConfigNode.Mapping EMPTY = new ConfigNode.Mapping(Map.of(), ORIGIN);
 
-    /** What an empty list, map or section is tried to be filled with. */
+    /** Values to fill an empty list, map or section with. */
     private static final List<Number> FILLINGS = List.of(1L, 0.5, 64L, 512L);
 
-    private static final int MOST_ITEMS = 4;
+    private static final int MAX_ITEMS = 4;
 
     /**
      * A number of a config.
@@ -57,12 +56,12 @@ final class Numbers {
     record Place(
             Record root, String path, Class<?> type, Function<Number, ConfigNode.Mapping> with) {
 
-        /** Returns how a message about the number begins: its line, and its key in full. */
-        String told() {
+        /** Returns the start of the message about the number: line and key. */
+        String message() {
             return ORIGIN + ": " + path;
         }
 
-        /** Returns whether it is no other item of a list than the first. */
+        /** Returns whether it is the first item of a list, or not in a list. */
         boolean isFirst() {
             return !path.matches(".*\\[[1-9]\\d*].*");
         }
@@ -72,7 +71,7 @@ final class Numbers {
             return !Set.of(double.class, Double.class, float.class, Float.class).contains(type);
         }
 
-        /** Binds the config that has a number here. */
+        /** Binds the config with this number. */
         Record bind(Number value) {
             return Configs.bind(with.apply(value), root.getClass());
         }
@@ -179,7 +178,7 @@ final class Numbers {
         }
     }
 
-    /** Sees to it that all parts of a kind are visited, if a type is one or a list of one. */
+    /** Visits all components of a type, or of the items of a list. */
     private void meet(Type type) {
         if (type instanceof ParameterizedType generic) {
             meet(generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1]);
@@ -202,17 +201,17 @@ final class Numbers {
                         config.mergedWith(ConfigFile.parse(others, "sizes.yaml")), part.getClass());
     }
 
-    /** Returns a value for a place that is empty by default, such that the whole can be bound. */
+    /** Returns a valid value for an empty place. */
     private static ConfigNode filling(
             Record root, Type type, String path, Function<ConfigNode, ConfigNode.Mapping> put) {
         for (Number number : FILLINGS) {
-            for (int items = 1; items <= MOST_ITEMS; items++) {
+            for (int items = 1; items <= MAX_ITEMS; items++) {
                 ConfigNode node = sample(type, number, items);
                 try {
                     Configs.bind(put.apply(node), root.getClass());
                     return node;
                 } catch (SaccadeException e) {
-                    // The next one may do.
+                    // Try the next value.
                 }
             }
         }

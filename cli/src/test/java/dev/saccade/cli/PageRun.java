@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -33,7 +33,7 @@ final class PageRun {
     private static final Pattern COMMANDS =
             Pattern.compile("^```sh\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
 
-    /** A message, alone at the end of a line. */
+    /** A message at the end of a line. */
     private static final Pattern QUOTE = Pattern.compile("(?:: |\n  )`([^`\n]+)`\n");
 
     private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
@@ -49,7 +49,7 @@ final class PageRun {
         this.folder = folder;
     }
 
-    /** Puts the configs and the files of a page into a folder. */
+    /** Copies the configs and the files of a page into a folder. */
     static PageRun in(Path folder, String name) throws IOException {
         DocPage page = DocPage.of(name);
         Files.createSymbolicLink(folder.resolve("configs"), Path.of("..", "configs").toRealPath());
@@ -132,7 +132,7 @@ final class PageRun {
     }
 
     private static String command(List<String> arguments) {
-        Ended ended = saccade(arguments.toArray());
+        CommandResult ended = saccade(arguments.toArray());
         assertEquals(0, ended.code(), arguments + ": " + ended.err());
         return ended.out() + ended.err();
     }

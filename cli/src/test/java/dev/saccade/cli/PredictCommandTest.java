@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -53,7 +53,7 @@ import java.util.stream.Stream;
 
 import javax.imageio.ImageIO;
 
-/** What {@code predict} takes, leaves out, says and leaves behind. */
+/** Inputs, outputs and messages of {@code predict}. */
 class PredictCommandTest {
 
     private static TinyRun tiny;
@@ -71,14 +71,14 @@ class PredictCommandTest {
         out = folder.resolve("found");
     }
 
-    private Ended predict(Object... more) {
+    private CommandResult predict(Object... more) {
         List<Object> args =
                 new ArrayList<>(List.of("predict", tiny.run(), "--out", out, "--overwrite"));
         args.addAll(List.of(more));
         return saccade(args.toArray());
     }
 
-    /** Returns the files that a user sees. */
+    /** Returns the visible files. */
     private static Set<String> visible(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
             return files.filter(Files::isRegularFile)
@@ -89,15 +89,15 @@ class PredictCommandTest {
     }
 
     private Set<String> predicted() throws IOException {
-        JsonNode told = new ObjectMapper().readTree(out.resolve("predictions.json").toFile());
+        JsonNode message = new ObjectMapper().readTree(out.resolve("predictions.json").toFile());
         Set<String> names = new TreeSet<>();
-        told.forEach(
+        message.forEach(
                 entry -> names.add(Path.of(entry.get("image").asText()).getFileName().toString()));
         return names;
     }
 
     @Test
-    void badPhotographsAreListedAndCountedAndTheOthersArePredicted() throws IOException {
+    void reportsBadImagesAndPredictsOthers() throws IOException {
         Path photos = folder.resolve("photos");
         tiny.photo(photos.resolve("a.jpg"));
         Files.writeString(photos.resolve("b.jpg"), "<html>");
@@ -105,7 +105,7 @@ class PredictCommandTest {
         tiny.photo(photos.resolve("d.jpg"));
         Path missing = folder.resolve("missing.jpg");
         Path last = tiny.photo(folder.resolve("e.jpg"));
-        Ended ended = predict(photos, missing, last, last);
+        CommandResult ended = predict(photos, missing, last, last);
         assertEquals(2, ended.code());
         String err = ended.err();
         assertTrue(err.contains("b.jpg: is no image, it starts with \"<html>\""), err);
@@ -118,7 +118,7 @@ class PredictCommandTest {
 
     /** Equal warnings of several images become one line. */
     @Test
-    void imagesThatAreReadInPartAreReported() throws IOException {
+    void reportsPartiallyReadImages() throws IOException {
         Path photos = folder.resolve("photos");
         Files.createDirectory(photos);
         BufferedImage dark = new BufferedImage(24, 16, BufferedImage.TYPE_USHORT_GRAY);
@@ -127,7 +127,7 @@ class PredictCommandTest {
         byte[] jpeg = Files.readAllBytes(tiny.photo(folder.resolve("c.jpg")));
         Path noEnd = photos.resolve("d.jpg");
         Files.write(noEnd, Arrays.copyOf(jpeg, jpeg.length - 2));
-        Ended ended = predict(photos);
+        CommandResult ended = predict(photos);
         assertEquals(0, ended.code(), ended.err());
         assertEquals(Set.of("a.png", "b.png", "d.jpg"), predicted());
         String err = ended.err();
@@ -137,12 +137,12 @@ class PredictCommandTest {
 
         Path list = folder.resolve("list.txt");
         Files.writeString(list, noEnd.toString());
-        Ended listed = predict("--list", list);
+        CommandResult listed = predict("--list", list);
         assertTrue(listed.err().contains("warning: " + noEnd + ": has no end"), listed.err());
     }
 
     @Test
-    void aPhotographIsReadAndDecodedOnce() throws IOException {
+    void decodesEachImageOnce() throws IOException {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
         Path records = folder.resolve("reads.jfr");
         try (Recording recording = new Recording()) {
@@ -163,7 +163,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void aPhotographComesThroughStandardInputWhereItIsAskedFor() throws IOException {
+    void readsImageFromStandardInput() throws IOException {
         byte[] photo = Files.readAllBytes(tiny.photo(folder.resolve("a.jpg")));
         InputStream before = System.in;
         try {
@@ -173,7 +173,7 @@ class PredictCommandTest {
             assertEquals(Set.of("stdin.jpg", "predictions.json"), visible(out));
 
             System.setIn(new ByteArrayInputStream("no image".getBytes(ISO_8859_1)));
-            Ended ended = predict("-");
+            CommandResult ended = predict("-");
             assertEquals(2, ended.code());
             assertTrue(ended.err().contains("stdin: is no image"), ended.err());
         } finally {
@@ -183,22 +183,22 @@ class PredictCommandTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void aPipeThatIsNamedIsNotWaitedFor() throws IOException, InterruptedException {
+    void doesNotWaitForPipes() throws IOException, InterruptedException {
         Path pipe = folder.resolve("a.jpg");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
         for (Path input : List.of(pipe, Path.of("/dev/zero"), folder)) {
-            Ended ended = predict(input);
+            CommandResult ended = predict(input);
             assertEquals(2, ended.code());
             assertTrue(ended.err().contains("regular file"), ended.err());
         }
     }
 
     @Test
-    void theCurrentFolderMayBeNamedByNothing() throws IOException {
+    void emptyNameIsCurrentFolder() throws IOException {
         Path picture = Path.of("a-picture-of-no-kind.jpg");
         Files.writeString(picture, "no image");
         try {
-            Ended ended = predict("");
+            CommandResult ended = predict("");
             assertEquals(2, ended.code());
             assertTrue(ended.err().contains(picture + ": is no image"), ended.err());
         } finally {
@@ -207,17 +207,17 @@ class PredictCommandTest {
     }
 
     @Test
-    void aFolderOfFoldersSaysWhereTheImagesAre() throws IOException {
+    void suggestsSubfoldersWithImages() throws IOException {
         Path photos = folder.resolve("photos");
         tiny.photo(photos.resolve("2024").resolve("may").resolve("a.jpg"));
         tiny.photo(photos.resolve("2025").resolve("b.jpg"));
-        Ended none = predict(photos);
+        CommandResult none = predict(photos);
         assertEquals(2, none.code());
         String expected =
                 String.format(
                         Locale.ROOT,
-                        "saccade: no images to predict: %s: no images, but there are some in %s,"
-                                + " %s; name these folders\n",
+                        "saccade: no images to predict: %s: no images; the subfolders %s,"
+                                + " %s have images; name these folders\n",
                         photos,
                         photos.resolve("2024").resolve("may"),
                         photos.resolve("2025"));
@@ -227,23 +227,23 @@ class PredictCommandTest {
         tiny.photo(photos.resolve("c.jpg"));
         out = photos.resolve("found");
         assertEquals(0, predict(photos).code());
-        Ended some = predict(photos);
+        CommandResult some = predict(photos);
         assertEquals(0, some.code(), some.err());
-        assertTrue(some.err().contains("photos/2025 were not processed"), some.err());
+        assertTrue(some.err().contains("photos/2025 were skipped"), some.err());
         assertFalse(some.err().contains("found were not"), "its own pictures");
         assertEquals(Set.of("c.jpg"), predicted());
     }
 
     @Test
-    void anAddressIsToldToBeOne() {
-        String told = predict(Path.of("https://example.org/a.jpg")).err();
+    void rejectsUrls() {
+        String message = predict(Path.of("https://example.org/a.jpg")).err();
         assertTrue(
-                told.contains("https://example.org/a.jpg: is an address; fetch the file first"),
-                told);
+                message.contains("https://example.org/a.jpg: is a URL; download the file first"),
+                message);
     }
 
     @Test
-    void anEmptyFolderAmongOthersIsOneOfTheBadOnes() throws IOException {
+    void reportsEmptyFolders() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         assertEquals(
                 "saccade: no images to predict: "
@@ -251,7 +251,7 @@ class PredictCommandTest {
                         + ": no images; expected files ending in .jpg, .jpeg, .jpe,"
                         + " .jfif, .png, .bmp, .dib, .webp, .tif, .tiff\n",
                 predict(empty).err());
-        Ended ended = predict(empty, tiny.photo(folder.resolve("a.jpg")));
+        CommandResult ended = predict(empty, tiny.photo(folder.resolve("a.jpg")));
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("empty: no images"), ended.err());
         assertTrue(ended.err().endsWith("saccade: 1 of 2 inputs could not be used\n"));
@@ -259,16 +259,16 @@ class PredictCommandTest {
     }
 
     @Test
-    void onlyOverwriteReplacesAFolder() throws IOException {
+    void onlyOverwriteReplacesFolders() throws IOException {
         Path first = tiny.photo(folder.resolve("a.jpg"));
         Path second = tiny.photo(folder.resolve("b.jpg"));
         assertTrue(predict(first, second).err().contains(" in 2 images, written to"));
         Set<String> before = visible(out);
-        Ended refused = saccade("predict", tiny.run(), second, "--out", out);
+        CommandResult refused = saccade("predict", tiny.run(), second, "--out", out);
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains(out + ": is not an empty folder"), refused.err());
         assertEquals(before, visible(out));
-        Ended again = predict(second);
+        CommandResult again = predict(second);
         assertEquals(0, again.code(), again.err());
         assertTrue(again.err().contains(" in 1 image, written to"), again.err());
         String replaced = out + ": 3 files will be replaced (--overwrite)";
@@ -278,10 +278,10 @@ class PredictCommandTest {
     }
 
     @Test
-    void theResultsOfTheLastRunAreLeftWhereNothingThatIsNamedIsThere() throws IOException {
+    void keepsOldResultsWithoutInputs() throws IOException {
         assertEquals(0, predict(tiny.photo(folder.resolve("a.jpg"))).code());
         Set<String> before = visible(out);
-        Ended mistaken = predict(folder.resolve("b.jpg"), folder.resolve("c.mp4"));
+        CommandResult mistaken = predict(folder.resolve("b.jpg"), folder.resolve("c.mp4"));
         assertEquals(2, mistaken.code());
         assertTrue(mistaken.err().contains("b.jpg: no such file"), mistaken.err());
         assertTrue(mistaken.err().contains("c.mp4: no such file"), mistaken.err());
@@ -289,25 +289,25 @@ class PredictCommandTest {
     }
 
     @Test
-    void photographsOfOneNameAreToldApartByTheirPictures() throws IOException {
+    void picturesOfEqualNamesGetUniqueNames() throws IOException {
         Path first = tiny.photo(folder.resolve("first").resolve("a.jpg"));
         Path second = tiny.photo(folder.resolve("second").resolve("a.jpg"));
-        Ended ended = predict(first, second, "--json", "--score", 0);
+        CommandResult ended = predict(first, second, "--json", "--score", 0);
         assertEquals(0, ended.code(), ended.err());
-        JsonNode told = new ObjectMapper().readTree(ended.out());
-        assertEquals(first.toString(), told.get(0).get("image").asText());
-        assertEquals("a.jpg", told.get(0).get("picture").asText());
-        assertEquals(second.toString(), told.get(1).get("image").asText());
-        assertEquals("a_2.jpg", told.get(1).get("picture").asText());
-        assertTrue(told.get(1).get("objects").size() > 0);
+        JsonNode message = new ObjectMapper().readTree(ended.out());
+        assertEquals(first.toString(), message.get(0).get("image").asText());
+        assertEquals("a.jpg", message.get(0).get("picture").asText());
+        assertEquals(second.toString(), message.get(1).get("image").asText());
+        assertEquals("a_2.jpg", message.get(1).get("picture").asText());
+        assertTrue(message.get(1).get("objects").size() > 0);
     }
 
     @Test
-    void whatWasSeenBeforeAPictureCannotBeWrittenIsKept() throws IOException {
+    void keepsPredictionsBeforeWriteError() throws IOException {
         Path good = tiny.photo(folder.resolve("a.jpg"));
         Path longest = tiny.photo(folder.resolve("b".repeat(253) + ".x"));
         Path last = tiny.photo(folder.resolve("c.jpg"));
-        Ended ended = predict(good, longest, last);
+        CommandResult ended = predict(good, longest, last);
         assertEquals(3, ended.code(), ended.err());
         assertTrue(ended.err().contains("bbb.jpg: cannot be written: "), ended.err());
         assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
@@ -318,7 +318,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void namesMayBeLeftOff() throws IOException {
+    void noLabelsDrawsBoxesOnly() throws IOException {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
         assertEquals(0, predict(photo, "--score", 0).code());
         byte[] labeled = Files.readAllBytes(out.resolve("a.jpg"));
@@ -357,10 +357,10 @@ class PredictCommandTest {
                 new Checkpoint(
                         checkpoint.tensors(),
                         Map.of(ModelSpec.KEY, checkpoint.metadata().get(ModelSpec.KEY))));
-        Ended fallback = saccade("predict", old, photo, "--out", out, "--overwrite");
+        CommandResult fallback = saccade("predict", old, photo, "--out", out, "--overwrite");
         assertTrue(fallback.err().contains("minimum score 0.30 (default"), fallback.err());
 
-        Ended mistaken = predict(photo, "--score", "often");
+        CommandResult mistaken = predict(photo, "--score", "often");
         assertEquals(2, mistaken.code());
         assertTrue(mistaken.err().contains("--score often: expected a number"), mistaken.err());
     }
@@ -381,7 +381,7 @@ class PredictCommandTest {
         List<Object> args = new ArrayList<>(List.of("predict", run, photo, "--json"));
         args.add("--no-pictures");
         args.addAll(List.of(more));
-        Ended ended = saccade(args.toArray());
+        CommandResult ended = saccade(args.toArray());
         assertEquals(0, ended.code(), ended.err());
         return new ObjectMapper().readTree(ended.out()).at("/0/objects");
     }
@@ -390,7 +390,8 @@ class PredictCommandTest {
     void jsonWithoutPicturesWritesNoFiles() throws IOException {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
         Path list = Files.writeString(folder.resolve("list.txt"), photo + "\n");
-        Ended ended = predict(photo, "--list", list, "--json", "--no-pictures", "--score", 0.001);
+        CommandResult ended =
+                predict(photo, "--list", list, "--json", "--no-pictures", "--score", 0.001);
         assertEquals(0, ended.code(), ended.err());
         assertFalse(Files.exists(out));
         assertFalse(ended.err().contains("written"), ended.err());
@@ -410,12 +411,12 @@ class PredictCommandTest {
     }
 
     @Test
-    void photographsAreNeverOverwrittenByTheirPictures() throws IOException {
+    void neverOverwritesInputs() throws IOException {
         Path photos = folder.resolve("photos");
         Path photo = tiny.photo(photos.resolve("a.jpg"));
         byte[] before = Files.readAllBytes(photo);
         out = photos;
-        Ended refused = predict(photos);
+        CommandResult refused = predict(photos);
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains("a.jpg: is in the output folder"), refused.err());
         Path other = tiny.photo(folder.resolve("b.jpg"));
@@ -425,10 +426,10 @@ class PredictCommandTest {
     }
 
     @Test
-    void picturesOfAnEarlierRunAreNotClearedWhenTheyAreLookedAt() throws IOException {
+    void doesNotReplaceInputFolder() throws IOException {
         assertEquals(0, predict(tiny.photo(folder.resolve("a.jpg"))).code());
         Set<String> before = visible(out);
-        Ended refused = predict(out);
+        CommandResult refused = predict(out);
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains("is in the output folder"), refused.err());
         assertEquals(before, visible(out));
@@ -439,9 +440,11 @@ class PredictCommandTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void whatCannotBePrintedIsNoSuccess() throws IOException, InterruptedException {
+    void unwritableOutputIsAnError() throws IOException, InterruptedException {
         Process process =
-                Ended.process("--help").redirectOutput(Path.of("/dev/full").toFile()).start();
+                CommandResult.process("--help")
+                        .redirectOutput(Path.of("/dev/full").toFile())
+                        .start();
         String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
         assertEquals(3, process.waitFor(), err);
         assertTrue(err.contains("standard output cannot be written: No space left"), err);
@@ -461,9 +464,9 @@ class PredictCommandTest {
                 "a\u2028b.jpg",
                 "Übung 日本.jpg"
             })
-    void aPictureAndItsEntryAreCalledAsThePhotograph(String name) throws IOException {
+    void picturesAreNamedLikeImages(String name) throws IOException {
         Path photo = tiny.photo(folder.resolve(name));
-        Ended ended = predict("--json", photo);
+        CommandResult ended = predict("--json", photo);
         assertEquals(0, ended.code(), ended.err());
         assertEquals(
                 photo.toString(),
@@ -473,28 +476,28 @@ class PredictCommandTest {
     }
 
     @Test
-    void namesThatBeginLikeOptionsAreTakenBehindTwoDashes() {
-        Ended ended = predict("--", "-x.jpg", "--score=2.jpg");
+    void acceptsNamesLikeOptionsAfterTwoDashes() {
+        CommandResult ended = predict("--", "-x.jpg", "--score=2.jpg");
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains(" -x.jpg: no such file"), ended.err());
         assertTrue(ended.err().contains(" --score=2.jpg: no such file"), ended.err());
         String help = saccade("predict", "--help").out().replaceAll("\\s+", " ");
-        assertTrue(help.contains("write -- in front of them"), help);
+        assertTrue(help.contains("Put -- before names"), help);
     }
 
     @Test
-    void theCommandLineIsNoFileOfOptions() throws IOException {
+    void doesNotExpandArgumentFiles() throws IOException {
         Path options = Files.writeString(folder.resolve("options"), "--help\n");
-        Ended ended = saccade("predict", tiny.run(), "@" + options, "--out", out);
+        CommandResult ended = saccade("predict", tiny.run(), "@" + options, "--out", out);
         assertEquals(2, ended.code(), ended.out());
         assertTrue(ended.err().contains("@" + options + ": no such file"), ended.err());
-        Ended config = saccade("config", tiny.recipe(), "--set", "@" + options);
+        CommandResult config = saccade("config", tiny.recipe(), "--set", "@" + options);
         assertTrue(config.err().contains("--set @" + options + ": expected key"), config.err());
         String value = "@" + options;
-        Ended set = saccade("config", tiny.recipe(), "--set", "data.root='" + value + "'");
+        CommandResult set = saccade("config", tiny.recipe(), "--set", "data.root='" + value + "'");
         assertTrue(set.out().contains("\"" + value + "\""), set.out());
         String variable = "data.root=\"${sys:user.home}${env:HOME}\"";
-        Ended literal = saccade("config", tiny.recipe(), "--set", variable);
+        CommandResult literal = saccade("config", tiny.recipe(), "--set", variable);
         assertTrue(literal.out().contains("\"${sys:user.home}${env:HOME}\""), literal.out());
     }
 }

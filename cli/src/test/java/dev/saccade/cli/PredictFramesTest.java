@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -40,7 +40,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What {@code predict} makes of videos, of lists of photographs, and of large photographs. */
+/** {@code predict} with videos, lists and large images. */
 class PredictFramesTest {
 
     private static final int FRAMES = 7;
@@ -66,7 +66,7 @@ class PredictFramesTest {
         out = folder.resolve("found");
     }
 
-    private Ended predict(Object... more) {
+    private CommandResult predict(Object... more) {
         List<Object> args =
                 new ArrayList<>(
                         List.of(
@@ -81,7 +81,7 @@ class PredictFramesTest {
         return saccade(args.toArray());
     }
 
-    /** Writes a video of one scene after the other. */
+    /** Writes a video of scenes. */
     private Path video(String name, int frames) {
         Path file = folder.resolve(name);
         VideoWriter writer =
@@ -118,9 +118,9 @@ class PredictFramesTest {
     }
 
     @Test
-    void aVideoHasALineAndAPictureAFrame() throws IOException {
+    void writesLineAndPicturePerFrame() throws IOException {
         Path video = video("clip.avi", FRAMES);
-        Ended ended = predict(video);
+        CommandResult ended = predict(video);
         assertEquals(0, ended.code(), ended.err());
         assertTrue(ended.err().contains(" in 7 frames, written to " + out), ended.err());
         List<JsonNode> lines = lines();
@@ -145,8 +145,9 @@ class PredictFramesTest {
     }
 
     @Test
-    void framesAreLeftOutWherePicturesAndAllOfThemAreNotWanted() throws IOException {
-        Ended ended = predict(video("clip.avi", FRAMES), "--every", 3, "--no-pictures", "--json");
+    void everySkipsFrames() throws IOException {
+        CommandResult ended =
+                predict(video("clip.avi", FRAMES), "--every", 3, "--no-pictures", "--json");
         assertEquals(0, ended.code(), ended.err());
         List<JsonNode> printed = new ArrayList<>();
         for (String line : ended.out().lines().toList()) {
@@ -155,7 +156,7 @@ class PredictFramesTest {
         assertEquals(
                 List.of(0, 3, 6), printed.stream().map(line -> line.get("frame").asInt()).toList());
         assertFalse(Files.exists(out), "files");
-        Ended written = predict(folder.resolve("clip.avi"), "--every", 3, "--no-pictures");
+        CommandResult written = predict(folder.resolve("clip.avi"), "--every", 3, "--no-pictures");
         assertEquals(0, written.code(), written.err());
         assertEquals(printed, lines());
         assertEquals(Set.of("predictions.jsonl"), written());
@@ -163,7 +164,7 @@ class PredictFramesTest {
 
     @Test
     void h264InMp4IsRead() throws IOException {
-        Ended ended = predict(CLIPS.resolve("clip.mp4"), "--every", 10);
+        CommandResult ended = predict(CLIPS.resolve("clip.mp4"), "--every", 10);
         assertEquals(0, ended.code(), ended.err());
         assertEquals(
                 List.of(0.0, 1.0, 2.0),
@@ -172,11 +173,11 @@ class PredictFramesTest {
     }
 
     @Test
-    void damagedFramesAreNamedAndEndInCode2() throws IOException {
+    void damagedFramesAreReportedWithCode2() throws IOException {
         byte[] clip = Files.readAllBytes(CLIPS.resolve("clip.mp4"));
         clip[DATA_OF_NINTH_FRAME] ^= 0x55;
         Path file = Files.write(folder.resolve("damaged.mp4"), clip);
-        Ended ended = predict(file, "--every", 10);
+        CommandResult ended = predict(file, "--every", 10);
         assertEquals(2, ended.code(), ended.err());
         assertTrue(ended.err().contains(file + ": frames 7 to 10 may be damaged"), ended.err());
         assertEquals(3, lines().size());
@@ -185,7 +186,7 @@ class PredictFramesTest {
     @Test
     void propertiesOfAVideoThatAreNotAppliedAreReported() {
         Path file = CLIPS.resolve("hlg.webm");
-        Ended ended = predict(file);
+        CommandResult ended = predict(file);
         assertEquals(0, ended.code(), ended.err());
         assertTrue(
                 ended.err().contains("saccade: " + file + ": HDR (HLG) is not tone-mapped"),
@@ -193,7 +194,7 @@ class PredictFramesTest {
     }
 
     @Test
-    void aFrameScoresAsTheSameImage() throws IOException {
+    void framesScoreLikeImages() throws IOException {
         Mat rgb = new Mat();
         try (Video video = Video.open(CLIPS.resolve("bt709.mp4"));
                 Video.Frame frame = video.next().orElseThrow()) {
@@ -203,18 +204,18 @@ class PredictFramesTest {
         Imgcodecs.imwrite(image.toString(), rgb);
         rgb.release();
         Path list = Files.writeString(folder.resolve("list.txt"), image.toString());
-        Ended ended = predict(CLIPS.resolve("bt709.mp4"), "--list", list);
+        CommandResult ended = predict(CLIPS.resolve("bt709.mp4"), "--list", list);
         assertEquals(0, ended.code(), ended.err());
         List<JsonNode> lines = lines();
         assertEquals(lines.get(0).get("found"), lines.get(lines.size() - 1).get("found"));
     }
 
     @Test
-    void aVideoThatBreaksOffKeepsWhatCouldBeReadAndTheNextIsRead() throws IOException {
+    void truncatedVideoKeepsReadableFrames() throws IOException {
         byte[] whole = Files.readAllBytes(video("clip.avi", FRAMES));
         Path part = Files.write(folder.resolve("part.avi"), Arrays.copyOf(whole, whole.length / 2));
         Path none = Files.writeString(folder.resolve("none.mp4"), "no video");
-        Ended ended = predict(part, none, folder.resolve("clip.avi"));
+        CommandResult ended = predict(part, none, folder.resolve("clip.avi"));
         assertEquals(2, ended.code(), ended.err());
         assertTrue(ended.err().contains(part + ": ends early after 3 frames of 7"), ended.err());
         assertTrue(ended.err().contains(none + ": is no video that FFmpeg reads"), ended.err());
@@ -223,7 +224,7 @@ class PredictFramesTest {
     }
 
     @Test
-    void aListIsReadALineAtATime() throws IOException {
+    void readsListLineByLine() throws IOException {
         Path first = tiny.photo(folder.resolve("a.jpg"));
         Path bad = Files.writeString(folder.resolve("b.jpg"), "no image");
         Path last = tiny.photo(folder.resolve("c d.jpg"));
@@ -232,7 +233,7 @@ class PredictFramesTest {
         Files.writeString(
                 list,
                 String.format(Locale.ROOT, "%s\r\n\n%s\n  %s\n%s", first, bad, last, missing));
-        Ended ended = predict("--list", list);
+        CommandResult ended = predict("--list", list);
         assertEquals(2, ended.code(), ended.err());
         assertEquals(
                 List.of(first.toString(), last.toString()),
@@ -246,19 +247,20 @@ class PredictFramesTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void aListIsAFileWithSensibleLines() throws IOException, InterruptedException {
+    void rejectsListWithVeryLongLines() throws IOException, InterruptedException {
         Path list = Files.writeString(folder.resolve("frames.txt"), "\n" + "x".repeat(1 << 16));
         String said = predict("--list", list).err();
         assertTrue(said.contains(list + ": line 2 has more than 32768 bytes"), said);
         Path pipe = folder.resolve("pipe");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
         assertTrue(predict("--list", pipe).err().contains("is a pipe, a socket or a device"));
-        assertTrue(predict("--list", folder).err().contains("cannot be read as a list of names"));
+        assertTrue(
+                predict("--list", folder).err().contains("cannot be read as a list of file names"));
     }
 
     @Test
-    void photographsAndVideosAreLookedAtTogether() throws IOException {
-        Ended ended = predict(tiny.photo(folder.resolve("a.jpg")), video("clip.avi", 2));
+    void predictsImagesAndVideosTogether() throws IOException {
+        CommandResult ended = predict(tiny.photo(folder.resolve("a.jpg")), video("clip.avi", 2));
         assertEquals(0, ended.code(), ended.err());
         assertTrue(ended.err().contains(" in 3 frames"), ended.err());
         assertEquals(
@@ -272,43 +274,43 @@ class PredictFramesTest {
     }
 
     @Test
-    void whatCannotBeIsSaidAtOnce() throws IOException {
+    void rejectsInvalidOptionsFirst() throws IOException {
         Path list = folder.resolve("frames.txt");
         Path photo = tiny.photo(folder.resolve("a.jpg"));
-        assertTrue(predict().err().contains("nothing to predict: name images"));
+        assertTrue(predict().err().contains("nothing to predict; name images"));
         assertEquals(
                 String.format(Locale.ROOT, "saccade: --list %s: no such file\n", list),
                 predict("--list", list).err());
         assertTrue(
                 predict(video("clip.avi", 1), "--nproc", 2)
                         .err()
-                        .contains("videos and lists are for one process"));
+                        .contains("videos and lists need a single process"));
         assertTrue(predict(photo, "--every", 0).err().contains("--every"));
-        assertTrue(predict(photo, "--overlap", 0.3).err().contains("with --tiles only"));
+        assertTrue(predict(photo, "--overlap", 0.3).err().contains("needs --tiles"));
         assertTrue(predict(photo, "--tiles", "6x").err().contains("--tiles: got 6x, expected"));
         assertTrue(predict(photo, "--max-pixels", 0).err().contains("from 1 to 715"));
-        Ended least = predict(photo, "--tiles", "4x4", "--overlap", 2);
+        CommandResult least = predict(photo, "--tiles", "4x4", "--overlap", 2);
         assertTrue(least.err().contains("size[0]: got 4, expected at least 16"), least.err());
         assertTrue(least.err().contains("overlap: got 2.0, expected at most 0.9"), least.err());
         assertFalse(Files.exists(out));
     }
 
     @Test
-    void aListOfWhatIsClearedIsRefused() throws IOException {
+    void rejectsListInOutputFolder() throws IOException {
         assertEquals(0, predict(tiny.photo(folder.resolve("a.jpg"))).code());
         Path list = Files.writeString(folder.resolve("frames.txt"), out.resolve("a.jpg") + "\n");
-        Ended ended = predict("--list", list);
+        CommandResult ended = predict("--list", list);
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("is in the output folder"), ended.err());
         assertTrue(Files.exists(out.resolve("a.jpg")));
     }
 
     @Test
-    void whatWasSeenUntilCtrlCStays() throws IOException, InterruptedException {
+    void keepsPredictionsUntilCtrlC() throws IOException, InterruptedException {
         Path video = video("clip.avi", 3000);
         Path list = folder.resolve("found.unfinished/predictions.jsonl");
         Process process =
-                Ended.process("predict", tiny.run(), video, "--no-pictures", "--out", out)
+                CommandResult.process("predict", tiny.run(), video, "--no-pictures", "--out", out)
                         .redirectErrorStream(true)
                         .redirectOutput(folder.resolve("said").toFile())
                         .start();
@@ -321,26 +323,26 @@ class PredictFramesTest {
         assertTrue(lines.size() > 1 && lines.size() < 3000, "lines: " + lines.size());
         String said = Files.readString(folder.resolve("said"));
         assertTrue(said.contains("in " + lines.size() + " frames"), said);
-        assertTrue(said.contains("stopped; the predictions until then are kept"), said);
-        Ended again = predict(video("short.avi", 1));
+        assertTrue(said.contains("stopped; the finished predictions were kept"), said);
+        CommandResult again = predict(video("short.avi", 1));
         assertEquals(0, again.code(), again.err());
     }
 
     @Test
-    void aLargePhotographIsLookedAtInTiles() throws IOException {
+    void predictsLargeImagesInTiles() throws IOException {
         Path photo = folder.resolve("large.png");
         Mat scene = Imgcodecs.imread(tiny.photo(folder.resolve("a.jpg")).toString());
         Mat large = new Mat();
         Imgproc.resize(scene, large, new Size(192, 128));
         Imgcodecs.imwrite(photo.toString(), large);
-        Ended tiled = predict(photo, "--tiles", "96x64", "--overlap", 0.25, "--json");
+        CommandResult tiled = predict(photo, "--tiles", "96x64", "--overlap", 0.25, "--json");
         assertEquals(0, tiled.code(), tiled.err());
-        Ended plain = predict(photo, "--json");
-        Ended one = predict(photo, "--tiles", "192x128", "--json");
-        assertEquals(plain.out(), one.out(), "one tile is the photograph");
+        CommandResult plain = predict(photo, "--json");
+        CommandResult one = predict(photo, "--tiles", "192x128", "--json");
+        assertEquals(plain.out(), one.out(), "one tile is the image");
         assertTrue(new ObjectMapper().readTree(tiled.out()).get(0).get("objects").size() > 0);
         assertFalse(plain.out().equals(tiled.out()));
-        Ended square = predict(photo, "--tiles", "64", "--json");
+        CommandResult square = predict(photo, "--tiles", "64", "--json");
         assertEquals(square.out(), predict(photo, "--tiles", "64x64", "--json").out());
     }
 }

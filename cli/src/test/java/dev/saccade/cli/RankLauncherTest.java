@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -39,7 +39,7 @@ class RankLauncherTest {
 
     @TempDir private Path folder;
 
-    /** A process that launches two ranks, each of them {@link Rank}. */
+    /** Launches two ranks, each of them a {@link Rank}. */
     static final class Launcher {
 
         private Launcher() {}
@@ -51,7 +51,7 @@ class RankLauncherTest {
         }
     }
 
-    /** Does nothing until it is told to end, and saves something then. */
+    /** Waits for a signal and then writes a file. */
     static final class Rank {
 
         private Rank() {}
@@ -61,7 +61,7 @@ class RankLauncherTest {
             String rank = System.getenv("RANK");
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> write(folder.resolve(rank + ".saved"), "")));
-            RankLauncher.endWithLauncher();
+            RankLauncher.exitWithLauncher();
             write(folder.resolve(rank + ".pid"), Long.toString(ProcessHandle.current().pid()));
             Thread.sleep(Duration.ofMinutes(10).toMillis());
         }
@@ -92,8 +92,8 @@ class RankLauncherTest {
                 err);
     }
 
-    /** Runs a script on two ranks; returns its exit code and what was said. */
-    private Ended run(String script, int restarts, BooleanSupplier again) {
+    /** Runs a script on two ranks; returns the exit code and the output. */
+    private CommandResult run(String script, int restarts, BooleanSupplier again) {
         StringWriter said = new StringWriter();
         PrintWriter err = new PrintWriter(said);
         int code =
@@ -102,25 +102,26 @@ class RankLauncherTest {
                                 List.of("sh", "-c", "cd " + folder + "; " + script, "train"),
                                 restarts,
                                 again);
-        return new Ended(code, "", said.toString());
+        return new CommandResult(code, "", said.toString());
     }
 
     @Test
-    void allThatGoWellAreOfNoInterest() {
-        assertEquals(new Ended(0, "", ""), run("exit 0", 3, () -> true));
+    void successfulRanksPrintNothing() {
+        assertEquals(new CommandResult(0, "", ""), run("exit 0", 3, () -> true));
     }
 
     @ParameterizedTest
     @CsvSource({"2, 2", "70, 70", "3, 3", "130, 130", "143, 130"})
-    void theExitCodeIsThatOfTheReason(int code, int expected) {
+    void exitCodeIsThatOfFailedRank(int code, int expected) {
         assertEquals(
-                new Ended(expected, "", ""), run("[ $RANK = 1 ] || exit " + code, 0, () -> true));
+                new CommandResult(expected, "", ""),
+                run("[ $RANK = 1 ] || exit " + code, 0, () -> true));
     }
 
     @Test
-    void whatTheTerminalDoesNotShowIsTold() {
+    void printsFailuresThatAreOnlyInLogs() {
         assertEquals(
-                new Ended(
+                new CommandResult(
                         70,
                         "",
                         String.format(
@@ -129,28 +130,28 @@ class RankLauncherTest {
                                 folder.resolve("ranks/1.log"))),
                 run("[ $RANK = 0 ] || { echo odd; exit 70; }", 0, () -> true));
         assertEquals(
-                new Ended(
+                new CommandResult(
                         137, "", "saccade: rank 0 was killed by SIGKILL, possibly out of memory\n"),
                 run("[ $RANK = 1 ] || kill -9 $$", 0, () -> true));
     }
 
     @Test
-    void ranksThatFailAreStartedAgain() throws IOException {
-        // The run is saved in the second start, and ends well in the fourth.
+    void failedRanksAreRestarted() throws IOException {
+        // The second start saves a checkpoint, and the fourth one succeeds.
         Iterator<Boolean> saved = List.of(false, true, true).iterator();
-        Ended ended =
+        CommandResult ended =
                 run(
                         "[ $RANK = 0 ] || { echo start $1 >> starts; echo bad; [ $(wc -l < starts)"
                                 + " = 4 ] || exit 70; }",
                         5,
                         saved::next);
-        String start = "saccade: rank 1 ended with exit code 70: bad; all ranks start again from ";
+        String start = "saccade: rank 1 ended with exit code 70: bad; restarting all ranks from ";
         assertEquals(
-                new Ended(
+                new CommandResult(
                         0,
                         "",
                         start
-                                + "the beginning, restart 1 of 5\n"
+                                + "the start, restart 1 of 5\n"
                                 + start
                                 + "the last checkpoint, restart 2 of 5\n"
                                 + start
@@ -163,14 +164,15 @@ class RankLauncherTest {
 
     @ParameterizedTest
     @CsvSource({"70, 3", "3, 3", "2, 1", "130, 1", "143, 1"})
-    void noRestartMendsAMistakeOrCtrlC(int code, int starts) throws IOException {
-        Ended ended = run("[ $RANK = 1 ] || { echo >> starts; exit " + code + "; }", 2, () -> true);
+    void userErrorsAndCtrlCAreNotRestarted(int code, int starts) throws IOException {
+        CommandResult ended =
+                run("[ $RANK = 1 ] || { echo >> starts; exit " + code + "; }", 2, () -> true);
         assertEquals(starts, Files.readAllLines(folder.resolve("starts")).size());
         assertEquals(code == 143 ? 130 : code, ended.code());
     }
 
     @Test
-    void threadsAreShared() throws IOException {
+    void dividesThreadsAmongRanks() throws IOException {
         String expected =
                 System.getenv()
                         .getOrDefault(
@@ -206,7 +208,7 @@ class RankLauncherTest {
     }
 
     @Test
-    void aLauncherThatIsKilledLeavesNoRanks() throws Exception {
+    void killedLauncherLeavesNoRanks() throws Exception {
         Process launcher = launch();
         List<ProcessHandle> ranks = ranks();
         assertEquals(2, ranks.size());
@@ -219,7 +221,7 @@ class RankLauncherTest {
     }
 
     @Test
-    void aLauncherThatIsToldToEndWaitsForItsRanks() throws Exception {
+    void terminatedLauncherWaitsForRanks() throws Exception {
         Process launcher = launch();
         launcher.destroy();
         assertEquals(143, launcher.waitFor(), "as of any process that SIGTERM ends");
@@ -230,7 +232,7 @@ class RankLauncherTest {
     }
 
     @Test
-    void ranksAreToldWhatTheirLauncherWas() {
+    void ranksGetArgumentsOfLauncher() {
         List<String> command =
                 RankLauncher.thisProgram(Saccade.class, List.of("train", "a b.yaml"));
         assertTrue(Path.of(command.get(0)).isAbsolute(), command.get(0));
@@ -240,7 +242,7 @@ class RankLauncherTest {
         assertTrue(command.contains("-Djava.awt.headless=true"), command.toString());
         assertEquals(
                 List.of("train", "a", "--out", "b", "--timeout", "9"),
-                RankOptions.without(
+                RankOptions.removeOptions(
                         List.of(
                                 "train",
                                 "a",
@@ -263,18 +265,19 @@ class RankLauncherTest {
                 "--nproc 5000 | --nproc 5000: expected ",
                 "--nproc 2 --timeout 0 | --timeout 0: expected a number above 0",
                 "--nproc 2 --max-restarts -1 | --max-restarts -1: expected 0 or more",
-                "--max-restarts 1 | --max-restarts 1: expected all ranks to be started by --nproc",
+                "--max-restarts 1 | --max-restarts 1: needs --nproc",
                 "--nproc 2 --set oops | oops: expected key.key=value",
                 "--nproc 2 --resume | FOLDER: no run, it has no config.yaml",
                 "--nproc 2 | FOLDER: not empty; resume the run in it, or choose another folder"
             })
-    void mistakesAreToldBeforeRanksAreStarted(String options, String told) throws IOException {
+    void reportsInvalidOptionsBeforeStartingRanks(String options, String printed)
+            throws IOException {
         Files.createFile(folder.resolve("other"));
         List<Object> args = new ArrayList<>(List.of("train", RECIPE, "--out", folder));
         args.addAll(List.of(options.split(" ")));
-        Ended ended = saccade(args.toArray());
+        CommandResult ended = saccade(args.toArray());
         assertEquals(2, ended.code(), ended.err());
-        assertTrue(ended.err().contains(told.replace("FOLDER", folder.toString())), ended.err());
+        assertTrue(ended.err().contains(printed.replace("FOLDER", folder.toString())), ended.err());
         assertFalse(Files.exists(folder.resolve("ranks")), "nothing is written");
     }
 }

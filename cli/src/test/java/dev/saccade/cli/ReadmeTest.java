@@ -40,7 +40,7 @@ class ReadmeTest {
                     "focal_", List.of("tiny", "small", "base"),
                     "linglo_", List.of("b0", "b1", "b2"));
 
-    /** The heads in the order of the table, with their metrics. */
+    /** Heads in the order of the table, with their metrics. */
     private static final Map<String, List<String>> HEADS =
             ImmutableMap.of(
                     "retinanet", List.of("box_ap"),

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -33,7 +33,7 @@ class ReportCommandTest {
         tiny = TinyRun.shared();
     }
 
-    /** Returns a copy of the run, whose data set is not where its config says. */
+    /** Copies the run; its data set is then missing. */
     private Path copy(String name) throws IOException {
         Path target = folder.resolve(name);
         try (Stream<Path> files = Files.walk(tiny.run())) {
@@ -48,10 +48,10 @@ class ReportCommandTest {
     }
 
     @Test
-    void aPageIsWrittenAgainAsItWasWithoutMeasuring() throws IOException {
+    void rewritesReportWithoutEvaluation() throws IOException {
         byte[] before = Files.readAllBytes(tiny.run().resolve("report.html"));
         Path page = folder.resolve("again.html");
-        Ended again = saccade("report", tiny.run(), "--out", page);
+        CommandResult again = saccade("report", tiny.run(), "--out", page);
         assertEquals(0, again.code(), again.err());
         assertFalse(again.err().contains("evaluate"), again.err());
         assertEquals(new String(before, UTF_8), Files.readString(page));
@@ -59,7 +59,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void cardsAreInTheOrderOfCocoAndNameTheirIou() throws IOException {
+    void headlineFollowsCocoOrder() throws IOException {
         String page = Files.readString(tiny.run().resolve("report.html"));
         String cards = page.substring(page.indexOf("class=\"headline\""), page.indexOf("</dl>"));
         assertEquals(
@@ -75,34 +75,34 @@ class ReportCommandTest {
     }
 
     @Test
-    void aRunThatWasCopiedHasItsPageWithoutItsData() throws IOException {
+    void copiedRunNeedsNoData() throws IOException {
         Path run = copy("copied");
-        // The line that is being written while the run goes on.
+        // An incomplete line of a running training.
         Files.writeString(
                 run.resolve("metrics.jsonl"), "{\"event\":\"st", StandardOpenOption.APPEND);
-        Ended told = saccade("report", run);
-        assertEquals(0, told.code(), told.err());
+        CommandResult output = saccade("report", run);
+        assertEquals(0, output.code(), output.err());
         String page = Files.readString(run.resolve("report.html"));
         assertTrue(page.contains("Validation images"));
         assertTrue(page.contains("./saccade predict " + run));
     }
 
     @Test
-    void whatWasNotMeasuredIsMeasuredWhereTheDataIs() throws IOException {
+    void evaluatesWithDataOption() throws IOException {
         Path run = copy("other");
         Files.delete(run.resolve("report.json"));
-        Ended without = saccade("report", run);
+        CommandResult without = saccade("report", run);
         assertEquals(0, without.code(), without.err());
         assertTrue(
                 without.err()
                         .contains("the run is not evaluated (set the data set with --data DIR)"),
                 without.err());
         String page = Files.readString(run.resolve("report.html"));
-        assertTrue(page.contains("Not evaluated on validation images yet."));
+        assertTrue(page.contains("Not evaluated yet."));
         assertTrue(page.contains("Learning rate") && !page.contains("Validation images"));
         assertFalse(Files.exists(run.resolve("report.json")));
 
-        Ended with = saccade("report", run, "--data", tiny.scenes(), "--examples", "2");
+        CommandResult with = saccade("report", run, "--data", tiny.scenes(), "--examples", "2");
         assertEquals(0, with.code(), with.err());
         page = Files.readString(run.resolve("report.html"));
         assertTrue(page.contains("2 of 4 images; show all: ./saccade report RUN --examples 4"));
@@ -110,11 +110,11 @@ class ReportCommandTest {
     }
 
     @Test
-    void severalRunsStandSideBySide() throws IOException {
+    void comparesRuns() throws IOException {
         Path other = copy("slower");
         Path page = folder.resolve("comparison.html");
-        Ended told = saccade("report", tiny.run(), other, "--out", page);
-        assertEquals(0, told.code(), told.err());
+        CommandResult output = saccade("report", tiny.run(), other, "--out", page);
+        assertEquals(0, output.code(), output.err());
         String html = Files.readString(page);
         assertFalse(html.contains("Evaluated on different images"), html);
         for (String shown :
@@ -131,25 +131,25 @@ class ReportCommandTest {
     }
 
     @Test
-    void runsThatWereMeasuredOnOtherPhotographsAreSaidNotToCompare() throws IOException {
+    void warnsAboutDifferentValidationSets() throws IOException {
         Path other = copy("elsewhere");
         Path figures = other.resolve("report.json");
         Files.writeString(figures, Files.readString(figures).replace("4 images", "5 images"));
         Path page = folder.resolve("comparison.html");
-        Ended told = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
-        assertEquals(0, told.code(), told.err());
+        CommandResult output = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
+        assertEquals(0, output.code(), output.err());
         assertTrue(Files.readString(page).contains("Evaluated on different images"));
     }
 
     @Test
-    void figuresThatAreNotSetAreNoNulls() throws IOException {
+    void undefinedMetricsAreNotNull() throws IOException {
         Path other = copy("longer");
         Path config = other.resolve("config.yaml");
         Files.writeString(
                 config, Files.readString(config).replace("iterations: null", "iterations: 8"));
         Path page = folder.resolve("comparison.html");
-        Ended told = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
-        assertEquals(0, told.code(), told.err());
+        CommandResult output = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
+        assertEquals(0, output.code(), output.err());
         String html = Files.readString(page);
         assertTrue(html.contains("<th scope=\"row\">iterations</th><td>–</td><td>8</td>"), html);
         assertTrue(html.contains("<th scope=\"row\">Latency</th>"), html);
@@ -157,26 +157,26 @@ class ReportCommandTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void eventsAreReadFromFilesWithSensibleLines() throws IOException, InterruptedException {
+    void rejectsVeryLongEventLines() throws IOException, InterruptedException {
         Path run = copy("strange");
         Path events = run.resolve("metrics.jsonl");
         Files.writeString(events, "{}\n" + "x".repeat(2 << 20));
-        Ended huge = saccade("report", run, "--no-eval");
+        CommandResult huge = saccade("report", run, "--no-eval");
         assertEquals(2, huge.code(), huge.err());
         assertTrue(huge.err().contains("metrics.jsonl: line 2 has more than"), huge.err());
         Files.delete(events);
         assertEquals(0, new ProcessBuilder("mkfifo", events.toString()).start().waitFor());
-        Ended pipe = saccade("report", run, "--no-eval");
+        CommandResult pipe = saccade("report", run, "--no-eval");
         assertEquals(2, pipe.code(), pipe.err());
         assertTrue(pipe.err().contains("is a pipe, a socket or a device"), pipe.err());
     }
 
     @Test
-    void mistakesAreToldTogether() {
-        Ended told = saccade("report", tiny.scenes(), folder.resolve("none"));
-        assertEquals(2, told.code(), told.err());
-        assertTrue(told.err().contains("2 problems"), told.err());
-        Ended other = saccade("report", tiny.run(), "--out", folder.resolve("page.txt"));
+    void reportsAllProblemsTogether() {
+        CommandResult output = saccade("report", tiny.scenes(), folder.resolve("none"));
+        assertEquals(2, output.code(), output.err());
+        assertTrue(output.err().contains("2 problems"), output.err());
+        CommandResult other = saccade("report", tiny.run(), "--out", folder.resolve("page.txt"));
         assertEquals(2, other.code(), other.err());
         assertTrue(other.err().contains("expected a file that ends in .html"), other.err());
     }

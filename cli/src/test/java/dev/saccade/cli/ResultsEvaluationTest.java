@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -32,7 +32,9 @@ class ResultsEvaluationTest {
 
     @TempDir Path folder;
 
-    /** Writes annotations of two images with 240 objects each; the second is half found. */
+    /**
+     * Writes annotations of two images with 240 objects each; half of the second image is detected.
+     */
     private Path annotations(String name) throws IOException {
         List<String> objects = new ArrayList<>();
         for (int image = 1; image <= 2; image++) {
@@ -71,7 +73,7 @@ class ResultsEvaluationTest {
                 folder.resolve("results.json"), "[" + String.join(",\n", records) + "]");
     }
 
-    private static double ap(Ended ended) throws IOException {
+    private static double ap(CommandResult ended) throws IOException {
         assertEquals(0, ended.code(), ended.err());
         return JSON.readTree(ended.out()).path("metrics").path("AP").asDouble();
     }
@@ -80,13 +82,13 @@ class ResultsEvaluationTest {
     void apCountsAllObjectsOfDenseImagesWithMaxDets() throws IOException {
         Path annotations = annotations("instances.json");
         Path results = results(OBJECTS, OBJECTS);
-        Ended official =
+        CommandResult official =
                 saccade("eval", "--results", results, "--annotations", annotations, "--json");
         assertEquals(42 / 101.0, ap(official), 1e-9, "200 of 480 are counted");
         assertTrue(official.err().contains("240 objects of one class"), official.err());
         assertTrue(official.err().contains("max_dets=[1,10,240]"), official.err());
 
-        Ended all =
+        CommandResult all =
                 saccade(
                         "eval",
                         "--results",
@@ -110,7 +112,7 @@ class ResultsEvaluationTest {
                         folder.resolve("fractions.json"),
                         "[{\"image_id\": 1, \"category_id\": 7, \"bbox\": [0.1, 0.2, 0.3, 0.4],"
                                 + " \"score\": 90}]");
-        Ended ended =
+        CommandResult ended =
                 saccade(
                         "eval",
                         "--results",
@@ -135,25 +137,25 @@ class ResultsEvaluationTest {
             ImageFiles.write(image, data.resolve("images").resolve(name));
             image.release();
         }
-        Ended checked = saccade("check", data);
+        CommandResult checked = saccade("check", data);
         assertTrue(checked.out().contains("an image has 240 objects"), checked.out());
 
         Path config = folder.resolve("dense.yaml");
-        Ended created = saccade("new", data, "--out", config);
+        CommandResult created = saccade("new", data, "--out", config);
         assertEquals(0, created.code(), created.err());
         assertTrue(created.err().contains("240 objects"), created.err());
         String yaml = Files.readString(config);
         assertTrue(yaml.contains("max_per_img: 400"), yaml);
         assertTrue(yaml.contains("max_dets: [1, 10, 400]"), yaml);
-        Ended fitting = saccade("check", config);
+        CommandResult fitting = saccade("check", config);
         assertFalse(fitting.out().contains("240 objects"), fitting.out());
-        Ended low = saccade("check", config, "--set", "model.head.nms.max_per_img=200");
+        CommandResult low = saccade("check", config, "--set", "model.head.nms.max_per_img=200");
         assertTrue(low.out().contains("model.head.nms.max_per_img is 200"), low.out());
     }
 
     @Test
     void imagesWithoutResultsCountAsMissedAndAreReported() throws IOException {
-        Ended half =
+        CommandResult half =
                 saccade(
                         "eval",
                         "--results",
@@ -170,7 +172,7 @@ class ResultsEvaluationTest {
 
     @Test
     void tablesAreThoseOfARun() throws IOException {
-        Ended ended =
+        CommandResult ended =
                 saccade(
                         "eval",
                         "--results",
@@ -193,7 +195,7 @@ class ResultsEvaluationTest {
                                 + " \"score\": 1},\n{\"image_id\": 1, \"category_id\": 1, \"bbox\": [1,"
                                 + " 2, 3, 4], \"score\": 1},\n"
                                 + "{\"image_id\": 1, \"category_id\": 7, \"bbox\": [1, 2, 3, 4]}]");
-        Ended ended = saccade("eval", "--results", results, "--annotations", annotations);
+        CommandResult ended = saccade("eval", "--results", results, "--annotations", annotations);
         assertEquals(2, ended.code());
         for (String fault :
                 List.of(
@@ -227,7 +229,7 @@ class ResultsEvaluationTest {
     private static void checkFault(String expected, Object... options) {
         List<Object> arguments = new ArrayList<>(List.of("eval"));
         arguments.addAll(List.of(options));
-        Ended ended = saccade(arguments.toArray());
+        CommandResult ended = saccade(arguments.toArray());
         assertEquals(2, ended.code(), ended.err());
         assertTrue(ended.err().contains(expected), ended.err());
         assertFalse(ended.err().contains("\tat "), ended.err());
@@ -255,7 +257,7 @@ class ResultsEvaluationTest {
                                 folder.resolve("labels"),
                                 "--json"));
         arguments.addAll(List.of(options));
-        Ended ended = saccade(arguments.toArray());
+        CommandResult ended = saccade(arguments.toArray());
         assertEquals(0, ended.code(), ended.err());
         assertTrue(ended.err().contains(note), ended.err());
         return JSON.readTree(ended.out());
@@ -277,7 +279,7 @@ class ResultsEvaluationTest {
         assertEquals("car", named.path("confusion").path("classes").path(1).asText());
     }
 
-    /** As predict writes them: classes count from 1. */
+    /** Like predict, counts classes from 1. */
     @Test
     void zeroThatIsNeverPredictedMeansNoClass() throws IOException {
         map("labels/a.png", 0, 1, 2, 2);

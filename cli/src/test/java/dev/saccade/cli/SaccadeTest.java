@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -37,7 +37,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The commands as a user types them, careless ones included. */
+/** Commands as users type them, mistakes included. */
 class SaccadeTest {
 
     private static final Path CONFIGS = Path.of("..", "configs");
@@ -53,8 +53,8 @@ class SaccadeTest {
                 shared.resolve("scenes"), new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
     }
 
-    /** Runs a command on the tiny scenes with a narrow model that learns two epochs. */
-    private static Ended onScenes(String command, Path out, Object... more) {
+    /** Runs a command on small scenes with a narrow model, for two epochs. */
+    private static CommandResult onScenes(String command, Path out, Object... more) {
         List<Object> args =
                 new ArrayList<>(List.of(command, RECIPE, "--data", shared.resolve("scenes")));
         args.addAll(List.of("--set", "model.backbone.base_channels=4"));
@@ -72,8 +72,8 @@ class SaccadeTest {
                 "demo", "train", "eval", "report", "predict", "check", "browse", "info", "bench",
                 "convert", "export", "config", "env"
             })
-    void everyCommandExplainsItselfWithAnExample(String command) {
-        Ended help = saccade(command, "--help");
+    void everyHelpHasAnExample(String command) {
+        CommandResult help = saccade(command, "--help");
         assertEquals(0, help.code());
         assertTrue(
                 help.out().contains("Example:  saccade " + command)
@@ -100,8 +100,8 @@ class SaccadeTest {
                 List.of("info", RECIPE, "--size", "2000000x2000000"),
                 List.of("info", RECIPE, "--classes", "300000"),
                 List.of("info"),
-                List.of("info", "--all", RECIPE),
-                List.of("info", "--all", "--jsn"),
+                List.of("info", "--backbones", RECIPE),
+                List.of("info", "--backbones", "--jsn"),
                 List.of("info", RECIPE, "--set", "model.neck.start_level=4"),
                 List.of("info", RECIPE, "--set", "model.neck=null"),
                 List.of(
@@ -124,16 +124,16 @@ class SaccadeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"train", "check", "browse"})
-    void aConfigWithoutPhotographsToLearnFromIsAMistake(String command) {
-        Ended ended = saccade(command, RECIPE, "--set", "data.train=null");
+    void rejectsConfigWithoutTrainingSet(String command) {
+        CommandResult ended = saccade(command, RECIPE, "--set", "data.train=null");
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("data.train: missing; expected"), ended.err());
     }
 
     @ParameterizedTest
     @MethodSource("mistakes")
-    void aMistakeEndsInAMessageAndTheCodeOfTheUser(List<Object> arguments) {
-        Ended ended = saccade(arguments.toArray());
+    void userErrorsHaveMessageAndExitCode(List<Object> arguments) {
+        CommandResult ended = saccade(arguments.toArray());
         assertEquals(2, ended.code(), ended.err());
         assertFalse((ended.err() + ended.out()).isBlank());
         assertFalse(ended.err().contains("\tat "), ended.err());
@@ -144,11 +144,11 @@ class SaccadeTest {
         JsonNode operators =
                 new ObjectMapper()
                         .readTree(
-                                saccade("bench", "ops", "--images", 1, "--runs", 1, "--json")
+                                saccade("bench", "ops", "--batch-size", 1, "--runs", 1, "--json")
                                         .out());
         assertTrue(operators.size() >= 2, operators.toString());
         assertTrue(operators.get(0).at("/times/portable/median").asDouble() > 0);
-        Ended model = benchModel("--train", "--most-images", 4);
+        CommandResult model = benchModel("--train", "--max-batch-size", 4);
         assertEquals(0, model.code(), model.err());
         assertTrue(model.out().contains("training, 2 x 64x96"), model.out());
         assertTrue(model.out().contains("  largest batch  "), model.out());
@@ -157,7 +157,7 @@ class SaccadeTest {
                         .readTree(
                                 benchModel(
                                                 "--train",
-                                                "--most-images",
+                                                "--max-batch-size",
                                                 "8",
                                                 "--fused-only",
                                                 "--json")
@@ -165,7 +165,7 @@ class SaccadeTest {
                         .path("largest_batch");
         assertTrue(largest.path("images").asInt() >= largest.path("tried").asInt(), largest + "");
         assertTrue(largest.path("tried").asInt() > 1, largest + "");
-        Ended fused = benchModel("--fused-only", "--precision", "bfloat16");
+        CommandResult fused = benchModel("--fused-only", "--precision", "bfloat16");
         assertEquals(0, fused.code(), fused.err());
         assertTrue(fused.out().contains("  precision      bfloat16"), fused.out());
         assertTrue(fused.out().contains("  host reads     1 ("), fused.out());
@@ -175,9 +175,9 @@ class SaccadeTest {
                 saccade("bench", "ops", "--runs", 0).err());
     }
 
-    private static Ended benchModel(Object... more) {
+    private static CommandResult benchModel(Object... more) {
         List<Object> args = new ArrayList<>(List.of("bench", "model", RECIPE, "--runs", 1));
-        args.addAll(List.of("--size", "64x96", "--images", 2, "--classes", 3));
+        args.addAll(List.of("--size", "64x96", "--batch-size", 2, "--classes", 3));
         args.addAll(List.of("--set", "model.backbone.base_channels=8"));
         args.addAll(List.of("--set", "model.head.feat_channels=8"));
         args.addAll(List.of(more));
@@ -185,26 +185,26 @@ class SaccadeTest {
     }
 
     @Test
-    void namesTheKeyThatWasMeant() {
+    void suggestsConfigKeys() {
         String err = saccade("config", RECIPE, "--set", "model.backbone.dept=50").err();
         assertTrue(err.contains("did you mean depth?"), err);
     }
 
     @Test
-    void measuresTheLastStateOfARunThatHasNoBest() throws IOException {
+    void evaluatesLastCheckpointWithoutBest() throws IOException {
         Path run = folder.resolve("run");
-        Ended trained = onScenes("train", run, "--set", "epochs=1");
+        CommandResult trained = onScenes("train", run, "--set", "epochs=1");
         assertEquals(0, trained.code(), trained.err());
         Files.delete(run.resolve("checkpoints").resolve("best.safetensors"));
-        Ended again = onScenes("train", run, "--set", "epochs=1", "--resume");
+        CommandResult again = onScenes("train", run, "--set", "epochs=1", "--resume");
         assertEquals(0, again.code(), again.err());
         assertEquals(trained.out(), again.out());
     }
 
     @Test
-    void trainsResumesMeasuresAndPredicts() throws IOException {
+    void trainsResumesEvaluatesAndPredicts() throws IOException {
         Path run = folder.resolve("run");
-        Ended trained = onScenes("train", run, "--set", "epochs=2");
+        CommandResult trained = onScenes("train", run, "--set", "epochs=2");
         assertEquals(0, trained.code(), trained.err());
         for (String file :
                 List.of(
@@ -217,7 +217,7 @@ class SaccadeTest {
         }
         assertEquals(2, onScenes("train", run, "--set", "epochs=2").code(), "not resumed");
         assertEquals(2, saccade("train", run).code(), "not resumed");
-        Ended resumed = saccade("train", run, "--set", "epochs=3", "--resume");
+        CommandResult resumed = saccade("train", run, "--set", "epochs=3", "--resume");
         assertEquals(0, resumed.code(), resumed.err());
         assertTrue(
                 Files.readString(run.resolve("train.log")).contains("computing on cpu in float32"));
@@ -241,7 +241,7 @@ class SaccadeTest {
         Path photos = shared.resolve("scenes").resolve("images");
         Path broken = Files.writeString(folder.resolve("broken.jpg"), "<html>");
         Path found = folder.resolve("found");
-        Ended predicted =
+        CommandResult predicted =
                 saccade("predict", run, photos, broken, "--out", found, "--score", "0.01");
         assertEquals(2, predicted.code());
         assertTrue(predicted.err().contains("broken.jpg"), predicted.err());
@@ -258,7 +258,7 @@ class SaccadeTest {
     @Test
     void predictsAndEvaluatesNamedViews() throws IOException {
         Path run = folder.resolve("run");
-        Ended trained =
+        CommandResult trained =
                 onScenes(
                         "train",
                         run,
@@ -285,7 +285,7 @@ class SaccadeTest {
             List<Object> args = new ArrayList<>(List.of("predict", run, photo, "--json"));
             args.addAll(List.of("--score", "0", "--out", folder.resolve("found"), "--overwrite"));
             args.addAll(options);
-            Ended predicted = saccade(args.toArray());
+            CommandResult predicted = saccade(args.toArray());
             assertEquals(0, predicted.code(), predicted.err());
             found.put(options, predicted.out());
         }
@@ -293,38 +293,38 @@ class SaccadeTest {
         assertEquals(found.get(wanted.get(2)), found.get(wanted.get(3)));
         assertEquals(4, Set.copyOf(found.values()).size());
 
-        Ended byDefault = saccade("eval", run, "--json");
+        CommandResult byDefault = saccade("eval", run, "--json");
         assertEquals(0, byDefault.code(), byDefault.err());
         assertTrue(
                 byDefault.err().contains("augmentation flipped (data.val_tta)"), byDefault.err());
-        Ended named = saccade("eval", run, "--tta", "flipped", "--json");
-        Ended flipped = saccade("eval", run, "--flip", "--json");
-        Ended single = saccade("eval", run, "--tta", "none", "--json");
+        CommandResult named = saccade("eval", run, "--tta", "flipped", "--json");
+        CommandResult flipped = saccade("eval", run, "--flip", "--json");
+        CommandResult single = saccade("eval", run, "--tta", "none", "--json");
         assertEquals(byDefault.out(), named.out());
         assertEquals(byDefault.out(), flipped.out());
         assertNotEquals(byDefault.out(), single.out());
         assertFalse(single.err().contains("val_tta"), single.err());
 
-        Ended mistaken = saccade("predict", run, photo, "--scales", "96x64,96x,0x64");
+        CommandResult mistaken = saccade("predict", run, photo, "--scales", "96x64,96x,0x64");
         assertEquals(2, mistaken.code());
         assertTrue(mistaken.err().contains("--scales: 2 problems"), mistaken.err());
-        assertTrue(mistaken.err().contains("got 0x64, expected two edges"), mistaken.err());
-        Ended unknown = saccade("eval", run, "--tta", "fliped");
+        assertTrue(mistaken.err().contains("got 0x64, expected width and height"), mistaken.err());
+        CommandResult unknown = saccade("eval", run, "--tta", "fliped");
         assertEquals(2, unknown.code());
         assertTrue(unknown.err().contains("none or one of [flipped]"), unknown.err());
-        Ended both = saccade("eval", run, "--tta", "flipped", "--flip");
+        CommandResult both = saccade("eval", run, "--tta", "flipped", "--flip");
         assertEquals(2, both.code());
         assertTrue(both.err().contains("--tta and --flip"), both.err());
     }
 
     @Test
-    void theDemoDoesTheWholeJob() {
+    void demoRunsCompletely() {
         System.setProperty("saccade.home", "..");
         Path run = folder.resolve("demo");
         List<Object> args = new ArrayList<>(List.of("demo", "--out", run, "--scenes", "8"));
         args.addAll(List.of("--set", "epochs=1", "--set", "model.backbone.base_channels=4"));
         args.addAll(List.of("--set", "data.val_transforms=[{type: normalize}, {type: pad}]"));
-        Ended ended = saccade(args.toArray());
+        CommandResult ended = saccade(args.toArray());
         assertEquals(0, ended.code(), ended.err());
         assertTrue(ended.out().contains("AP50"), ended.out());
         assertTrue(Files.exists(run.resolve("report.html")));
@@ -333,7 +333,7 @@ class SaccadeTest {
     }
 
     @Test
-    void saysWhatAModelIsLike() throws IOException {
+    void printsModelSummary() throws IOException {
         List<Object> args = new ArrayList<>(List.of("info", RECIPE, "--size", "97x131", "--json"));
         args.addAll(List.of("--set", "model.backbone={type: pvt, variant: tiny}"));
         args.addAll(List.of("--set", "model.neck.out_channels=8", "--classes", "1"));
@@ -345,16 +345,16 @@ class SaccadeTest {
     }
 
     @Test
-    void reportsForHowManyProposalsAndMasksMultiplyAddsCount() {
+    void statesProposalsAndMasksOfMultiplyAdds() {
         Path recipe = CONFIGS.resolve("mask_rcnn").resolve("resnet18_fpn_nuts.yaml");
-        Ended info = saccade("info", recipe, "--size", "64x64");
+        CommandResult info = saccade("info", recipe, "--size", "64x64");
         assertTrue(
                 info.out().contains("for an input of 64x64, 1,000 proposals, 100 masks"),
                 info.out());
     }
 
     @Test
-    void listsBackbonesInLines() {
+    void printsBackbones() {
         BackboneSummary summary =
                 new BackboneSummary("tiny", 1_234_567, 1_234_567, 2_000_000, 4_490_000_000L);
         assertEquals(
@@ -363,10 +363,10 @@ class SaccadeTest {
     }
 
     @Test
-    void showsWhatTrainingSees() throws IOException {
+    void writesAugmentedSamples() throws IOException {
         Path out = folder.resolve("browse");
         assertEquals(0, onScenes("browse", out, "--count", "5").code());
-        Ended again = onScenes("browse", out, "--count", "3", "--overwrite");
+        CommandResult again = onScenes("browse", out, "--count", "3", "--overwrite");
         assertTrue(again.err().endsWith("; open " + out.resolve("index.html") + "\n"), again.err());
         assertTrue(again.err().contains("3 pictures written to " + out), again.err());
         try (Stream<Path> files = Files.list(out)) {
@@ -375,19 +375,19 @@ class SaccadeTest {
     }
 
     @Test
-    void refusesToTrainOnFaultyData() throws IOException {
+    void rejectsFaultyDataBeforeTraining() throws IOException {
         Path scenes = folder.resolve("scenes");
         SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 64)), 4, 2, n -> {});
         Files.delete(scenes.resolve("images").resolve("scene_0002.jpg"));
         Path run = folder.resolve("run");
-        Ended ended = saccade("train", RECIPE, "--data", scenes, "--out", run);
+        CommandResult ended = saccade("train", RECIPE, "--data", scenes, "--out", run);
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("scene_0002.jpg"), ended.err());
         assertFalse(Files.exists(run));
     }
 
     @Test
-    void convertsThereAndBackAndExports() throws IOException {
+    void convertsBothWaysAndExports() throws IOException {
         Path run = folder.resolve("run");
         assertEquals(0, onScenes("train", run, "--set", "epochs=1").code());
         Path best = run.resolve("checkpoints").resolve("best.safetensors");
@@ -410,7 +410,8 @@ class SaccadeTest {
         Path part = folder.resolve("part.pth");
         assertEquals(0, saccade("convert", theirs, part, "--names=official", "--part=neck").code());
         assertTrue(Checkpoints.open(part).tensors().containsKey("lateral_convs.0.conv.weight"));
-        Ended unknown = saccade("convert", best, folder.resolve("x.pth"), "--names", "timm");
+        CommandResult unknown =
+                saccade("convert", best, folder.resolve("x.pth"), "--names", "timm");
         assertEquals(2, unknown.code());
         assertTrue(unknown.err().contains("timm has no names for this model"), unknown.err());
         assertEquals(2, saccade("convert", best, folder.resolve("x.pth"), "--part=nek").code());

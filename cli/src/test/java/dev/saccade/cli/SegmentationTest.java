@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -30,7 +30,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The commands with a model that tells the class of every pixel. */
+/** Commands with a segmenter. */
 class SegmentationTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -62,7 +62,7 @@ class SegmentationTest {
                         .replace("BASE", BASE.toString()));
     }
 
-    /** Writes photographs of a sky over a road with a car, some of its pixels labeled as none. */
+    /** Writes images of a sky over a road with a car, with some unlabeled pixels. */
     private static void write(Path data) throws IOException {
         OpenCv.load();
         Files.createDirectories(data);
@@ -89,7 +89,7 @@ class SegmentationTest {
         }
     }
 
-    private static Ended onRoads(String command, Path data, Object... more) {
+    private static CommandResult onRoads(String command, Path data, Object... more) {
         List<Object> args = new ArrayList<>(List.of(command, shared.resolve("tiny.yaml")));
         args.addAll(List.of("--data", data));
         args.addAll(List.of(more));
@@ -97,9 +97,9 @@ class SegmentationTest {
     }
 
     @Test
-    void trainsReportsResumesMeasuresAndPredicts() throws IOException {
+    void trainsReportsResumesEvaluatesAndPredicts() throws IOException {
         Path run = folder.resolve("run");
-        Ended trained = onRoads("train", shared.resolve("roads"), "--out", run);
+        CommandResult trained = onRoads("train", shared.resolve("roads"), "--out", run);
         assertEquals(0, trained.code(), trained.err());
         assertTrue(trained.out().contains("boundary_mIoU"), trained.out());
         assertTrue(trained.err().contains("report: " + run.resolve("report.html")), trained.err());
@@ -115,7 +115,7 @@ class SegmentationTest {
                         "Validation metrics")) {
             assertTrue(report.contains(shown), shown);
         }
-        Ended resumed =
+        CommandResult resumed =
                 onRoads(
                         "train",
                         shared.resolve("roads"),
@@ -143,30 +143,31 @@ class SegmentationTest {
             }
         }
         assertEquals(2 * (48 - 4) * 64, counted, "all pixels but the ignored");
-        Ended augmented = saccade("eval", run, "--scales", "64x48,96x72", "--flip");
+        CommandResult augmented = saccade("eval", run, "--scales", "64x48,96x72", "--flip");
         assertEquals(0, augmented.code(), augmented.err());
         assertTrue(augmented.out().contains("predicted as"), augmented.out());
     }
 
     private static void refusesOptionsOfDetectors(Path run) {
-        Ended eval = saccade("eval", run, "--score", "0.3", "--box-areas", "--results", "found");
+        CommandResult eval =
+                saccade("eval", run, "--score", "0.3", "--box-areas", "--results", "found");
         assertEquals(2, eval.code());
         for (String option : List.of("--score", "--box-areas", "--results")) {
-            assertTrue(eval.err().contains(option + " is about objects"), eval.err());
+            assertTrue(eval.err().contains(option + " applies to detectors only"), eval.err());
         }
-        Ended predict = saccade("predict", run, run, "--score", "0.3");
+        CommandResult predict = saccade("predict", run, run, "--score", "0.3");
         assertEquals(2, predict.code(), predict.err());
     }
 
     private void predicts(Path run) throws IOException {
         Path photos = shared.resolve("roads/images/validation");
         Path out = folder.resolve("found");
-        Ended predicted = saccade("predict", run, photos, "--out", out, "--json");
+        CommandResult predicted = saccade("predict", run, photos, "--out", out, "--json");
         assertEquals(0, predicted.code(), predicted.err());
-        JsonNode told = JSON.readTree(out.resolve("predictions.json").toFile());
-        assertEquals(told, JSON.readTree(predicted.out()));
-        assertEquals(2, told.size());
-        for (JsonNode entry : told) {
+        JsonNode output = JSON.readTree(out.resolve("predictions.json").toFile());
+        assertEquals(output, JSON.readTree(predicted.out()));
+        assertEquals(2, output.size());
+        for (JsonNode entry : output) {
             assertTrue(Files.exists(out.resolve(entry.path("picture").asText())));
             assertTrue(Files.exists(out.resolve(entry.path("labels").asText())));
             JsonNode regions = entry.path("regions");
@@ -199,7 +200,7 @@ class SegmentationTest {
             assertEquals(0, role.getValue().path("errors").asInt(-1), checked.toString());
             JsonNode held = role.getValue().path("statistics");
             assertEquals(0, held.path("ignored").asInt(-1));
-            for (JsonNode region : told.path(photos.resolve("road4.jpg").toString())) {
+            for (JsonNode region : output.path(photos.resolve("road4.jpg").toString())) {
                 String label = region.path("label").asText();
                 assertTrue(
                         held.path("classes").path(label).path("pixels").asLong()
@@ -219,9 +220,10 @@ class SegmentationTest {
     }
 
     @Test
-    void showsWhatTrainingSees() throws IOException {
+    void writesAugmentedSamples() throws IOException {
         Path out = folder.resolve("browse");
-        Ended ended = onRoads("browse", shared.resolve("roads"), "--out", out, "--count", "3");
+        CommandResult ended =
+                onRoads("browse", shared.resolve("roads"), "--out", out, "--count", "3");
         assertEquals(0, ended.code(), ended.err());
         for (String name : Set.of("road0.jpg", "road1.jpg", "road2.jpg")) {
             assertTrue(Files.size(out.resolve(name)) > 0, name);
@@ -229,21 +231,21 @@ class SegmentationTest {
     }
 
     @Test
-    void aLabelThatIsNoClassStopsTrainingBeforeItBegins() throws IOException {
+    void unknownLabelStopsTrainingBeforeItStarts() throws IOException {
         Path roads = folder.resolve("roads");
         write(roads);
         Path labels = roads.resolve("annotations/training/road2.png");
         ImageFiles.writeLabels(LabelMap.filled(SIZE, 6), 7, labels);
         Path run = folder.resolve("run");
-        Ended ended = onRoads("train", roads, "--out", run);
+        CommandResult ended = onRoads("train", roads, "--out", run);
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("road2.png: value 7 at 3072 pixels"), ended.err());
         assertFalse(Files.exists(run));
     }
 
     @Test
-    void otherClassesOfHeldBackPhotographsAreAnError() {
-        Ended checked =
+    void rejectsValidationSetWithOtherClasses() {
+        CommandResult checked =
                 onRoads(
                         "check",
                         shared.resolve("roads"),
@@ -254,7 +256,7 @@ class SegmentationTest {
         assertEquals(2, checked.code(), checked.err());
         String message = "data.val: class 2 is \"street\", but in data.train it is \"road\"";
         assertTrue(checked.out().contains(message), checked.out());
-        Ended fewer =
+        CommandResult fewer =
                 onRoads(
                         "check",
                         shared.resolve("roads"),

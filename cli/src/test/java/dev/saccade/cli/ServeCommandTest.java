@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A server from the command line, from its first word to SIGTERM. */
+/** A server from start to SIGTERM. */
 class ServeCommandTest {
 
     private static final int ENDED_BY_SIGTERM = 143;
@@ -43,17 +43,17 @@ class ServeCommandTest {
     }
 
     @Test
-    void itAnswersInTheWordsOfPredictUntilItIsTerminated() throws Exception {
+    void responsesEqualPredictUntilTerminated() throws Exception {
         Path photo = tiny.photo(folder.resolve("photo.jpg"));
         Path out = folder.resolve("found");
-        Ended predicted =
+        CommandResult predicted =
                 saccade("predict", tiny.run(), photo, "--score", "0.001", "--out", out, "--json");
         assertEquals(0, predicted.code(), predicted.err());
         JsonNode expected = new ObjectMapper().readTree(predicted.out()).at("/0/objects");
         assertTrue(expected.size() > 1);
 
         Process process =
-                Ended.process("serve", tiny.run(), "--port", 0)
+                CommandResult.process("serve", tiny.run(), "--port", 0)
                         .redirectError(folder.resolve("serve.err").toFile())
                         .start();
         try (BufferedReader said = process.inputReader()) {
@@ -72,13 +72,13 @@ class ServeCommandTest {
             Examples examples =
                     MetricsFile.read(tiny.run())
                             .orElseThrow()
-                            .measured()
+                            .checkpoint()
                             .orElseThrow()
                             .task()
                             .examples();
             JsonNode model;
-            try (InputStream told = page.resolve("/model").toURL().openStream()) {
-                model = new ObjectMapper().readTree(told);
+            try (InputStream output = page.resolve("/model").toURL().openStream()) {
+                model = new ObjectMapper().readTree(output);
             }
             assertEquals(examples.threshold(), model.get("defaultScore").asDouble());
 
@@ -92,23 +92,23 @@ class ServeCommandTest {
     }
 
     @Test
-    void mistakesAreTold() throws IOException {
+    void reportsInvalidOptions() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Ended ended = saccade("serve", tiny.run(), "--port", taken.getLocalPort());
+            CommandResult ended = saccade("serve", tiny.run(), "--port", taken.getLocalPort());
             assertEquals(2, ended.code(), ended.err());
             assertTrue(ended.err().contains("see --port and --host of saccade serve"), ended.err());
         }
-        Ended host = saccade("serve", tiny.run(), "--host", "no.such.host.invalid");
+        CommandResult host = saccade("serve", tiny.run(), "--host", "no.such.host.invalid");
         assertEquals(2, host.code());
         assertTrue(host.err().contains("expected an address of this machine"), host.err());
     }
 
     @Test
-    void mistakesAreToldTogether() {
+    void reportsAllProblemsTogether() {
         List<Object> mistaken = new ArrayList<>(List.of("serve", tiny.run()));
         mistaken.addAll(List.of("--port", 70_000, "--max-queue", 0, "--max-upload", 5000));
         mistaken.addAll(List.of("--timeout", 0, "--cors", "https://example.org/"));
-        Ended ended = saccade(mistaken.toArray());
+        CommandResult ended = saccade(mistaken.toArray());
         assertEquals(2, ended.code());
         assertEquals(
                 """

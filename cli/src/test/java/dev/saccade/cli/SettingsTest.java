@@ -32,10 +32,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/**
- * Every setting of a config does something: code reads it that is more than the check of its value
- * or a copy of its record.
- */
+/** Every config setting has an effect: code reads it besides validation and copying. */
 class SettingsTest {
 
     private static final JavaClasses CODE =
@@ -78,7 +75,7 @@ class SettingsTest {
     }
 
     @Test
-    void aSettingThatIsCheckedAndCopiedAloneIsFound() {
+    void findsSettingsThatAreOnlyCheckedAndCopied() {
         assertEquals(4, new Sample(1, 0).withUsed(2).twice());
         JavaClasses here = new ClassFileImporter().importClasses(Sample.class, SettingsTest.class);
         assertEquals(Set.of("SettingsTest$Sample.idle"), idle(here, Sample.class));

@@ -75,10 +75,10 @@ class SnippetsTest {
             }
         }
         assertTrue(arguments.size() > 20, arguments.toString());
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
         String[] words = arguments.toArray(String[]::new);
-        int code = ToolProvider.getSystemJavaCompiler().run(null, told, told, words);
-        assertEquals(0, code, told.toString(UTF_8));
+        int code = ToolProvider.getSystemJavaCompiler().run(null, printed, printed, words);
+        assertEquals(0, code, printed.toString(UTF_8));
     }
 
     /** Returns a class in which code that declares members stands as it is, other in a method. */

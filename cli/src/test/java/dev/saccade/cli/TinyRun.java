@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A narrow detector trained on 8 tiny scenes for an epoch, and its data. */
-public record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
+public record TinyRun(Path run, Path scenes, Path recipe, CommandResult trained) {
 
     private static TinyRun shared;
 
@@ -44,7 +44,7 @@ public record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
         args.addAll(List.of("--set", "model.head.feat_channels=8"));
         args.addAll(List.of("--set", "model.head.nms.score_thr=0.001"));
         args.addAll(List.of("--set", "epochs=1", "--set", "log_interval=1", "--out", run));
-        Ended trained = saccade(args.toArray());
+        CommandResult trained = saccade(args.toArray());
         assertEquals(0, trained.code(), trained.err());
         return new TinyRun(run, scenes, recipe, trained);
     }

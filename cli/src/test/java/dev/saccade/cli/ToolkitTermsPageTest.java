@@ -46,7 +46,7 @@ class ToolkitTermsPageTest {
     }
 
     @Test
-    void everyCommandIsThere() {
+    void listsEveryCommand() {
         withOurs(TABLE.commands())
                 .forEach(
                         row ->
@@ -56,7 +56,7 @@ class ToolkitTermsPageTest {
     }
 
     @Test
-    void everyOptionIsThere() {
+    void listsEveryOption() {
         Set<String> labels =
                 commands().stream()
                         .flatMap(command -> command.positionalParameters().stream())
@@ -79,7 +79,7 @@ class ToolkitTermsPageTest {
     }
 
     @Test
-    void everyKeyAndValueIsThere() {
+    void listsEveryKeyAndValue() {
         Stream.of(TABLE.keys(), TABLE.values())
                 .flatMap(ToolkitTermsPageTest::withOurs)
                 .map(Term::saccade)
@@ -106,7 +106,7 @@ class ToolkitTermsPageTest {
     }
 
     @Test
-    void noWordMeansTwoThingsOrSomethingOfOurs() {
+    void termsAreUnambiguous() {
         for (List<Term> rows :
                 List.of(TABLE.commands(), TABLE.options(), TABLE.keys(), TABLE.values())) {
             Set<String> seen = new HashSet<>();
@@ -121,7 +121,7 @@ class ToolkitTermsPageTest {
     }
 
     @Test
-    void thePageHasTheTable() throws IOException {
+    void pageHasTheTable() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "migrating.md"));
         for (List<Term> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys())) {
             String expected =

@@ -126,7 +126,7 @@ class TrainOnYourDataPageTest {
                 response.body());
     }
 
-    /** Shortens a training and writes files into the folder of the test. */
+    /** Shortens training and writes files into the test folder. */
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
         switch (words.get(1)) {
@@ -141,7 +141,7 @@ class TrainOnYourDataPageTest {
         return quick;
     }
 
-    /** Serves the model and sends the request of the page's {@code curl} command. */
+    /** Serves the model and sends the request of the {@code curl} command. */
     private HttpResponse<String> curl() throws IOException, InterruptedException {
         Matcher command = CURL.matcher(page.text());
         assertTrue(command.find(), "the page has no curl command");

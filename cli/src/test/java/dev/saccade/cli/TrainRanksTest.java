@@ -111,14 +111,16 @@ class TrainRanksTest {
     }
 
     @Test
-    void aRankThatIsKilledChangesNothing() throws Exception {
+    void killedRankIsRestartedBitForBit() throws Exception {
         RunFolder calm = new RunFolder(folder.resolve("calm"));
         assertEquals(0, train(calm).waitFor(), () -> read(said(calm)));
-        String told = read(said(calm));
-        assertTrue(told.contains("computing on 2 ranks"), told);
-        assertTrue(told.contains("report: " + calm.path().resolve("report.html")), told);
+        String output = read(said(calm));
+        assertTrue(output.contains("computing on 2 ranks"), output);
+        assertTrue(output.contains("report: " + calm.path().resolve("report.html")), output);
         assertEquals(
-                1, told.lines().filter(line -> line.startsWith("class   objects")).count(), told);
+                1,
+                output.lines().filter(line -> line.startsWith("class   objects")).count(),
+                output);
         List<String> log = Files.readAllLines(calm.ranks().resolve("1.log"));
         assertEquals(
                 List.of("=== rank 1 of 2, computing on cpu", "=== finished"), log.subList(1, 3));
@@ -133,7 +135,7 @@ class TrainRanksTest {
                 read(said(disturbed))
                         .contains(
                                 "saccade: rank 1 was killed by SIGKILL, possibly out of memory;"
-                                        + " all ranks start again from the last checkpoint,"
+                                        + " restarting all ranks from the last checkpoint,"
                                         + " restart 1 of 1"),
                 read(said(disturbed)));
         assertArrayEquals(
@@ -141,7 +143,7 @@ class TrainRanksTest {
     }
 
     @Test
-    void allRanksEndWithTheirLauncherAndGoOn() throws Exception {
+    void ranksEndWithLauncherAndResume() throws Exception {
         RunFolder run = new RunFolder(folder.resolve("run"));
         Process training = train(run);
         waitForCheckpoint(run, training);
@@ -151,7 +153,7 @@ class TrainRanksTest {
         String goOn =
                 String.format(
                         Locale.ROOT,
-                        "interrupted; go on, on 2 ranks as before, with: ./saccade train %s"
+                        "interrupted; continue, on 2 ranks as before, with: ./saccade train %s"
                                 + " --resume --nproc 2",
                         run.path());
         assertTrue(read(said(run)).contains(goOn), read(said(run)));

@@ -57,14 +57,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Does with a record of a config what it is for, on a small scale. */
+/** Uses a config record on a small scale. */
 final class Trial {
 
     private static final Size SIZE = new Size(64, 64);
     private static final List<String> CLASSES = List.of("cat", "dog", "sky");
 
-    /** A model of more is built, and not run: it takes time and memory by its size alone. */
-    private static final long MOST_RUN = 20_000_000;
+    /** Larger models are built but not run, because time and memory grow with their size. */
+    private static final long MAX_RUN = 20_000_000;
 
     private static final ModelConfig SMALL =
             Configs.bind(
@@ -77,7 +77,7 @@ final class Trial {
                             "small.yaml"),
                     ModelConfig.class);
 
-    /** Where a head wants which kind of part. */
+    /** Keys of a head for each component type. */
     private static final Map<Class<?>, String> PARTS_OF_HEADS =
             Map.of(
                     Assigner.class, "assigner",
@@ -91,7 +91,6 @@ final class Trial {
 
     private Trial() {}
 
-    /** Uses a record. */
     static void of(Record settings) {
         if (settings instanceof Backbone.Config backbone) {
             run(new ModelConfig(backbone, SMALL.neck(), SMALL.head(), none(), none()));
@@ -171,7 +170,7 @@ final class Trial {
 
     private static void run(ModelConfig config) {
         Model<?> model = config.build(CLASSES);
-        if (model.parameterCount() > MOST_RUN) {
+        if (model.parameterCount() > MAX_RUN) {
             return;
         }
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import static dev.saccade.cli.Ended.saccade;
+import static dev.saccade.cli.CommandResult.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -29,12 +29,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Published weights from the command line: listed, fetched, trained from. */
+/** Pretrained weights: list, download and train. */
 class WeightsCommandTest {
 
     private static final String CACHE = "SACCADE_CACHE";
 
-    /** Neither size nor checksum of these is published, so that weights of a test will do. */
+    /** These weights have no published size and checksum, so test weights are accepted. */
     private static final PretrainedWeights V1C = PretrainedWeights.named("resnet18_v1c");
 
     private static final Path RECIPES = Path.of("..", "configs", "retinanet");
@@ -56,7 +56,7 @@ class WeightsCommandTest {
         System.clearProperty(CACHE);
     }
 
-    private Ended train(Path recipe, Object... more) throws IOException {
+    private CommandResult train(Path recipe, Object... more) throws IOException {
         Path scenes = folder.resolve("scenes");
         if (!Files.exists(scenes)) {
             SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 4, 2, n -> {});
@@ -74,7 +74,7 @@ class WeightsCommandTest {
         return saccade(args.toArray());
     }
 
-    /** Writes what OpenMMLab publishes, with weights that know nothing. */
+    /** Writes random weights in OpenMMLab's format. */
     private Path mirror() throws IOException {
         Path mirror = Files.createDirectories(folder.resolve("mirror"));
         try (NDManager manager = NDManager.newBaseManager()) {
@@ -86,15 +86,15 @@ class WeightsCommandTest {
     }
 
     @Test
-    void trainsFromAFetchedNameAndResumesWithoutIt() throws IOException {
-        Ended fetched = saccade("weights", "fetch", "resnet18_v1c", "--from", mirror());
+    void trainsFromDownloadedWeightsAndResumesWithoutThem() throws IOException {
+        CommandResult fetched = saccade("weights", "fetch", "resnet18_v1c", "--from", mirror());
         assertEquals(0, fetched.code(), fetched.err());
         Path file = V1C.require();
         assertTrue(fetched.err().contains("resnet18_v1c, Apache-2.0: " + file), fetched.err());
         assertTrue(
                 saccade("weights").out().lines().anyMatch(l -> l.matches(" +resnet18_v1c .* yes")));
 
-        Ended trained = train(SMALL, "--init-from", "resnet18_v1c");
+        CommandResult trained = train(SMALL, "--init-from", "resnet18_v1c");
         assertEquals(0, trained.code(), trained.err());
         String log = Files.readString(run.resolve("train.log"));
         assertTrue(
@@ -111,13 +111,13 @@ class WeightsCommandTest {
                 Files.readString(run.resolve("config.yaml")).contains("init_from: resnet18_v1c\n"));
 
         Files.delete(file);
-        Ended resumed = saccade("train", run, "--resume", "--set", "iterations=2");
+        CommandResult resumed = saccade("train", run, "--resume", "--set", "iterations=2");
         assertEquals(0, resumed.code(), resumed.err());
     }
 
     @Test
-    void saysHowToFetchBeforeAnythingElse() {
-        Ended ended = saccade("train", PUBLISHED, "--data", folder.resolve("nothing_here"));
+    void reportsMissingWeightsFirst() {
+        CommandResult ended = saccade("train", PUBLISHED, "--data", folder.resolve("nothing_here"));
         assertTrue(
                 ended.err().startsWith("saccade: init_from: resnet18 is not downloaded"),
                 ended.err());
@@ -127,7 +127,7 @@ class WeightsCommandTest {
     }
 
     @Test
-    void aRecipeLearnsFromNothingWhereThatIsSaid() throws IOException {
+    void trainsFromScratchWithInitFromNone() throws IOException {
         Path config = folder.resolve("mine.yaml");
         Files.writeString(
                 config,
@@ -135,7 +135,7 @@ class WeightsCommandTest {
                         Locale.ROOT,
                         "base: %s\ninit_from: resnet18\n",
                         SMALL.toAbsolutePath().normalize()));
-        Ended ended =
+        CommandResult ended =
                 train(config, "--init-from", "none", "--set", "model.backbone.frozen_stages=1");
         assertEquals(0, ended.code(), ended.err());
         String warning =
@@ -147,18 +147,18 @@ class WeightsCommandTest {
     }
 
     @Test
-    void smallRecipesSayNothingOfIt() throws IOException {
-        Ended ended = train(SMALL);
+    void smallRecipesNeedNoWeights() throws IOException {
+        CommandResult ended = train(SMALL);
         assertEquals(0, ended.code(), ended.err());
         assertFalse(ended.err().contains("starts from scratch"), ended.err());
     }
 
     @Test
-    void aFileOfTheNameCountsFirst() throws IOException {
+    void fileTakesPrecedenceOverName() throws IOException {
         Path named = Path.of("resnet18_v1c");
         Files.copy(mirror().resolve(V1C.file()), named);
         try {
-            Ended trained = train(SMALL, "--init-from", "resnet18_v1c");
+            CommandResult trained = train(SMALL, "--init-from", "resnet18_v1c");
             assertEquals(0, trained.code(), trained.err());
             assertTrue(trained.err().contains("weights: resnet18_v1c, SHA-256 "), trained.err());
         } finally {
@@ -167,15 +167,15 @@ class WeightsCommandTest {
     }
 
     @Test
-    void tellsMistakes() {
-        Ended fetch = saccade("weights", "fetch", "swin_tinny", "resnet5O");
+    void reportsMistakes() {
+        CommandResult fetch = saccade("weights", "fetch", "swin_tinny", "resnet5O");
         assertEquals(2, fetch.code());
         assertTrue(fetch.err().contains("did you mean swin_tiny?"), fetch.err());
         assertTrue(fetch.err().contains("did you mean resnet50?"), fetch.err());
-        Ended train = saccade("train", PUBLISHED, "--init-from", "resnet81");
+        CommandResult train = saccade("train", PUBLISHED, "--init-from", "resnet81");
         assertEquals(2, train.code());
         assertTrue(train.err().contains("did you mean resnet18?"), train.err());
-        Ended other = saccade("train", PUBLISHED, "--init-from", "resnet50");
+        CommandResult other = saccade("train", PUBLISHED, "--init-from", "resnet50");
         assertEquals(2, other.code());
         assertTrue(
                 other.err()
@@ -187,7 +187,7 @@ class WeightsCommandTest {
     }
 
     @Test
-    void listsThemForMachines() {
+    void listsWeightsAsJson() {
         String json = saccade("weights", "--json").out();
         assertTrue(json.contains("\"name\" : \"swin_tiny\""), json);
         assertTrue(json.contains("\"sha256\" : \"0676ba61\""), json);

@@ -10,14 +10,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Annotations in COCO's format and the folders of their photographs, as Roboflow, COCO itself and
- * others lay them: parts go by the names of files, or by those of folders.
- */
+/** Finds COCO annotation files and image folders; file or folder names determine the split. */
 final class CocoLayout {
 
-    /** A folder with more has a file for each photograph, in another format. */
-    private static final int MOST_OF_A_FOLDER = 50;
+    /** A folder with more JSON files has one per image, so it is another format. */
+    private static final int MAX_FILES_PER_FOLDER = 50;
 
     private CocoLayout() {}
 
@@ -43,7 +40,7 @@ final class CocoLayout {
                         .flatMap(
                                 folder ->
                                         FolderTree.files(folder, ".json").stream()
-                                                .limit(MOST_OF_A_FOLDER))
+                                                .limit(MAX_FILES_PER_FOLDER))
                         .toList());
     }
 

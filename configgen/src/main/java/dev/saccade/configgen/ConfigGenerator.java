@@ -24,12 +24,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Generates the config that suits a folder of labeled images and a machine, with reasons. */
+/** Generates a config for a data set and a machine, with comments that explain the choices. */
 public final class ConfigGenerator {
 
     private static final int SHOWN_CLASSES = 6;
 
-    /** Column at which reasons start. */
+    /** Column at which comments start. */
     private static final int REASONS = 48;
 
     private final LabeledFolder folder;
@@ -59,7 +59,7 @@ public final class ConfigGenerator {
 
     /** Returns the config for a folder and this machine, as YAML. */
     public static String generate(LabeledFolder folder) {
-        return generate(folder, DatasetContents.of(folder), Machine.here());
+        return generate(folder, DatasetContents.of(folder), Machine.current());
     }
 
     /** Returns the config for a folder and a machine, as YAML. */
@@ -73,10 +73,7 @@ public final class ConfigGenerator {
     }
 
     /**
-     * Checks a folder as the training set of its config.
-     *
-     * @param contents of the folder, if it can be opened
-     * @param onImage called after each image
+     * Checks a folder as the training set of its config; contents are empty if it cannot be opened.
      */
     public static DataReports check(
             LabeledFolder folder,
@@ -84,7 +81,7 @@ public final class ConfigGenerator {
             Machine machine,
             CheckOptions.Depth depth,
             Runnable onImage) {
-        TargetKind unknown = folder.holdsLabelMaps() ? TargetKind.LABEL_MAPS : TargetKind.BOXES;
+        TargetKind unknown = folder.hasLabelMaps() ? TargetKind.LABEL_MAPS : TargetKind.BOXES;
         TargetKind targets = contents.map(DatasetContents::targets).orElse(unknown);
         CheckOptions options = new CheckOptions(depth, targets, machine.cores(), onImage);
         return DataReports.check(
@@ -105,16 +102,21 @@ public final class ConfigGenerator {
             add("# %s", classes());
         }
         if (machine.gpu()) {
-            add("# Written for %s; a batch that does not fit is reported in step 1.", machine);
+            add(
+                    "# Written for %s. Step 1 reports an error if the batch does not fit"
+                            + " into memory.",
+                    machine);
         } else {
             add(
                     "# Written for %s: a small model that is trained from %s.",
-                    machine, weights.isPresent() ? "weights that are here" : "scratch");
+                    machine, weights.isPresent() ? "downloaded weights" : "scratch");
         }
         if (weights.isPresent()) {
-            add("init_from: %s\talready downloaded; better and faster", weights.get().name());
+            add(
+                    "init_from: %s\tdownloaded; trains faster and more accurately",
+                    weights.get().name());
         } else {
-            add("# Pretrained weights make training faster and better; download them first:");
+            add("# Pretrained weights train faster and more accurately; download them first:");
             add("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth, depth);
         }
     }
@@ -127,12 +129,12 @@ public final class ConfigGenerator {
                         contents.longEdge(),
                         contents.shortEdge());
         return isPixels
-                ? images + " with a class for every pixel"
+                ? images + " with label maps"
                 : Text.format(
                         "%s with %s%s",
                         images,
                         Count.of(contents.objects(), "object"),
-                        contents.targets().hasMasks() ? " and their outlines" : "");
+                        contents.targets().hasMasks() ? " and their masks" : "");
     }
 
     private String classes() {
@@ -218,7 +220,7 @@ public final class ConfigGenerator {
         if (folder.val().isEmpty()) {
             add(
                     """
-                      # val: there is no validation set, so the model is not evaluated;
+                      # val: add a validation set to evaluate the model;
                       # ./saccade convert-data %s --out DIR splits the images.
                     """,
                     Printable.shellWord(folder.root()));
@@ -229,13 +231,13 @@ public final class ConfigGenerator {
                 "  image_size: [%d, %d]\t%s",
                 plan.longEdge(),
                 plan.shortEdge(),
-                small == 0 ? "" : Text.format("small objects have about %.0f pixels", small));
+                small == 0 ? "" : Text.format("small objects are about %.0f pixels wide", small));
         if (isPixels) {
             addCrops();
         }
         add(
                 "  batch_size: %d\t%s",
-                plan.batchSize(), machine.gpu() ? "should fit into " + machine : "");
+                plan.batchSize(), machine.gpu() ? "estimated for " + machine : "");
         add("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
     }
 
@@ -285,13 +287,13 @@ public final class ConfigGenerator {
         add("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());
     }
 
-    /** Returns the settings of a data set in one line. */
+    /** Formats a data set config as one line of YAML. */
     private static String inline(Dataset.Config part) {
         String yaml = ConfigWriter.yaml(Configs.unbindChanges((Record) part));
         return yaml.lines().map(String::strip).collect(Collectors.joining(", ", "{", "}"));
     }
 
-    /** Adds lines that make the model small. */
+    /** Adds lines that make the model small enough for CPUs. */
     @FormatMethod
     private void addForCpu(@FormatString String lines, Object... values) {
         if (!machine.gpu()) {
@@ -299,7 +301,7 @@ public final class ConfigGenerator {
         }
     }
 
-    /** Adds lines; a reason follows a tab. */
+    /** Adds lines; a comment follows a tab. */
     @FormatMethod
     private void add(@FormatString String lines, Object... values) {
         Text.format(lines, values)

@@ -20,16 +20,15 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * The properties of a data set that its config depends on. No image is decoded.
+ * The properties of a data set that its config depends on. Reading them decodes no image.
  *
- * @param targets masks, if all objects have an outline
- * @param images number of training images
- * @param longEdge median of the longer edges of images in pixels
- * @param shortEdge median of the shorter edges of images in pixels
- * @param perClass number of objects of each class; empty for label maps
- * @param smallObject edge of a small object in pixels: the 10th percentile of all objects or the
- *     median of the smallest class; 0 without objects
- * @param mostObjects the largest number of objects in a training or validation image
+ * @param targets masks if all objects have an outline
+ * @param longEdge median of the longer image edges in pixels
+ * @param shortEdge median of the shorter image edges in pixels
+ * @param perClass objects per class; empty for label maps
+ * @param smallObject edge of a small object in pixels: the 10th percentile, or the median of the
+ *     class with the smallest objects; 0 without objects
+ * @param mostObjects largest number of objects in an image of either split
  */
 public record DatasetContents(
         TargetKind targets,
@@ -104,7 +103,7 @@ public record DatasetContents(
         return object.label() >= 0 && !object.crowd() && object.box().area() > 0;
     }
 
-    /** Rare classes count as much as common ones, whose objects may be much larger. */
+    /** Considers each class, because a rare class may have smaller objects than the common ones. */
     private static double small(ListMultimap<Integer, Double> edges) {
         return Multimaps.asMap(edges).values().stream()
                 .mapToDouble(ofClass -> quantile(ofClass, 0.5))
@@ -116,13 +115,12 @@ public record DatasetContents(
         return sorted.length == 0 ? 0 : sorted[(int) (fraction * (sorted.length - 1))];
     }
 
-    /** Returns the limit on detections per image, if the default is too low for the images. */
+    /** Returns a higher limit on detections per image if the images need one. */
     public OptionalInt raisedLimit() {
         ObjectLimits limits = new ObjectLimits(mostObjects);
         return limits.isDense() ? OptionalInt.of(limits.detections()) : OptionalInt.empty();
     }
 
-    /** Returns the number of objects. */
     public int objects() {
         return perClass.values().stream().mapToInt(Integer::intValue).sum();
     }

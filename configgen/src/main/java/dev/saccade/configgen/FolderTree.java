@@ -16,14 +16,14 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The folders and files of a data set, without hidden ones. Links are followed, loops are not. */
+/** Lists the folders and files of a data set, without hidden ones. Follows links, but no loops. */
 final class FolderTree {
 
     private static final int DEPTH = 3;
 
     private FolderTree() {}
 
-    /** Returns a folder and those below it, sorted, from the outermost on. */
+    /** Returns a folder and its subfolders, outermost first, sorted. */
     static List<Path> folders(Path root) {
         return folders(root, DEPTH);
     }
@@ -52,7 +52,7 @@ final class FolderTree {
         }
     }
 
-    /** Returns the files of a folder that end in one of some suffixes, sorted. */
+    /** Returns the files in a folder with one of some suffixes, sorted. */
     static List<Path> files(Path folder, String... suffixes) {
         return list(
                 folder,
@@ -78,7 +78,7 @@ final class FolderTree {
         Throwable cause = failure instanceof UncheckedIOException ? failure.getCause() : failure;
         return cause instanceof AccessDeniedException denied
                 ? SaccadeException.user(
-                        "%s: permission denied; name a folder of images and labels alone",
+                        "%s: permission denied; choose a folder with images and labels only",
                         denied.getFile())
                 : SaccadeException.io(
                         failure, "%s: cannot be read: %s", folder, cause.getMessage());

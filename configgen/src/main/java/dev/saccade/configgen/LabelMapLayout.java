@@ -23,13 +23,10 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/**
- * Photographs and label maps in folders whose paths differ in one name, such as {@code
- * images/training} and {@code annotations/training}.
- */
+/** Finds parallel folders such as {@code images/training} and {@code annotations/training}. */
 final class LabelMapLayout {
 
-    private static final List<String> PHOTOS =
+    private static final List<String> IMAGES =
             List.of("images", "image", "imgs", "img", "photos", "jpegimages");
 
     private static final List<String> LABELS =
@@ -38,21 +35,21 @@ final class LabelMapLayout {
     private static final List<String> NAMES =
             List.of("classes.txt", "class_names.txt", "labels.txt");
 
-    /** What comes with ADE20K, whose classes are known. */
+    /** File of ADE20K, whose class names are known. */
     private static final String OF_ADE20K = "objectInfo150.txt";
 
-    private static final int MAPS_LOOKED_AT = 24;
+    private static final int SAMPLED_MAPS = 24;
     private static final int IGNORED = 255;
 
-    /** A folder of photographs and one of label maps, with what their names end in. */
-    private record Pair(Path photos, Path labels, String photoSuffix, String labelSuffix) {
+    /** A folder of images and its folder of label maps, with the file name suffixes of both. */
+    private record Pair(Path images, Path labels, String imageSuffix, String labelSuffix) {
 
-        /** Returns the folders that hold those of two pairs. */
+        /** Returns the common parent folders of two pairs. */
         Pair with(Pair other) {
             return new Pair(
-                    above(photos, other.photos),
+                    above(images, other.images),
                     above(labels, other.labels),
-                    photoSuffix,
+                    imageSuffix,
                     labelSuffix);
         }
 
@@ -83,7 +80,7 @@ final class LabelMapLayout {
                                         LabeledFolder.unclear(
                                                 root,
                                                 pairs.stream()
-                                                        .map(pair -> root.relativize(pair.photos))
+                                                        .map(pair -> root.relativize(pair.images))
                                                         .toList()));
         Optional<Pair> val = of(root, pairs, Role.VAL).or(() -> of(root, pairs, Role.TEST));
         Map<String, Object> classes = classes(root, pairs);
@@ -94,18 +91,18 @@ final class LabelMapLayout {
                         val.map(pair -> config(root, pair, classes))));
     }
 
-    /** Returns what is in the folders of a role, which may be those of cities, as one pair. */
+    /** Merges the folders of a split, for example one per city, into one pair. */
     private static Optional<Pair> of(Path root, List<Pair> pairs, Role role) {
         List<Pair> own =
                 pairs.stream()
-                        .filter(pair -> Role.of(root.relativize(pair.photos)) == role)
+                        .filter(pair -> Role.of(root.relativize(pair.images)) == role)
                         .toList();
         Optional<Pair> all = own.stream().reduce(Pair::with);
-        if (all.isPresent() && all.get().photos.equals(all.get().labels)) {
+        if (all.isPresent() && all.get().images.equals(all.get().labels)) {
             throw SaccadeException.user(
-                    "%s: the label maps of one part lie in several places, %s; expected one folder"
-                            + " of photographs and one of label maps, such as images/train and"
-                            + " annotations/train, with others in them or not",
+                    "%s: the label maps of one split are in several folders, %s;"
+                            + " expected one folder of images and one of label maps, such as"
+                            + " images/train and annotations/train, optionally with subfolders",
                     root,
                     Printable.line(
                             own.stream()
@@ -118,7 +115,7 @@ final class LabelMapLayout {
     private static Optional<Pair> pair(Path root, Path folder) {
         Path inside = root.relativize(folder);
         for (int i = 0; i < inside.getNameCount(); i++) {
-            if (PHOTOS.contains(lower(inside.getName(i)))) {
+            if (IMAGES.contains(lower(inside.getName(i)))) {
                 Path above = i == 0 ? root : root.resolve(inside.subpath(0, i));
                 for (Path beside : FolderTree.folders(above, 1)) {
                     Path labels = beside.resolve(inside.getName(i).relativize(tail(inside, i)));
@@ -142,20 +139,20 @@ final class LabelMapLayout {
         return name.toString().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the pair of two folders, if an image of one has a label map in the other. */
-    private static Optional<Pair> pairOf(Path photos, Path labels) {
+    /** Returns a pair if at least one image has a label map. */
+    private static Optional<Pair> pairOf(Path images, Path labels) {
         List<String> maps =
                 FolderTree.files(labels, ".png").stream()
                         .map(map -> map.getFileName().toString())
                         .toList();
-        for (Path photo : FolderTree.files(photos, ImageNames.ENDINGS.toArray(String[]::new))) {
-            String name = photo.getFileName().toString();
+        for (Path image : FolderTree.files(images, ImageNames.ENDINGS.toArray(String[]::new))) {
+            String name = image.getFileName().toString();
             int dot = name.lastIndexOf('.');
             String stem = name.substring(0, dot);
             for (String map : maps) {
                 if (map.startsWith(stem) && map.substring(dot).matches("[._-].*")) {
                     return Optional.of(
-                            new Pair(photos, labels, name.substring(dot), map.substring(dot)));
+                            new Pair(images, labels, name.substring(dot), map.substring(dot)));
                 }
             }
         }
@@ -164,21 +161,23 @@ final class LabelMapLayout {
 
     private static Ade20kDataset.Config config(Path root, Pair pair, Map<String, Object> classes) {
         Map<String, Object> settings = new HashMap<>(classes);
-        settings.put("images", LabeledFolder.relative(root, pair.photos));
+        settings.put("images", LabeledFolder.relative(root, pair.images));
         settings.put("annotations", LabeledFolder.relative(root, pair.labels));
-        settings.put("image_suffix", pair.photoSuffix);
+        settings.put("image_suffix", pair.imageSuffix);
         settings.put("label_suffix", pair.labelSuffix);
         return Configs.of(Ade20kDataset.Config.class, settings);
     }
 
-    /** Returns what a config says of the classes, by their names and the numbers of label maps. */
+    /**
+     * Returns config settings for the classes, from a file of names or the indices in label maps.
+     */
     private static Map<String, Object> classes(Path root, List<Pair> pairs) {
         SortedSet<Integer> numbers = numbers(pairs);
         numbers.remove(IGNORED);
         if (numbers.isEmpty() || numbers.last() == 0) {
             throw SaccadeException.user(
-                    "%s: its label maps have no class in them, only 0 and %d, which stand for none;"
-                            + " expected the number of a class for every pixel, from 1 on",
+                    "%s: the label maps contain only 0 and %d (unlabeled); expected"
+                            + " class indices from 1",
                     pairs.get(0).labels, IGNORED);
         }
         Optional<String> file =
@@ -204,12 +203,12 @@ final class LabelMapLayout {
         }
     }
 
-    /** Returns the numbers in some of the label maps. */
+    /** Returns the class indices in a sample of the label maps. */
     private static SortedSet<Integer> numbers(List<Pair> pairs) {
         SortedSet<Integer> numbers = new TreeSet<>();
         for (Pair pair : pairs) {
             List<Path> maps = new ArrayList<>(FolderTree.files(pair.labels, pair.labelSuffix));
-            int step = Math.max(1, maps.size() / MAPS_LOOKED_AT);
+            int step = Math.max(1, maps.size() / SAMPLED_MAPS);
             for (int i = 0; i < maps.size(); i += step) {
                 for (short value : IndexPng.read(maps.get(i)).values()) {
                     numbers.add(Short.toUnsignedInt(value));

@@ -12,34 +12,24 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A folder of labeled photographs in a layout that trains as it is: COCO's format, or label maps as
- * those of ADE20K.
- *
- * @param root the folder
- * @param train what to learn from
- * @param val what to measure on, if a part is set aside for it
- */
+/** A folder that training reads directly: COCO annotations or label maps. */
 public record LabeledFolder(
         Path root, Dataset.Config train, Optional<? extends Dataset.Config> val) {
 
     /**
-     * Returns what lies in a folder, if it is labels in a layout that trains as it is.
-     *
-     * @throws SaccadeException of kind user, if there is no such folder, or if it is not clear
-     *     which part is learned from
+     * Finds the labels of a folder; returns nothing for formats that need conversion. Throws a user
+     * error if the training set is ambiguous.
      */
     public static Optional<LabeledFolder> find(Path root) {
         DataFolder.requireFolder(root);
         return CocoLayout.find(root).or(() -> LabelMapLayout.find(root));
     }
 
-    /** Returns whether pixels are labeled, not objects. */
-    public boolean holdsLabelMaps() {
+    public boolean hasLabelMaps() {
         return train instanceof Ade20kDataset.Config;
     }
 
-    /** Returns the parts by what they are for. */
+    /** Returns the data sets by split, {@code train} and {@code val}. */
     public Map<String, Dataset.Config> parts() {
         Map<String, Dataset.Config> parts = new LinkedHashMap<>();
         parts.put("train", train);
@@ -47,7 +37,7 @@ public record LabeledFolder(
         return parts;
     }
 
-    /** Tells apart the parts of a data set by what their files and folders are called. */
+    /** Split of a data set, found by file and folder names. */
     enum Role {
         TRAIN("train"),
         VAL("val"),
@@ -60,7 +50,7 @@ public record LabeledFolder(
             this.word = word;
         }
 
-        /** Returns the role that a path names, its last part first. */
+        /** Returns the split named by the last matching part of a path. */
         static Role of(Path path) {
             for (int i = path.getNameCount() - 1; i >= 0; i--) {
                 String name = path.getName(i).toString().toLowerCase(Locale.ROOT);
@@ -74,15 +64,13 @@ public record LabeledFolder(
         }
     }
 
-    /** Returns a path within the root as configs have it. */
     static String relative(Path root, Path path) {
         return root.relativize(path).toString().replace('\\', '/');
     }
 
     static SaccadeException unclear(Path root, Object files) {
         return SaccadeException.user(
-                "%s: it is not clear which labels are learned from; expected one with \"train\" in"
-                        + " its name among %s",
+                "%s: the training set is ambiguous; expected a name with \"train\" among %s",
                 root, Printable.line(files.toString()));
     }
 }

@@ -6,17 +6,10 @@ import dev.saccade.core.Count;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 
-/**
- * What a config is written for.
- *
- * @param gpu whether a GPU computes
- * @param cores of the processor
- * @param bytes of memory of what computes
- */
+/** The machine that a config is written for; {@code bytes} is its memory or its GPU's. */
 public record Machine(boolean gpu, int cores, long bytes) {
 
-    /** Returns the machine at hand. */
-    public static Machine here() {
+    public static Machine current() {
         Device device = Devices.local().choose(Devices.AUTO);
         return new Machine(
                 device.isGpu(),

@@ -3,36 +3,28 @@ package dev.saccade.configgen;
 import dev.saccade.core.parts.TargetKind;
 
 /**
- * The sizes and the schedule of a config, for a model that is trained from scratch. On CPUs they
- * are those of the evaluated recipes for small data; on GPUs there are more steps and the model is
- * larger.
- *
- * @param longEdge image size in pixels
- * @param shortEdge image size in pixels
- * @param batchSize images per step
- * @param epochs passes over the images
- * @param stepsPerEpoch steps per epoch
+ * Input size, batch size and schedule of a config. The CPU values come from the evaluated recipes
+ * for small data; GPUs get more steps and a larger model.
  */
 record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPerEpoch) {
 
-    /** Images are padded to multiples of the largest stride. */
     private static final int MULTIPLE = 32;
 
-    /** Edge of small objects in pixels; masks need more than boxes. */
-    private static final double WANTED_OF_BOXES = 24;
+    /** Target edge of small objects in pixels; masks need more than boxes. */
+    private static final double TARGET_BOX_EDGE = 24;
 
-    private static final double WANTED_OF_MASKS = 40;
-    private static final double MOST_ENLARGED = 1.5;
+    private static final double TARGET_MASK_EDGE = 40;
+    private static final double MAX_ENLARGED = 1.5;
 
-    private static final int LEAST_EDGE = 320;
-    private static final double MOST_PIXELS_OF_CPU = 640 * 480;
-    private static final double MOST_PIXELS_OF_GPU = 1333 * 800;
+    private static final int MIN_EDGE = 320;
+    private static final double MAX_PIXELS_OF_CPU = 640 * 480;
+    private static final double MAX_PIXELS_OF_GPU = 1333 * 800;
 
     /** Estimated GPU memory of a training step per input pixel. */
     private static final double BYTES_PER_PIXEL = 3000;
 
-    private static final int LEAST_EPOCHS = 12;
-    private static final int MOST_EPOCHS = 100;
+    private static final int MIN_EPOCHS = 12;
+    private static final int MAX_EPOCHS = 100;
 
     static Plan of(DatasetContents contents, Machine machine) {
         double scale = scale(contents, machine.gpu());
@@ -44,27 +36,27 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         int images = Math.max(1, contents.images());
         int batch = Math.min(batchSize(contents.targets(), machine, pixels), images);
         int steps = (images + batch - 1) / batch;
-        int epochs = (wantedSteps(contents.targets(), machine.gpu()) + steps - 1) / steps;
+        int epochs = (targetSteps(contents.targets(), machine.gpu()) + steps - 1) / steps;
         return new Plan(
                 longEdge,
                 shortEdge,
                 batch,
-                Math.min(Math.max(epochs, LEAST_EPOCHS), MOST_EPOCHS),
+                Math.min(Math.max(epochs, MIN_EPOCHS), MAX_EPOCHS),
                 steps);
     }
 
     /** Enlarges small objects, within the limits on the image size. */
     private static double scale(DatasetContents contents, boolean gpu) {
         double photo = Math.max(1, (double) contents.longEdge() * contents.shortEdge());
-        double most = Math.sqrt((gpu ? MOST_PIXELS_OF_GPU : MOST_PIXELS_OF_CPU) / photo);
+        double most = Math.sqrt((gpu ? MAX_PIXELS_OF_GPU : MAX_PIXELS_OF_CPU) / photo);
         if (contents.targets() == TargetKind.LABEL_MAPS || contents.smallObject() == 0) {
             return Math.min(1, most);
         }
         double wanted =
-                (contents.targets().hasMasks() ? WANTED_OF_MASKS : WANTED_OF_BOXES)
+                (contents.targets().hasMasks() ? TARGET_MASK_EDGE : TARGET_BOX_EDGE)
                         / contents.smallObject();
-        double least = (double) LEAST_EDGE / Math.max(1, contents.longEdge());
-        return Math.min(Math.min(Math.max(wanted, least), MOST_ENLARGED), most);
+        double least = (double) MIN_EDGE / Math.max(1, contents.longEdge());
+        return Math.min(Math.min(Math.max(wanted, least), MAX_ENLARGED), most);
     }
 
     private static int batchSize(TargetKind targets, Machine machine, int pixels) {
@@ -79,7 +71,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         };
     }
 
-    private static int wantedSteps(TargetKind targets, boolean gpu) {
+    private static int targetSteps(TargetKind targets, boolean gpu) {
         if (gpu) {
             return 4000;
         }
@@ -94,17 +86,16 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         return (long) epochs * stepsPerEpoch;
     }
 
-    /** Returns the number of warmup steps. */
     long warmup() {
         return Math.min(Math.max(steps() / 12, 1), 500);
     }
 
-    /** Returns the epochs between evaluations, of which there are six. */
+    /** Returns the number of epochs between evaluations, for about six evaluations. */
     int evaluationEpochs() {
         return Math.max(1, epochs / 6);
     }
 
-    /** Returns the scale of the smallest anchors, in strides, that fits the objects. */
+    /** Returns the scale of the smallest anchors, in strides. */
     int baseScale(DatasetContents contents, int finestStride, int least, int usual) {
         double shown = contents.smallObject() * longEdge / Math.max(1, contents.longEdge());
         return (int) Math.min(Math.max(Math.round(shown / finestStride), least), usual);

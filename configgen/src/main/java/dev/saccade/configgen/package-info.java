@@ -1,2 +1,2 @@
-/** Generates the config of a training for a folder of labeled images. */
+/** Generates training configs for folders of labeled images. */
 package dev.saccade.configgen;

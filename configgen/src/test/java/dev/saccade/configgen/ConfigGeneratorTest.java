@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 
-/** What is proposed, for data and machines of every kind, is a config that can be trained. */
+/** Generated configs can be trained, for all kinds of data and machines. */
 class ConfigGeneratorTest {
 
     private static final Machine LAPTOP = new Machine(false, 2, 8L << 30);
@@ -58,7 +58,7 @@ class ConfigGeneratorTest {
     }
 
     @Test
-    void everyDataSetAndMachineGetsAConfigThatFitsThem() throws IOException {
+    void generatesFittingConfigs() throws IOException {
         Random random = new Random(7);
         List<TargetKind> kinds = List.of(TargetKind.BOXES, TargetKind.MASKS, TargetKind.LABEL_MAPS);
         for (int i = 0; i < 300; i++) {
@@ -107,7 +107,7 @@ class ConfigGeneratorTest {
 
     @ParameterizedTest
     @CsvSource({"BOXES, 1", "MASKS, 1", "LABEL_MAPS, -1"})
-    void weightsThatAreHereAreStartedFrom(TargetKind targets, int frozenStages) throws IOException {
+    void usesDownloadedWeights(TargetKind targets, int frozenStages) throws IOException {
         System.setProperty("SACCADE_CACHE", folder.toString());
         DatasetContents contents = new DatasetContents(targets, 100, 640, 480, Map.of(), 40, 9);
         assertEquals(
@@ -126,14 +126,14 @@ class ConfigGeneratorTest {
         assertEquals(frozenStages, ((ResNet.Config) config.model().backbone()).frozenStages());
     }
 
-    /** The recipes that come with Saccade for these data sets, whose results are known. */
+    /** Bundled recipes for known data sets, whose results are documented. */
     @ParameterizedTest
     @CsvSource({
         "BOXES, 292, 640, 480, 39, 384x288, 4, 12",
         "MASKS, 14, 800, 600, 74, 448x352, 2, 60",
         "LABEL_MAPS, 120, 480, 360, 0, 480x384, 8, 47"
     })
-    void whatIsProposedForKnownDataIsWhatItsRecipesHave(
+    void matchesRecipesForKnownData(
             TargetKind targets,
             int photos,
             int longEdge,

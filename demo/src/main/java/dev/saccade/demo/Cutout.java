@@ -8,12 +8,12 @@ import dev.saccade.core.structures.Size;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-/** An object at its place in the image, in a rectangle that may reach beyond the image. */
+/** An object placed in a scene, with its bounding rectangle, which may extend beyond the image. */
 final class Cutout {
 
     private static final int SAMPLES = 2;
 
-    private final Thing thing;
+    private final ObjectTemplate template;
     private final double centerX;
     private final double centerY;
     private final double radius;
@@ -31,20 +31,15 @@ final class Cutout {
     /** Coverage of each pixel, 0 to 1. */
     final float[] cover;
 
-    /**
-     * Places an object at a random position and angle.
-     *
-     * @param radius pixels of one unit
-     * @param squash vertical foreshortening of the tilted camera
-     */
+    /** Places an object at random; {@code squash} is the foreshortening of the tilted camera. */
     Cutout(
             int label,
-            Thing thing,
+            ObjectTemplate template,
             double radius,
             double squash,
             Size size,
             SplittableRandom random) {
-        this.thing = thing;
+        this.template = template;
         this.centerX = between(random, 0, size.width());
         this.centerY = between(random, 0, size.height());
         double angle = between(random, 0, 2 * Math.PI);
@@ -67,10 +62,10 @@ final class Cutout {
 
     /** Returns the height above the table in pixels. */
     double lift() {
-        return thing.thickness() * radius;
+        return template.thickness() * radius;
     }
 
-    /** Returns the number of pixels of the object, in the image or not. */
+    /** Returns the number of pixels, including those outside the image. */
     long area() {
         return IntStream.range(0, cover.length).filter(i -> cover[i] >= 0.5f).count();
     }
@@ -81,12 +76,12 @@ final class Cutout {
         return Rle.encode(size, mask);
     }
 
-    /** Takes the positions of a pixel in the cutout and in the image. */
+    /** Takes the index of a pixel in the cutout and in the image. */
     interface PixelVisitor {
         void visit(int from, int to);
     }
 
-    /** Visits the pixels that, shifted, are in the image. */
+    /** Visits the shifted pixels that are inside the image. */
     void forEachPixel(int shiftX, int shiftY, Size size, PixelVisitor visitor) {
         for (int from = 0; from < cover.length; from++) {
             int x = left + shiftX + from % width;
@@ -97,7 +92,7 @@ final class Cutout {
         }
     }
 
-    /** Returns the lit object, {@code [height, width, 3]}. */
+    /** Returns the shaded object, {@code [height, width, 3]}. */
     float[] paint(Light light) {
         int columns = SAMPLES * width;
         Surface[] surfaces = new Surface[columns * SAMPLES * height];
@@ -105,7 +100,7 @@ final class Cutout {
             int row = at / columns;
             double x = (at % columns + 0.5) / SAMPLES;
             double y = (row + 0.5) / SAMPLES;
-            surfaces[at] = thing.texture().at(u(x, y), v(x, y));
+            surfaces[at] = template.texture().at(u(x, y), v(x, y));
         }
         float[] rgb = new float[3 * width * height];
         for (int at = columns; at < surfaces.length - columns; at++) {
@@ -121,12 +116,12 @@ final class Cutout {
         return rgb;
     }
 
-    /** Returns the distance to the outline, or to the circle around it if that is far away. */
+    /** Returns the distance to the outline; far away, the distance to the circumscribed circle. */
     private double distance(double x, double y) {
         double u = u(x, y);
         double v = v(x, y);
         double beyond = Math.hypot(u, v) - 1;
-        return beyond * radius > 1 ? beyond : thing.outline().applyAsDouble(u, v);
+        return beyond * radius > 1 ? beyond : template.outline().applyAsDouble(u, v);
     }
 
     private double u(double x, double y) {

@@ -6,13 +6,11 @@ import static dev.saccade.demo.Shapes.step;
 import java.util.SplittableRandom;
 
 /**
- * A soft lamp or window above the table, and the room around it.
+ * A soft light source above the table, and ambient light.
  *
- * @param to direction to the lamp
+ * @param to direction to the light source
  * @param half direction of the strongest highlight
- * @param direct color of the lamp
- * @param ambient color of the room
- * @param lost fraction of each channel missing in the shadow
+ * @param lost fraction of each channel missing in shadows
  */
 record Light(Vec to, Vec half, Vec direct, Vec ambient, Vec lost) {
 
@@ -33,14 +31,14 @@ record Light(Vec to, Vec half, Vec direct, Vec ambient, Vec lost) {
                 new Vec(share * (1 + 0.3 * warmth), share, share * (1 - 0.3 * warmth)));
     }
 
-    /** Returns the light that a surface with the given slopes reflects to the camera. */
+    /** Returns the light reflected to the camera by a surface with these slopes. */
     Vec reflect(Surface surface, double slopeX, double slopeY) {
         double length = Math.sqrt(slopeX * slopeX + slopeY * slopeY + 1);
         Vec normal = new Vec(-slopeX / length, -slopeY / length, 1 / length);
         double facing = Math.max(normal.dot(to), 0);
         double highlight = Math.max(normal.dot(half), 0);
         double gloss = surface.gloss() == 0 ? 0 : surface.gloss() * Math.pow(highlight, 60);
-        double mirrored = surface.metal() == 0 ? 0 : surface.metal() * room(normal);
+        double mirrored = surface.metal() == 0 ? 0 : surface.metal() * environment(normal);
         double sky = 0.55 + 0.45 * normal.z();
         return direct.times(facing)
                 .plus(ambient.times(sky))
@@ -50,8 +48,8 @@ record Light(Vec to, Vec half, Vec direct, Vec ambient, Vec lost) {
                 .plus(direct.times(gloss));
     }
 
-    /** Returns the brightness of the room as a metal surface mirrors it. */
-    private double room(Vec normal) {
+    /** Returns the brightness of the surroundings reflected by metal. */
+    private double environment(Vec normal) {
         Vec twice = normal.times(2 * normal.z());
         double dz = twice.z() - 1;
         double towards = new Vec(twice.x(), twice.y(), dz).dot(to);

@@ -20,7 +20,7 @@ final class Noise {
         System.arraycopy(permutation, 0, permutation, CELLS, CELLS);
     }
 
-    /** Returns noise in about -1 to 1 whose features are one unit wide. */
+    /** Returns noise in about -1 to 1, with features one unit wide. */
     double at(double x, double y) {
         int column = (int) Math.floor(x);
         int row = (int) Math.floor(y);
@@ -33,7 +33,7 @@ final class Noise {
         return lerp(fade(dy), upper, lower);
     }
 
-    /** Returns the sum of octaves, each half as wide and half as strong as the one before. */
+    /** Returns the sum of octaves; each has half the size and strength of the previous one. */
     double fractal(double x, double y, int octaves) {
         double sum = 0;
         double strength = 1;

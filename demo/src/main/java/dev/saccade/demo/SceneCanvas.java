@@ -10,14 +10,13 @@ import org.opencv.imgproc.Imgproc;
 
 import java.util.SplittableRandom;
 
-/** The image while it is painted: linear light, {@code [H, W, 3]}. */
+/** The image during rendering: linear light, {@code [H, W, 3]}. */
 final class SceneCanvas {
 
     private final Size size;
     private final Light light;
     private final float[] rgb;
 
-    /** Paints the table. */
     SceneCanvas(Size size, Surface.Texture table, Light light, double squash) {
         this.size = size;
         this.light = light;
@@ -41,7 +40,6 @@ final class SceneCanvas {
         }
     }
 
-    /** Adds an object with its shadow. */
     void add(Cutout cutout) {
         darken(castShadow(cutout), 0.6 + 0.3 * cutout.lift(), 0.85);
         float[] contact = new float[Math.toIntExact(size.area())];
@@ -57,7 +55,7 @@ final class SceneCanvas {
         }
     }
 
-    /** The outline swept away from the light. */
+    /** Returns the outline swept away from the light. */
     private float[] castShadow(Cutout cutout) {
         float[] shadow = new float[Math.toIntExact(size.area())];
         int steps = 1 + (int) Math.ceil(cutout.lift());
@@ -85,10 +83,7 @@ final class SceneCanvas {
         }
     }
 
-    /**
-     * Writes the image of a plain camera, {@code [H, W, 3]}, blue first: uneven lighting, a soft
-     * lens that darkens towards the corners, exposure, a noisy sensor, and a tone curve.
-     */
+    /** Simulates a simple camera; writes {@code [H, W, 3]} BGR. */
     void develop(SplittableRandom random, byte[] bgr) {
         double gradientX = between(random, -0.3, 0.3);
         double gradientY = between(random, -0.3, 0.3);
@@ -122,7 +117,7 @@ final class SceneCanvas {
         }
     }
 
-    /** The screen's curve with a shoulder that keeps highlights from clipping. */
+    /** sRGB gamma with a soft shoulder for highlights. */
     private static double tone(double value) {
         double soft = value < 0.7 ? value : 0.7 + 0.3 * Math.tanh((value - 0.7) / 0.3);
         return Math.pow(Math.max(soft, 0), 1 / 2.2);

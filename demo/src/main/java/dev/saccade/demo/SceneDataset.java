@@ -27,34 +27,29 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.IntConsumer;
 
-/**
- * A data set of rendered scenes in COCO's layout: {@code images/}, {@value #TRAIN} and {@value
- * #HELD_BACK}, with boxes and polygons.
- */
+/** Writes rendered scenes as a COCO data set with boxes and polygons. */
 public final class SceneDataset {
 
-    /** The annotations to train on. */
+    /** Annotations of the training set. */
     public static final String TRAIN = "annotations_train.json";
 
-    /** The annotations to evaluate on. */
-    public static final String HELD_BACK = "annotations_val.json";
+    /** Annotations of the validation set. */
+    public static final String VAL = "annotations_val.json";
 
     private static final int JPEG_QUALITY = 90;
 
     private SceneDataset() {}
 
     /**
-     * Renders and writes a data set; the same arguments give the same files.
+     * Renders a data set; the same arguments give the same files.
      *
-     * @param folder created if missing; files of the same names are replaced
-     * @param train number of training scenes
-     * @param heldBack number of validation scenes
-     * @param progress receives the number of finished scenes after each
+     * @param folder created if missing; existing files of the same names are replaced
+     * @param progress receives the number of finished scenes
      * @throws SaccadeException of kind {@code IO} if a file cannot be written
      */
     public static void write(
-            Path folder, SceneRenderer renderer, int train, int heldBack, IntConsumer progress) {
-        int count = train + heldBack;
+            Path folder, SceneRenderer renderer, int train, int val, IntConsumer progress) {
+        int count = train + val;
         List<List<SceneObject>> scenes = new ArrayList<>();
         List<Callable<List<SceneObject>>> tasks = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -71,7 +66,7 @@ public final class SceneDataset {
                         progress.accept(scenes.size());
                     });
             writeAnnotations(folder.resolve(TRAIN), renderer.size(), scenes, 0, train);
-            writeAnnotations(folder.resolve(HELD_BACK), renderer.size(), scenes, train, count);
+            writeAnnotations(folder.resolve(VAL), renderer.size(), scenes, train, count);
         } catch (IOException | UncheckedIOException e) {
             throw SaccadeException.io(e, "%s: the scenes cannot be written (%s)", folder, e);
         }
@@ -102,7 +97,7 @@ public final class SceneDataset {
             Path file, Size size, List<List<SceneObject>> scenes, int from, int to)
             throws IOException {
         List<Map<String, Object>> categories = new ArrayList<>();
-        for (String name : Thing.CLASSES) {
+        for (String name : ObjectTemplate.CLASSES) {
             categories.add(ImmutableMap.of("id", categories.size() + 1, "name", name));
         }
         List<Map<String, Object>> images = new ArrayList<>();

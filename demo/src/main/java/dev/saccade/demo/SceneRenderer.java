@@ -14,9 +14,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Renders photo-like scenes of buttons, coins, keys and leaves on a table.
- *
- * <p>A scene depends on the seed, the size and its index only. Thread-safe.
+ * Renders photo-like scenes of buttons, coins, keys and leaves. A scene depends only on the seed,
+ * the size and its index. Thread-safe.
  */
 public final class SceneRenderer {
 
@@ -31,36 +30,27 @@ public final class SceneRenderer {
     private final long seed;
     private final Size size;
 
-    /**
-     * Creates a renderer.
-     *
-     * @throws IllegalArgumentException if a side is shorter than 64 pixels
-     */
+    /** Creates a renderer for scenes of at least 64 x 64 pixels. */
     public SceneRenderer(long seed, Size size) {
         checkArgument(
                 Math.min(size.height(), size.width()) >= 64,
-                "scenes of at least 64x64 pixels expected, got %s",
+                "size: got %s, expected at least 64x64 pixels",
                 size);
         this.seed = seed;
         this.size = size;
     }
 
-    /** Returns the size of the scenes. */
     public Size size() {
         return size;
     }
 
-    /**
-     * Renders a scene and returns its objects from the lowest to the topmost.
-     *
-     * @param bgr receives the pixels, {@code [H, W, 3]}, blue first
-     */
+    /** Renders a scene into {@code [H, W, 3]} BGR and returns its objects, lowest first. */
     List<SceneObject> render(int index, byte[] bgr) {
         SplittableRandom random = SeededRandom.of(seed, index);
         double squash = between(random, 0.8, 1);
         List<Cutout> cutouts = new ArrayList<>();
-        int things = countThings(random);
-        for (int i = 0; i < things; i++) {
+        int objects = countObjects(random);
+        for (int i = 0; i < objects; i++) {
             place(random, squash, cutouts);
         }
         Light light = Light.sample(random);
@@ -70,8 +60,8 @@ public final class SceneRenderer {
         return cutouts.stream().map(cutout -> cutout.object).toList();
     }
 
-    /** One table in twenty is empty, one in eight is crowded. */
-    private static int countThings(SplittableRandom random) {
+    /** 5 % of the scenes are empty, and 12.5 % are crowded. */
+    private static int countObjects(SplittableRandom random) {
         double kind = random.nextDouble();
         if (kind < 0.05) {
             return 0;
@@ -79,14 +69,14 @@ public final class SceneRenderer {
         return kind < 0.175 ? 7 + random.nextInt(2) : 1 + random.nextInt(5);
     }
 
-    /** Adds an object where it and the objects below it stay recognizable, if it finds a place. */
+    /** Adds an object where it and those below it stay recognizable; may find no such place. */
     private void place(SplittableRandom random, double squash, List<Cutout> cutouts) {
-        int label = random.nextInt(Thing.CLASSES.size());
-        Thing thing = Thing.sample(label, random);
-        double radius = between(random, thing.minRadius(), thing.maxRadius());
+        int label = random.nextInt(ObjectTemplate.CLASSES.size());
+        ObjectTemplate template = ObjectTemplate.sample(label, random);
+        double radius = between(random, template.minRadius(), template.maxRadius());
         radius *= Math.min(size.height(), size.width());
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            Cutout cutout = new Cutout(label, thing, radius, squash, size, random);
+            Cutout cutout = new Cutout(label, template, radius, squash, size, random);
             Rle covered = cutout.object.mask();
             if (covered.area() >= VISIBLE_WHEN_PLACED * cutout.area()
                     && cutouts.stream().allMatch(below -> isVisible(below, covered))) {

@@ -2,17 +2,17 @@ package dev.saccade.demo;
 
 import java.util.SplittableRandom;
 
-/** Signed distances to simple shapes (negative inside), and profiles. */
+/** Signed distances to simple shapes (negative inside), and helper functions. */
 final class Shapes {
 
     private Shapes() {}
 
-    /** Returns the distance to a ring of the given mean radius and half thickness. */
+    /** Returns the distance to a ring. */
     static double ring(double u, double v, double radius, double thickness) {
         return Math.abs(Math.hypot(u, v) - radius) - thickness;
     }
 
-    /** Returns the distance to a rectangle with rounded corners around the origin. */
+    /** Returns the distance to a rounded rectangle around the origin. */
     static double rectangle(double u, double v, double halfWidth, double halfHeight, double round) {
         double du = Math.abs(u) - halfWidth + round;
         double dv = Math.abs(v) - halfHeight + round;
@@ -20,9 +20,7 @@ final class Shapes {
         return outside + Math.min(Math.max(du, dv), 0) - round;
     }
 
-    /**
-     * Returns the distance to a star around the origin whose inner corners are at {@code inner}.
-     */
+    /** Returns the distance to a star with outer and inner radius. */
     static double star(double u, double v, int points, double outer, double inner) {
         double sector = Math.PI / points;
         double angle = Math.abs(Math.IEEEremainder(Math.atan2(v, u), 2 * sector));
@@ -34,25 +32,23 @@ final class Shapes {
         return (-(x - outer) * edgeY + y * edgeX) / -Math.hypot(edgeX, edgeY);
     }
 
-    /** Returns 0 below {@code from}, 1 above {@code to}, and a smooth step between. */
+    /** Returns a smooth step from 0 at {@code from} to 1 at {@code to}. */
     static double step(double from, double to, double value) {
         double t = clamp((value - from) / (to - from));
         return t * t * (3 - 2 * t);
     }
 
-    /** Limits a value to 0 to 1. */
+    /** Clamps a value to 0 to 1. */
     static double clamp(double value) {
         return Math.min(Math.max(value, 0), 1);
     }
 
-    /** Samples a number between two limits. */
+    /** Samples uniformly. */
     static double between(SplittableRandom random, double low, double high) {
         return low + (high - low) * random.nextDouble();
     }
 
-    /**
-     * Returns the height of a round edge at a distance from the outline, flat beyond its radius.
-     */
+    /** Returns the height of a rounded edge at a signed distance from the outline. */
     static double roundEdge(double distance, double radius) {
         double fromTop = Math.max(radius + Math.min(distance, 0), 0);
         return Math.sqrt(Math.max(radius * radius - fromTop * fromTop, 0));

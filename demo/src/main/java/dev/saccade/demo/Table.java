@@ -6,10 +6,9 @@ import static dev.saccade.demo.Shapes.step;
 
 import java.util.SplittableRandom;
 
-/** Textures of tables: wood, linen, paper or stone. */
 record Table(Noise noise, Vec color, Vec second, double pattern) {
 
-    /** Pairs of a first and a second color: wood, linen, paper, stone. */
+    /** Color pairs of wood, linen, paper and stone. */
     private static final int[][] PALETTES = {
         {
             0xB98A57, 0x8A5A34, 0x7C5234, 0x50301C, 0xD2B48A, 0xA88558, 0x9C7B5E, 0x70543E,
@@ -23,7 +22,7 @@ record Table(Noise noise, Vec color, Vec second, double pattern) {
         {0xB9B6B0, 0x7F7C78, 0x5F6468, 0x3A3E42, 0xD9D6D0, 0x9A948C, 0xA39382, 0x6E6154}
     };
 
-    /** Returns a random table; coordinates are in heights of the image, right and down. */
+    /** Samples a table; coordinates are in image heights, right and down. */
     static Surface.Texture sample(SplittableRandom random) {
         int kind = random.nextInt(PALETTES.length);
         Noise noise = new Noise(random);

@@ -2,16 +2,10 @@ package dev.saccade.demo;
 
 import java.util.SplittableRandom;
 
-/**
- * A direction, or a color in linear light in which 1 is white paper in full light.
- *
- * @param x red of a color
- * @param y green of a color
- * @param z blue of a color
- */
+/** A direction, or an RGB color in linear light. */
 record Vec(double x, double y, double z) {
 
-    /** Returns the color that a screen shows for {@code 0xRRGGBB}. */
+    /** Converts an sRGB color {@code 0xRRGGBB}. */
     static Vec color(int rgb) {
         return new Vec(linear(rgb >> 16), linear(rgb >> 8), linear(rgb));
     }
@@ -21,7 +15,7 @@ record Vec(double x, double y, double z) {
         return color(palette[random.nextInt(palette.length)]);
     }
 
-    /** Returns the color between this one (amount 0) and another (amount 1). */
+    /** Interpolates to another color. */
     Vec mix(Vec other, double amount) {
         return times(1 - amount).plus(other.times(amount));
     }

@@ -1,2 +1,2 @@
-/** Photographs-like scenes of small things on a table, rendered with their labels. */
+/** Renders photo-like scenes of small objects on a table, with labels. */
 package dev.saccade.demo;

@@ -47,16 +47,15 @@ class SceneDatasetTest {
     }
 
     @Test
-    void readsAsCocoWithTheMasksItWasWrittenWith() {
+    void readsBackAsCocoWithMasks() {
         SceneDataset.write(folder, new SceneRenderer(3, SIZE), 30, 10, done -> {});
         Path images = folder.resolve("images");
         CocoDataset train = CocoDataset.open(folder.resolve(SceneDataset.TRAIN), images, List.of());
-        CocoDataset heldBack =
-                CocoDataset.open(folder.resolve(SceneDataset.HELD_BACK), images, List.of());
+        CocoDataset val = CocoDataset.open(folder.resolve(SceneDataset.VAL), images, List.of());
 
-        assertEquals(Thing.CLASSES, train.classes());
+        assertEquals(ObjectTemplate.CLASSES, train.classes());
         assertEquals(30, train.size());
-        assertEquals(10, heldBack.size());
+        assertEquals(10, val.size());
         for (int i = 0; i < train.size(); i++) {
             assertTrue(Files.exists(train.image(i).file()), "picture of " + train.image(i));
             for (Annotation annotation : train.annotations(i)) {
@@ -75,7 +74,7 @@ class SceneDatasetTest {
     }
 
     @Test
-    void folderThatIsAFileIsAnInputOutputError() throws IOException {
+    void fileInsteadOfFolderIsAnIoError() throws IOException {
         Path file = Files.writeString(folder.resolve("taken"), "");
         SceneRenderer renderer = new SceneRenderer(0, SIZE);
         SaccadeException e =

@@ -83,11 +83,11 @@ class SceneRendererTest {
             scene.forEach(object -> labels.add(object.label()));
         }
         assertTrue(counts.contains(0) && counts.contains(1) && counts.last() >= 7, "" + counts);
-        assertEquals(Thing.CLASSES.size(), labels.size());
+        assertEquals(ObjectTemplate.CLASSES.size(), labels.size());
     }
 
     @Test
-    void tooSmallASizeIsRefused() {
+    void rejectsSmallSizes() {
         Size size = new Size(32, 320);
         assertThrows(IllegalArgumentException.class, () -> new SceneRenderer(0, size));
     }

@@ -16,15 +16,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A custom head: RetinaNet with a centerness branch, in the manner of FCOS (Tian et al. 2019). The
- * centerness weights the box loss and multiplies the scores.
+ * A custom head: RetinaNet with a centerness branch as in FCOS (Tian et al. 2019).
  *
- * <p>The base class does the rest: towers, anchors, targets, decoding, NMS, test-time augmentation
- * and export.
+ * <p>Centerness weights the box loss and multiplies the scores.
  */
 public final class CenternessHead extends DenseHead {
 
-    /** All settings of a dense head, such as {@code model.head.nms_pre}. */
     @Part("centerness")
     public record Config(@Unwrapped DenseHead.Settings settings) implements DenseHead.Config {
 

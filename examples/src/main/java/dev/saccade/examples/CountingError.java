@@ -15,24 +15,15 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 
-/**
- * By how many objects a detector miscounts a photograph, in the mean; negative, since the
- * checkpoint of the highest metric is the best. The share of photographs with the right count
- * besides.
- */
+/** Negative mean error of the object count per image, and the fraction of right counts. */
 public final class CountingError implements Evaluator<Instances> {
 
     private static final long UNSEEN = -1;
 
-    /**
-     * The evaluator as {@code evaluation.evaluators} names it.
-     *
-     * @param minScore from which an object counts
-     */
+    /** Settings in {@code evaluation.evaluators}; counts objects from {@code minScore}. */
     @Part("counting_error")
     public record Config(@Default("0.5") double minScore) implements Evaluator.Config {
 
-        /** Checks the score. */
         public Config {
             new Checks().inRange("min_score", minScore, 0, 1).throwIfAny();
         }
@@ -105,7 +96,7 @@ public final class CountingError implements Evaluator<Instances> {
     public Evaluation evaluate() {
         long[] all = IntStream.range(0, errors.length()).mapToLong(errors::get).toArray();
         if (IntStream.range(0, all.length).anyMatch(i -> all[i] == UNSEEN)) {
-            throw new IllegalStateException("not every photograph was processed");
+            throw new IllegalStateException("metrics requested before all images were processed");
         }
         double error = IntStream.range(0, all.length).mapToDouble(i -> all[i]).average().orElse(0);
         long right = IntStream.range(0, all.length).filter(i -> all[i] == 0).count();

@@ -17,32 +17,32 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Prints the objects on a photograph with a model that was exported as TorchScript. It needs DJL
- * with its PyTorch engine, and Jackson, and nothing of Saccade:
+ * Detects objects with a TorchScript export, without Saccade. Needs DJL's PyTorch engine and
+ * Jackson:
  *
- * <pre>DjlObjects FOLDER-OF-EXPORT PHOTO LEAST-SCORE</pre>
+ * <pre>DjlObjects FOLDER-OF-EXPORT IMAGE MIN-SCORE</pre>
  */
 public final class DjlObjects {
 
     private DjlObjects() {}
 
-    /** Prints a line an object, best first: its name, score and box. */
+    /** Prints a line per object, highest score first: label, score and box. */
     public static void main(String[] args)
             throws IOException,
                     ModelNotFoundException,
                     MalformedModelException,
                     TranslateException {
         if (args.length != 3) {
-            System.err.println("expected: FOLDER-OF-EXPORT PHOTO LEAST-SCORE");
+            System.err.println("expected: FOLDER-OF-EXPORT IMAGE MIN-SCORE");
             return;
         }
         ExportedDetector detector = new ExportedDetector(Path.of(args[0]), "torchscript");
-        PreparedPhoto photo = detector.prepare(Path.of(args[1]));
-        find(detector, photo, Double.parseDouble(args[2])).forEach(System.out::println);
+        PreprocessedImage image = detector.prepare(Path.of(args[1]));
+        find(detector, image, Double.parseDouble(args[2])).forEach(System.out::println);
     }
 
     private static List<String> find(
-            ExportedDetector detector, PreparedPhoto photo, double leastScore)
+            ExportedDetector detector, PreprocessedImage image, double minScore)
             throws IOException,
                     ModelNotFoundException,
                     MalformedModelException,
@@ -54,25 +54,25 @@ public final class DjlObjects {
                         .optModelPath(detector.file("model.pt"))
                         .optTranslator(new NoopTranslator())
                         .build();
-        // A server keeps the model, and a predictor for each thread.
+        // A server keeps the model open and has one predictor per thread.
         try (ZooModel<NDList, NDList> model = criteria.loadModel();
                 Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
             NDList given =
                     new NDList(
                             manager.create(
-                                    photo.images(), new Shape(photo.shape()), DataType.FLOAT32),
-                            manager.create(photo.sizes(), new Shape(1, 2), DataType.FLOAT32));
+                                    image.images(), new Shape(image.shape()), DataType.FLOAT32),
+                            manager.create(image.sizes(), new Shape(1, 2), DataType.FLOAT32));
             NDList found = predictor.predict(given);
             found.attach(manager);
-            // In the order of model.json: boxes, labels, scores, counts.
+            // Outputs in the order of model.json: boxes, labels, scores, counts.
             return detector.lines(
-                    photo,
+                    image,
                     found.get(0).toFloatArray(),
                     found.get(1).toLongArray(),
                     found.get(2).toFloatArray(),
                     found.get(3).getLong(0),
-                    leastScore);
+                    minScore);
         }
     }
 }

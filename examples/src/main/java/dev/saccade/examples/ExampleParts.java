@@ -5,7 +5,7 @@ import dev.saccade.core.parts.PartProvider;
 
 import java.util.List;
 
-/** What the examples bring: configs can name it as they name what comes with Saccade. */
+/** Registers the custom components of the examples for use in configs. */
 public final class ExampleParts implements PartProvider {
 
     @Override

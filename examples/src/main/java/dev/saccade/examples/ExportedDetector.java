@@ -9,20 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * The folder of a detector that was exported: the model, and what {@code model.json} says of it.
- */
+/** An exported detector and its {@code model.json}. */
 final class ExportedDetector {
 
     private final Path folder;
     private final JsonNode description;
 
-    /**
-     * Reads the description.
-     *
-     * @param format {@code onnx} or {@code torchscript}, which is expected
-     * @throws IOException if it cannot be read, or is that of another kind of model
-     */
+    /** Reads {@code model.json}; the expected format is {@code onnx} or {@code torchscript}. */
     ExportedDetector(Path folder, String format) throws IOException {
         this.folder = folder;
         this.description = new ObjectMapper().readTree(folder.resolve("model.json").toFile());
@@ -37,43 +30,37 @@ final class ExportedDetector {
         }
     }
 
-    /** Returns a file of the folder. */
     Path file(String name) {
         return folder.resolve(name);
     }
 
-    /** Reads a photograph and prepares it for the model. */
-    PreparedPhoto prepare(Path photo) throws IOException {
-        return new PreparedPhoto(RgbImage.read(photo), description);
+    PreprocessedImage prepare(Path image) throws IOException {
+        return new PreprocessedImage(RgbImage.read(image), description);
     }
 
     /**
-     * Returns a line for each object of a photograph, best first: its name, its score, and its box
-     * in pixels of the photograph.
-     *
-     * @param boxes four numbers an object
-     * @param count so many of them are objects
-     * @param leastScore objects below it are left out
+     * Returns a line per object, highest score first: label, score and box in pixels of the
+     * original image. {@code boxes} has 4 values per object.
      */
     List<String> lines(
-            PreparedPhoto photo,
+            PreprocessedImage image,
             float[] boxes,
             long[] labels,
             float[] scores,
             long count,
-            double leastScore) {
+            double minScore) {
         List<String> lines = new ArrayList<>();
-        for (int i = 0; i < count && scores[i] >= leastScore; i++) {
+        for (int i = 0; i < count && scores[i] >= minScore; i++) {
             lines.add(
                     String.format(
                             Locale.ROOT,
                             "%s %.4f %.2f %.2f %.2f %.2f",
                             description.path("classes").path((int) labels[i]).asText(),
                             scores[i],
-                            boxes[4 * i] / photo.scaleX(),
-                            boxes[4 * i + 1] / photo.scaleY(),
-                            boxes[4 * i + 2] / photo.scaleX(),
-                            boxes[4 * i + 3] / photo.scaleY()));
+                            boxes[4 * i] / image.scaleX(),
+                            boxes[4 * i + 1] / image.scaleY(),
+                            boxes[4 * i + 2] / image.scaleX(),
+                            boxes[4 * i + 3] / image.scaleY()));
         }
         return lines;
     }

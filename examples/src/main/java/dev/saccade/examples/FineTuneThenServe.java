@@ -26,19 +26,18 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Fine-tunes a detector on photographs of its user's, then answers photographs over HTTP:
+ * Fine-tunes a detector on custom images, then serves it over HTTP:
  *
  * <pre>FineTuneThenServe CONFIG DATA RUN PORT KEY=VALUE...
- * curl --data-binary @photo.jpg localhost:PORT/detect</pre>
+ * curl --data-binary @image.jpg localhost:PORT/detect</pre>
  *
- * <p>The keys and values change the config, such as {@code init_from=mask_rcnn.pth epochs=24}.
+ * <p>Keys and values override the config, such as {@code init_from=mask_rcnn.pth epochs=24}.
  */
 public final class FineTuneThenServe implements AutoCloseable {
 
-    private static final int MOST_BYTES = 50_000_000;
+    private static final int MAX_BYTES = 50_000_000;
     private static final int THREADS = 2;
 
-    /** What the answer says of an object. */
     private record Answer(String label, double score, Box box) {
 
         Answer(DetectedObject object) {
@@ -51,21 +50,16 @@ public final class FineTuneThenServe implements AutoCloseable {
     private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
     private final ObjectMapper json = new ObjectMapper();
 
-    /**
-     * Serves a detector, which is closed with the server.
-     *
-     * @param port 0 for any that is free
-     */
+    /** Serves a detector, which is closed with the server; port 0 selects a free port. */
     public FineTuneThenServe(Detector detector, int port) throws IOException {
         this.detector = detector;
         server =
                 HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
         server.setExecutor(threads);
-        server.createContext("/detect", this::answer);
+        server.createContext("/detect", this::respond);
         server.start();
     }
 
-    /** Trains, then serves until the process is ended. */
     public static void main(String[] args) throws IOException {
         if (args.length < 4) {
             System.err.println("expected: CONFIG DATA RUN PORT KEY=VALUE...");
@@ -77,7 +71,7 @@ public final class FineTuneThenServe implements AutoCloseable {
         System.out.println("serving on port " + args[3]);
     }
 
-    /** Returns the checkpoint that did best on the photographs held back. */
+    /** Trains and returns the best checkpoint. */
     static Path fineTune(Path config, Path data, Path run, List<String> overrides) {
         RunConfig learned =
                 RunConfig.load(config, overrides.toArray(String[]::new))
@@ -93,16 +87,15 @@ public final class FineTuneThenServe implements AutoCloseable {
         return new RunFolder(run).best();
     }
 
-    /** Returns the port that is listened on. */
     public int port() {
         return server.getAddress().getPort();
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
+    private void respond(HttpExchange exchange) throws IOException {
         try (exchange) {
-            byte[] photo = exchange.getRequestBody().readNBytes(MOST_BYTES);
+            byte[] image = exchange.getRequestBody().readNBytes(MAX_BYTES);
             try {
-                respond(exchange, 200, detector.detect(photo).stream().map(Answer::new).toList());
+                respond(exchange, 200, detector.detect(image).stream().map(Answer::new).toList());
             } catch (SaccadeException e) {
                 respond(exchange, 400, Map.of("error", e.getMessage()));
             }

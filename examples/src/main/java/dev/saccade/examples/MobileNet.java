@@ -19,15 +19,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A backbone that Saccade does not have: MobileNet (Howard et al. 2017), whose convolutions look at
- * space and at channels by turns.
- *
- * <p>{@link ExampleParts} makes it known; a config then names it: {@code backbone: {type:
- * mobilenet, width: 0.5}}.
+ * A custom backbone: MobileNet (Howard et al. 2017), alternating depthwise and pointwise
+ * convolutions. {@link ExampleParts} registers it as {@code type: mobilenet}.
  */
 public final class MobileNet extends Backbone {
 
-    /** Channels and stride of each block. */
     private static final int[][] BLOCKS = {
         {64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1}, {512, 1}, {512, 1},
         {512, 1}, {512, 1}, {1024, 2}, {1024, 1}
@@ -35,15 +31,10 @@ public final class MobileNet extends Backbone {
 
     private static final int STEM = 32;
 
-    /**
-     * The hyper-parameters.
-     *
-     * @param width by what the channels of the paper are multiplied
-     */
+    /** Hyperparameters; {@code width} multiplies the channels. */
     @Part("mobilenet")
     public record Config(@Default("1") double width) implements Backbone.Config {
 
-        /** Checks the values. */
         public Config {
             new Checks().above("width", width, 0, 100).throwIfAny();
         }
@@ -84,13 +75,12 @@ public final class MobileNet extends Backbone {
         }
     }
 
-    /** Channels and stride of each level: what necks and heads are built on. */
     @Override
     public List<FeatureInfo> features() {
         return features;
     }
 
-    /** [N, 3, H, W] to one [N, C, H / stride, W / stride] a level. */
+    /** Computes the feature maps: [N, 3, H, W] → [N, C, H / stride, W / stride] per level. */
     @Override
     protected FeaturePyramid forward(NDArray images) {
         List<NDArray> levels = new ArrayList<>();
@@ -108,7 +98,7 @@ public final class MobileNet extends Backbone {
         return new FeaturePyramid(levels);
     }
 
-    /** A convolution, its normalization, and ReLU. */
+    /** Convolution, batch norm and ReLU. */
     private static final class Unit extends Layer {
 
         private final Conv2d conv;

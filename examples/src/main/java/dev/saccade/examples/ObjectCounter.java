@@ -17,28 +17,25 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Counts objects over time, in a video or in a folder of photographs in the order of their names:
+ * Counts objects per frame of a video, or per image of a folder in name order, as CSV:
  *
- * <pre>ObjectCounter CHECKPOINT VIDEO-OR-FOLDER LEAST-SCORE</pre>
- *
- * <p>Prints a table with a row for each frame, by its number from 0 or its name.
+ * <pre>ObjectCounter CHECKPOINT VIDEO-OR-FOLDER MIN-SCORE</pre>
  */
 public final class ObjectCounter {
 
     private final Detector detector;
-    private final double leastScore;
+    private final double minScore;
     private final PrintStream table;
 
-    private ObjectCounter(Detector detector, double leastScore, PrintStream table) {
+    private ObjectCounter(Detector detector, double minScore, PrintStream table) {
         this.detector = detector;
-        this.leastScore = leastScore;
+        this.minScore = minScore;
         this.table = table;
     }
 
-    /** Prints the table of a video or folder. */
     public static void main(String[] args) throws IOException {
         if (args.length != 3) {
-            System.err.println("expected: CHECKPOINT VIDEO-OR-FOLDER LEAST-SCORE");
+            System.err.println("expected: CHECKPOINT VIDEO-OR-FOLDER MIN-SCORE");
             return;
         }
         try (Detector detector = Detector.load(Path.of(args[0]))) {
@@ -46,26 +43,21 @@ public final class ObjectCounter {
         }
     }
 
-    /**
-     * Writes how many objects of each class every frame shows.
-     *
-     * @param leastScore objects below it do not count
-     * @throws SaccadeException of kind user, if it is no video and no folder of images
-     */
-    public static void count(Detector detector, Path frames, double leastScore, PrintStream table)
+    /** Writes the number of objects of each class per frame of a video or folder, as CSV. */
+    public static void count(Detector detector, Path frames, double minScore, PrintStream table)
             throws IOException {
-        ObjectCounter counter = new ObjectCounter(detector, leastScore, table);
+        ObjectCounter counter = new ObjectCounter(detector, minScore, table);
         table.println("frame," + String.join(",", detector.classes()));
         if (Files.isDirectory(frames)) {
-            counter.countPhotographs(frames);
+            counter.countImages(frames);
         } else {
             counter.countVideo(frames);
         }
     }
 
-    private void countPhotographs(Path folder) throws IOException {
-        try (Stream<Path> photos = Files.list(folder)) {
-            photos.sorted().forEach(photo -> row(photo.getFileName(), ImageSource.of(photo)));
+    private void countImages(Path folder) throws IOException {
+        try (Stream<Path> images = Files.list(folder)) {
+            images.sorted().forEach(image -> row(image.getFileName(), ImageSource.of(image)));
         }
     }
 
@@ -74,7 +66,7 @@ public final class ObjectCounter {
         Mat frame = new Mat();
         try {
             if (!capture.isOpened()) {
-                throw SaccadeException.user("%s: is no video that OpenCV reads here", video);
+                throw SaccadeException.user("%s: is not a video that OpenCV can read", video);
             }
             for (int number = 0; capture.read(frame); number++) {
                 row(number, ImageSource.of(frame));
@@ -87,7 +79,7 @@ public final class ObjectCounter {
 
     private void row(Object frame, ImageSource pixels) {
         List<String> labels =
-                detector.detect(pixels, leastScore).stream().map(DetectedObject::label).toList();
+                detector.detect(pixels, minScore).stream().map(DetectedObject::label).toList();
         table.println(
                 detector.classes().stream()
                         .map(name -> labels.stream().filter(name::equals).count())

@@ -11,44 +11,44 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Prints the objects on a photograph with a model that was exported as ONNX. It needs ONNX Runtime
- * and Jackson, and nothing of Saccade:
+ * Detects objects with an ONNX export, without Saccade. Needs ONNX Runtime and Jackson:
  *
- * <pre>OnnxObjects FOLDER-OF-EXPORT PHOTO LEAST-SCORE</pre>
+ * <pre>OnnxObjects FOLDER-OF-EXPORT IMAGE MIN-SCORE</pre>
  */
 public final class OnnxObjects {
 
     private OnnxObjects() {}
 
-    /** Prints a line an object, best first: its name, score and box. */
+    /** Prints a line per object, highest score first: label, score and box. */
     public static void main(String[] args) throws IOException, OrtException {
         if (args.length != 3) {
-            System.err.println("expected: FOLDER-OF-EXPORT PHOTO LEAST-SCORE");
+            System.err.println("expected: FOLDER-OF-EXPORT IMAGE MIN-SCORE");
             return;
         }
         ExportedDetector detector = new ExportedDetector(Path.of(args[0]), "onnx");
-        PreparedPhoto photo = detector.prepare(Path.of(args[1]));
-        find(detector, photo, Double.parseDouble(args[2])).forEach(System.out::println);
+        PreprocessedImage image = detector.prepare(Path.of(args[1]));
+        find(detector, image, Double.parseDouble(args[2])).forEach(System.out::println);
     }
 
     private static List<String> find(
-            ExportedDetector detector, PreparedPhoto photo, double leastScore) throws OrtException {
+            ExportedDetector detector, PreprocessedImage image, double minScore)
+            throws OrtException {
         OrtEnvironment environment = OrtEnvironment.getEnvironment();
-        // A server keeps the session; threads may share it.
+        // A server keeps the session open; it is thread-safe.
         try (OrtSession session =
                         environment.createSession(detector.file("model.onnx").toString());
                 OnnxTensor images =
-                        OnnxTensor.createTensor(environment, photo.images(), photo.shape());
+                        OnnxTensor.createTensor(environment, image.images(), image.shape());
                 OnnxTensor sizes =
-                        OnnxTensor.createTensor(environment, photo.sizes(), new long[] {1, 2});
+                        OnnxTensor.createTensor(environment, image.sizes(), new long[] {1, 2});
                 OrtSession.Result found = session.run(Map.of("images", images, "sizes", sizes))) {
             return detector.lines(
-                    photo,
+                    image,
                     output(found, "boxes").getFloatBuffer().array(),
                     output(found, "labels").getLongBuffer().array(),
                     output(found, "scores").getFloatBuffer().array(),
                     output(found, "counts").getLongBuffer().get(0),
-                    leastScore);
+                    minScore);
         }
     }
 

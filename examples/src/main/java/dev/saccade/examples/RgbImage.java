@@ -8,18 +8,17 @@ import java.nio.file.Path;
 
 import javax.imageio.ImageIO;
 
-/** The colors of a photograph. */
 final class RgbImage {
 
     private static final int BITS = 3 * Byte.SIZE;
 
-    /** What the shares of two pixels make together. */
+    /** Fixed-point 1.0 of interpolation weights. */
     private static final int WHOLE = 2048;
 
     private final int width;
     private final int height;
 
-    /** Red, green and blue of each pixel, a byte each. */
+    /** Pixels as {@code 0xRRGGBB}. */
     private final int[] colors;
 
     private RgbImage(int width, int height, int[] colors) {
@@ -28,28 +27,25 @@ final class RgbImage {
         this.colors = colors;
     }
 
-    /**
-     * Reads a photograph as it lies in the file: ImageIO does not turn it upright as its EXIF
-     * orientation says.
-     *
-     * @throws IOException if it is no image that Java reads
-     */
+    /** Reads an image. ImageIO ignores the EXIF orientation. */
     static RgbImage read(Path file) throws IOException {
-        BufferedImage photo = ImageIO.read(file.toFile());
-        if (photo == null) {
-            throw new IOException(file + ": is no image that Java reads");
+        BufferedImage image = ImageIO.read(file.toFile());
+        if (image == null) {
+            throw new IOException(file + ": is not an image that Java can read");
         }
-        return new RgbImage(photo.getWidth(), photo.getHeight(), colors(photo));
+        return new RgbImage(image.getWidth(), image.getHeight(), colors(image));
     }
 
-    /** Returns the colors; those of gray images as they are stored, which getRGB would brighten. */
-    private static int[] colors(BufferedImage photo) {
-        int width = photo.getWidth();
-        int height = photo.getHeight();
-        Raster raster = photo.getRaster();
+    /**
+     * Returns the pixels. Reads gray values from the raster, because getRGB would brighten them.
+     */
+    private static int[] colors(BufferedImage image) {
+        int width = image.getWidth();
+        int height = image.getHeight();
+        Raster raster = image.getRaster();
         boolean isGray = raster.getNumBands() < 3;
-        if (!isGray || photo.getColorModel() instanceof IndexColorModel) {
-            return photo.getRGB(0, 0, width, height, null, 0, width);
+        if (!isGray || image.getColorModel() instanceof IndexColorModel) {
+            return image.getRGB(0, 0, width, height, null, 0, width);
         }
         int[] gray = raster.getSamples(0, 0, width, height, 0, (int[]) null);
         int spare = raster.getSampleModel().getSampleSize(0) - Byte.SIZE;
@@ -76,7 +72,7 @@ final class RgbImage {
         return colors[pixel] >> shift & 0xFF;
     }
 
-    /** Returns it at another size, interpolated in whole numbers as OpenCV does (INTER_LINEAR). */
+    /** Resizes bilinearly in fixed-point arithmetic, as OpenCV does (INTER_LINEAR). */
     RgbImage resize(int newWidth, int newHeight) {
         if (newWidth == width && newHeight == height) {
             return this;
@@ -102,7 +98,7 @@ final class RgbImage {
                 + columns.far * level(row * width + columns.second, shift);
     }
 
-    /** Between which pixels the center of a new one lies, and their shares of 2048. */
+    /** Neighboring source pixels of a target pixel, and their weights, which sum to 2048. */
     private record Between(int first, int second, int near, int far) {
 
         static Between of(int pixel, int newEdge, int edge) {

@@ -24,7 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An evaluator from outside measures beside Saccade's own, and tells the best checkpoint. */
+/** A custom evaluator runs next to the standard one and selects the best checkpoint. */
 class CountingErrorTest {
 
     private static final Path CONFIG = Path.of("../configs/retinanet/resnet18_fpn_demo.yaml");
@@ -113,14 +113,14 @@ class CountingErrorTest {
     }
 
     @Test
-    void aloneItsOwnMetricIsMonitored() {
+    void monitorsItsKeyMetric() {
         Ended trained = train("{evaluators: [{type: counting_error}]}");
         assertEquals(0, trained.code(), trained.err());
         assertTrue(Files.exists(folder.resolve("run/checkpoints/best.safetensors")));
     }
 
     @Test
-    void whatDoesNotFitIsRefusedBeforeTheFirstStep() {
+    void rejectsMismatchBeforeFirstStep() {
         Ended other = train("{evaluators: [{type: mean_iou}]}");
         assertEquals(2, other.code(), other.err());
         assertTrue(

@@ -36,11 +36,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Every example does what it says, with a detector that the first one has trained. */
+/** Runs all examples with a detector trained by the first one. */
 class ExamplesTest {
 
     private static final Path CONFIG = Path.of("../configs/retinanet/resnet18_fpn_demo.yaml");
-    private static final double LEAST_SCORE = 0.005;
+    private static final double MIN_SCORE = 0.005;
 
     private static final List<String> QUICK =
             List.of(
@@ -69,14 +69,14 @@ class ExamplesTest {
 
     private static long sure(List<DetectedObject> objects, String label) {
         return objects.stream()
-                .filter(object -> object.score() >= LEAST_SCORE && object.label().equals(label))
+                .filter(object -> object.score() >= MIN_SCORE && object.label().equals(label))
                 .count();
     }
 
     @Test
-    void tagsPhotographsWithWhatIsOnThem() {
+    void tagsImages() {
         try (Detector detector = Detector.load(checkpoint)) {
-            PhotoTagger tagger = new PhotoTagger(detector, LEAST_SCORE);
+            ImageTagger tagger = new ImageTagger(detector, MIN_SCORE);
             List<DetectedObject> found = detector.detect(photo(1), 0);
             Map<String, Long> tags = tagger.tags(photo(1));
             assertTrue(tags.size() > 0, "nothing was found");
@@ -85,7 +85,7 @@ class ExamplesTest {
     }
 
     @Test
-    void countsWhatAFolderShows() throws IOException {
+    void countsObjectsInFolder() throws IOException {
         try (Detector detector = Detector.load(checkpoint)) {
             List<String> table = table(detector, scenes.resolve("images"));
             assertEquals("frame,button,coin,key,leaf", table.get(0));
@@ -96,7 +96,7 @@ class ExamplesTest {
     }
 
     @Test
-    void countsWhatAVideoShows() throws IOException {
+    void countsObjectsInVideo() throws IOException {
         Path video = folder.resolve("scenes.avi");
         VideoWriter writer =
                 new VideoWriter(
@@ -129,7 +129,7 @@ class ExamplesTest {
     private static List<String> table(Detector detector, Path frames) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (PrintStream table = new PrintStream(out, true, StandardCharsets.UTF_8)) {
-            ObjectCounter.count(detector, frames, LEAST_SCORE, table);
+            ObjectCounter.count(detector, frames, MIN_SCORE, table);
         }
         return out.toString(StandardCharsets.UTF_8).lines().toList();
     }
@@ -142,7 +142,7 @@ class ExamplesTest {
     }
 
     @Test
-    void servesWhatItHasLearned() throws Exception {
+    void servesFineTunedDetector() throws Exception {
         Detector detector = Detector.load(checkpoint);
         List<DetectedObject> expected = detector.detect(photo(3));
         try (FineTuneThenServe server = new FineTuneThenServe(detector, 0)) {
@@ -173,7 +173,7 @@ class ExamplesTest {
     }
 
     @Test
-    void aBackboneOfOnesOwnIsTrainedByItsName() {
+    void trainsCustomBackbone() {
         List<String> overrides =
                 List.of(
                         "epochs=1",

@@ -48,7 +48,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The programs that run exported models find what Saccade finds, in processes without Saccade. */
+/** Programs with exported models find the same objects as Saccade, in processes without Saccade. */
 class ExportedExamplesTest {
 
     private static final String PARTS =
@@ -58,9 +58,9 @@ class ExportedExamplesTest {
             head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
             """;
 
-    private static final double LEAST_SCORE = 0.35;
+    private static final double MIN_SCORE = 0.35;
 
-    /** The interpreter; where onnxruntime is missing, the program in Python is not run. */
+    /** Python interpreter; the test is skipped without onnxruntime. */
     private static final String PYTHON = System.getProperty("saccade.python", "python3");
 
     private static final String OWN_CLASSES = Path.of("target", "classes").toString();
@@ -69,7 +69,7 @@ class ExportedExamplesTest {
     private static Path photo;
     private static List<Line> expected;
 
-    /** What a program prints of an object. */
+    /** A printed object. */
     private record Line(String label, double score, double x1, double y1, double x2, double y2) {
 
         static Line of(DetectedObject object) {
@@ -110,7 +110,7 @@ class ExportedExamplesTest {
         SceneDataset.write(folder, new SceneRenderer(1, new Size(150, 200)), 1, 1, n -> {});
         photo = folder.resolve("images").resolve("scene_0001.jpg");
         try (Detector detector = Detector.load(checkpoint(), Device.cpu())) {
-            expected = detector.detect(photo, LEAST_SCORE).stream().map(Line::of).toList();
+            expected = detector.detect(photo, MIN_SCORE).stream().map(Line::of).toList();
             ModelExport export = ModelExport.of(detector.model()).record();
             for (ExportFormat format : ExportFormat.values()) {
                 Path exported = Files.createDirectory(folder.resolve(format.name()));
@@ -119,7 +119,7 @@ class ExportedExamplesTest {
                                 export,
                                 format,
                                 detector.spec(),
-                                Optional.of(ScoreThresholds.of(LEAST_SCORE)))
+                                Optional.of(ScoreThresholds.of(MIN_SCORE)))
                         .write(exported.resolve("model.json"));
             }
         }
@@ -138,7 +138,7 @@ class ExportedExamplesTest {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             Model<?> model = spec.model().build(spec.classes());
             model.initialize(manager, 3);
-            // Scores of an untrained model are too much alike to tell objects.
+            // Scores of an untrained model are too similar to order objects.
             model.namedParameters()
                     .forEach(
                             (name, parameter) -> {
@@ -152,12 +152,12 @@ class ExportedExamplesTest {
     }
 
     @Test
-    void onnxRuntimeAlone() throws Exception {
+    void onnxRuntimeFindsSameObjects() throws Exception {
         assertFinds(run(java(OnnxObjects.class, "onnxruntime-"), ExportFormat.ONNX));
     }
 
     @Test
-    void djlAlone() throws Exception {
+    void djlFindsSameObjects() throws Exception {
         String[] jars = {
             "api-", "pytorch-", "gson-", "jna-", "commons-compress-", "commons-io-", "slf4j-"
         };
@@ -165,19 +165,19 @@ class ExportedExamplesTest {
     }
 
     @Test
-    void python() throws Exception {
+    void pythonFindsSameObjects() throws Exception {
         Process modules =
                 new ProcessBuilder(PYTHON, "-c", "import cv2, numpy, onnxruntime")
                         .redirectErrorStream(true)
                         .start();
-        String told = text(modules);
-        assumeTrue(modules.waitFor() == 0, PYTHON + ", see -Dsaccade.python: " + told);
+        String output = text(modules);
+        assumeTrue(modules.waitFor() == 0, PYTHON + ", see -Dsaccade.python: " + output);
         List<String> command =
                 List.of(PYTHON, Path.of("src", "main", "python", "onnx_objects.py").toString());
         assertFinds(run(command, ExportFormat.ONNX));
     }
 
-    /** Returns a command with the classes of this module, Jackson, and some jars. */
+    /** Returns a command with the classes of this module, Jackson and some jars. */
     private static List<String> java(Class<?> program, String... jars) {
         List<String> starts = Stream.concat(Stream.of("jackson-"), Stream.of(jars)).toList();
         String classPath =
@@ -209,7 +209,7 @@ class ExportedExamplesTest {
         List<String> command = new ArrayList<>(program);
         command.add(folder.resolve(format.name()).toString());
         command.add(photo.toString());
-        command.add(Double.toString(LEAST_SCORE));
+        command.add(Double.toString(MIN_SCORE));
         Path errors = folder.resolve("errors.txt");
         Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
         String printed = text(process);
@@ -237,7 +237,7 @@ class ExportedExamplesTest {
     }
 
     @Test
-    void whatIsAskedForIsKnown() {
+    void componentsAreFound() {
         IOException format =
                 assertThrows(
                         IOException.class,

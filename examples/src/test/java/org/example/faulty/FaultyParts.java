@@ -30,7 +30,7 @@ import dev.saccade.train.schedules.Warmup;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Parts as newcomers write them: each has the fault that it is asked for. */
+/** Components with typical mistakes. */
 public final class FaultyParts implements PartProvider {
 
     @Override
@@ -135,10 +135,9 @@ public final class FaultyParts implements PartProvider {
         }
     }
 
-    /** A neck that changes nothing, and says so of other levels. */
+    /** A neck that changes nothing but declares other levels. */
     public static final class FaultyNeck extends Neck {
 
-        /** Its settings. */
         @Part("faulty_neck")
         public record Config() implements Neck.Config {
 

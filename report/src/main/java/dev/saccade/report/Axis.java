@@ -8,17 +8,10 @@ import dev.saccade.report.LineChart.Range;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/**
- * Maps values to a stretch of a drawing, with ticks at round numbers.
- *
- * @param range the values at both ends
- * @param from where the low end is drawn
- * @param to where the high end is drawn
- * @param step distance of the ticks
- */
+/** Maps values to coordinates {@code from} to {@code to}, with ticks at round numbers. */
 record Axis(Range range, double from, double to, double step) {
 
-    /** Returns the axis with about {@code ticks} ticks of 1, 2 or 5 times a power of ten. */
+    /** Returns an axis with about {@code ticks} ticks at 1, 2 or 5 times a power of ten. */
     static Axis of(Range range, double from, double to, int ticks) {
         double width = range.high() - range.low();
         double rough = width > 0 ? width / ticks : 1;
@@ -34,13 +27,12 @@ record Axis(Range range, double from, double to, double step) {
         return new Axis(new Range(range.low(), last), from, to, step);
     }
 
-    /** Returns where a value is drawn. */
+    /** Returns the coordinate of a value. */
     double at(double value) {
         double width = range.high() - range.low();
         return width > 0 ? from + (value - range.low()) / width * (to - from) : (from + to) / 2;
     }
 
-    /** Returns the values with ticks. */
     ImmutableList<Double> ticks() {
         int first = (int) Math.ceil(range.low() / step - 1e-9);
         int last = (int) Math.floor(range.high() / step + 1e-9);
@@ -49,7 +41,7 @@ record Axis(Range range, double from, double to, double step) {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the label of a tick, with as many decimals as the step needs. */
+    /** Formats a tick with the decimals that the step needs. */
     String label(double tick) {
         if (step < 1e-4 || step >= 1e6) {
             return tick == 0 ? "0" : Text.format("%.1e", tick).replace(".0e", "e");

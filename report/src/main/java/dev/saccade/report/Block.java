@@ -13,7 +13,7 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
     @JsonSubTypes.Type(HeatMap.class),
     @JsonSubTypes.Type(Histogram.class),
     @JsonSubTypes.Type(LineChart.class),
-    @JsonSubTypes.Type(ShareTable.class),
+    @JsonSubTypes.Type(MetricTable.class),
     @JsonSubTypes.Type(TextTable.class)
 })
 public sealed interface Block
@@ -24,13 +24,12 @@ public sealed interface Block
                 HeatMap,
                 Histogram,
                 LineChart,
-                ShareTable,
+                MetricTable,
                 TextTable,
                 YamlText {
 
-    /** Returns whether the block is left out of the page. */
+    /** Returns whether to leave the block out of the page. */
     boolean isEmpty();
 
-    /** Writes the block as HTML. */
     void write(Markup out);
 }

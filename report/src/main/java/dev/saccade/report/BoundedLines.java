@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 
-/** The bytes of a regular file of text, none of whose lines is longer than is sensible. */
+/** Reads a regular text file; rejects lines above a maximum length. */
 public final class BoundedLines extends FilterInputStream {
 
     private final Path file;
@@ -23,11 +23,7 @@ public final class BoundedLines extends FilterInputStream {
     }
 
     /**
-     * Opens a file; a line that is too long is refused when it is read.
-     *
-     * @param longest in bytes
-     * @throws SaccadeException of kind user, if it is a pipe, a socket or a device
-     * @throws IOException if it cannot be opened
+     * Opens a file; rejects pipes, sockets and devices as user errors. {@code longest} is in bytes.
      */
     public static InputStream open(Path file, int longest) throws IOException {
         return new BoundedLines(RegularFile.open(file), file, longest);

@@ -15,13 +15,8 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The findings of a data set check by image.
- *
- * @param byPhoto findings about each image, by its index
- * @param ofSet findings about the whole data set
- */
-public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String> ofSet) {
+/** Findings of a data set check by image index, and findings about the whole data set. */
+public record BrowseFindings(ListMultimap<Integer, String> byImage, List<String> ofDataset) {
 
     private static final Pattern ID = Pattern.compile("(image|annotation) (-?\\d+)\\b.*");
 
@@ -37,8 +32,8 @@ public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String>
                 }
             }
         }
-        ListMultimap<Integer, String> byPhoto = ArrayListMultimap.create();
-        List<String> ofSet = new ArrayList<>();
+        ListMultimap<Integer, String> byImage = ArrayListMultimap.create();
+        List<String> ofDataset = new ArrayList<>();
         for (Finding finding : findings) {
             Matcher id = ID.matcher(finding.subject());
             Integer place = places.get(finding.file());
@@ -46,12 +41,12 @@ public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String>
                 place = places.get(id.group(1) + " " + id.group(2));
             }
             if (place == null) {
-                ofSet.add(finding.toString());
+                ofDataset.add(finding.toString());
             } else {
-                byPhoto.put(place, text(finding));
+                byImage.put(place, text(finding));
             }
         }
-        return new BrowseFindings(byPhoto, ofSet);
+        return new BrowseFindings(byImage, ofDataset);
     }
 
     private static String text(Finding finding) {
@@ -60,19 +55,18 @@ public record BrowseFindings(ListMultimap<Integer, String> byPhoto, List<String>
                 : finding.subject() + ": " + finding.message();
     }
 
-    /** Returns the findings about an image. */
-    public List<String> ofPhoto(int position) {
-        return byPhoto.get(position);
+    public List<String> ofImage(int position) {
+        return byImage.get(position);
     }
 
     /** Returns findings about the data set, and the number of findings about hidden images. */
     public List<String> others(int shown) {
-        long hidden = byPhoto.keys().stream().filter(position -> position >= shown).count();
-        List<String> others = new ArrayList<>(ofSet);
+        long hidden = byImage.keys().stream().filter(position -> position >= shown).count();
+        List<String> others = new ArrayList<>(ofDataset);
         if (hidden > 0) {
             others.add(
                     Count.of(hidden, "finding")
-                            + " about photographs that are not shown here; --count shows more");
+                            + " about images that are not shown; show more with --count");
         }
         return others;
     }

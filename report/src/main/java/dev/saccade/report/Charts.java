@@ -2,14 +2,13 @@ package dev.saccade.report;
 
 import java.util.List;
 
-/** Charts side by side: {@link LineChart}s or {@link Histogram}s. */
+/** Charts side by side. */
 public record Charts(List<Block> charts) implements Block {
 
     public Charts {
         charts = List.copyOf(charts);
     }
 
-    /** Creates a row of line charts. */
     public static Charts of(List<LineChart> charts) {
         return new Charts(List.copyOf(charts));
     }

@@ -8,16 +8,13 @@ import dev.saccade.models.draw.LabelLayout;
 
 import java.util.stream.IntStream;
 
-/**
- * Draws a {@link DetectionExample}. Correct, wrong and missed boxes differ in color and in dashes;
- * masks have the color of their class.
- */
+/** Draws boxes with a color and dash pattern for correct, false and missed; masks by class. */
 final class DetectionDrawing {
 
-    /** Font size as a fraction of the longer edge of the image. */
+    /** Font size as a fraction of the longer image edge. */
     private static final double FONT_SIZE = 0.034;
 
-    /** Widths of a letter and of the margin, and line height, in font sizes of a wide font. */
+    /** Letter width, margin and line height, in font sizes. */
     private static final double LETTER = 0.7;
 
     private static final double MARGIN = 0.2;
@@ -54,14 +51,14 @@ final class DetectionDrawing {
         out.close();
     }
 
-    /** Refers to the image of the ground truth, so that its bytes are embedded once. */
+    /** Refers to the image of the ground truth, so that the file embeds it once. */
     void writePredictions(String id) {
         open("found", "Predictions for " + example.name());
         out.empty("use", "href", "#" + id);
         Instances found = example.predictions();
-        int[] partners = example.partners();
+        int[] matches = example.matches();
         for (int i = found.size() - 1; i >= 0; i--) {
-            String state = (partners[i] < 0 ? "box wrong" : "box correct") + weak(found.score(i));
+            String state = (matches[i] < 0 ? "box wrong" : "box correct") + weak(found.score(i));
             object(found, i, found.score(i), state);
         }
         int[] shown =
@@ -94,7 +91,6 @@ final class DetectionDrawing {
                 description);
     }
 
-    /** Draws the box of an object, and its mask if there is one. */
     private void object(Instances objects, int i, double score, String kind) {
         String color = Report.style(ClassColors.rgb(objects.label(i)));
         out.open("g", "class", kind, "style", color, "data-score", decimals(score));

@@ -12,53 +12,40 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/**
- * A validation image with ground truth and predicted objects.
- *
- * @param name such as the name of its file
- * @param size of the picture
- * @param jpeg base64 of the JPEG of the picture
- * @param truth the labeled objects, boxes in pixels of the picture
- * @param predictions in descending order of score, boxes in pixels of the picture
- */
+/** A validation image (base64 JPEG), its labels, and its detections, highest score first. */
 public record DetectionExample(
         String name, Size size, String jpeg, Instances truth, Instances predictions)
         implements Example {
 
     private static final double IOU = 0.5;
 
-    /**
-     * Selects examples as {@link Examples#select} does, by their mistakes; returns their indices.
-     *
-     * @param threshold minimum score of predictions
-     */
+    /** Returns the indices of examples, most errors first; see {@link Examples#select}. */
     public static List<Integer> select(
             List<DetectionExample> examples, int count, double threshold) {
         Comparator<Integer> worstFirst =
-                Comparator.comparing(i -> -examples.get(i).mistakes(threshold));
+                Comparator.comparing(i -> -examples.get(i).errors(threshold));
         return Examples.select(examples.size(), count, worstFirst);
     }
 
-    /** Returns the example with its picture. */
     public DetectionExample withJpeg(String base64) {
         return new DetectionExample(name, size, base64, truth, predictions);
     }
 
     /** Returns the number of missed objects and false positives. */
     @Override
-    public double mistakes(double threshold) {
+    public double errors(double threshold) {
         return missed(threshold) + wrong(threshold);
     }
 
     @Override
-    public String tally(double threshold) {
+    public String summary(double threshold) {
         int missed = missed(threshold);
         return Text.format(
                 "%d correct, %s, %d missed",
                 truth.size() - missed, Count.of(wrong(threshold), "false positive"), missed);
     }
 
-    /** Returns the classes of masks. */
+    /** Returns the classes with masks. */
     @Override
     public IntStream legend() {
         return Stream.of(truth, predictions)
@@ -77,10 +64,10 @@ public record DetectionExample(
     }
 
     private int wrong(double threshold) {
-        int[] partners = partners();
+        int[] matches = matches();
         return (int)
-                IntStream.range(0, partners.length)
-                        .filter(i -> partners[i] < 0 && predictions.score(i) >= threshold)
+                IntStream.range(0, matches.length)
+                        .filter(i -> matches[i] < 0 && predictions.score(i) >= threshold)
                         .count();
     }
 
@@ -88,42 +75,42 @@ public record DetectionExample(
         return (int) Arrays.stream(truthScores()).filter(score -> score < threshold).count();
     }
 
-    /** Returns the score of the match of each labeled object, -1 for missed objects. */
+    /** Returns the score of the detection of each labeled object, -1 for missed objects. */
     double[] truthScores() {
         double[] scores = new double[truth.size()];
         Arrays.fill(scores, -1);
-        int[] partners = partners();
-        for (int i = 0; i < partners.length; i++) {
-            if (partners[i] >= 0) {
-                scores[partners[i]] = predictions.score(i);
+        int[] matches = matches();
+        for (int i = 0; i < matches.length; i++) {
+            if (matches[i] >= 0) {
+                scores[matches[i]] = predictions.score(i);
             }
         }
         return scores;
     }
 
     /**
-     * Matches predictions, in descending order of score, with the unmatched labeled object of the
-     * same class and the highest IoU, at least 0.5. Returns its index, or -1.
+     * Matches each detection, highest score first, with the unmatched object of its class with the
+     * highest IoU, at least 0.5. Returns the object indices, or -1.
      */
-    int[] partners() {
-        int[] partners = new int[predictions.size()];
+    int[] matches() {
+        int[] matches = new int[predictions.size()];
         boolean[] taken = new boolean[truth.size()];
-        for (int i = 0; i < partners.length; i++) {
-            partners[i] = -1;
+        for (int i = 0; i < matches.length; i++) {
+            matches[i] = -1;
             double best = IOU;
             for (int j = 0; j < taken.length; j++) {
                 boolean candidate = !taken[j] && truth.label(j) == predictions.label(i);
                 double iou = candidate ? iou(predictions.boxes(), i, truth.boxes(), j) : 0;
                 if (iou >= best) {
                     best = iou;
-                    partners[i] = j;
+                    matches[i] = j;
                 }
             }
-            if (partners[i] >= 0) {
-                taken[partners[i]] = true;
+            if (matches[i] >= 0) {
+                taken[matches[i]] = true;
             }
         }
-        return partners;
+        return matches;
     }
 
     private static double iou(Boxes a, int i, Boxes b, int j) {

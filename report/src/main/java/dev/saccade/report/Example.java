@@ -13,26 +13,19 @@ import java.util.stream.IntStream;
 })
 public sealed interface Example permits DetectionExample, SegmentationExample {
 
-    /** Returns the name of the image. */
     String name();
 
-    /** Returns the size of the errors at a score threshold; images are sorted by it. */
-    double mistakes(double threshold);
+    /** Returns the size of the errors, by which images are sorted. */
+    double errors(double threshold);
 
-    /** Returns a summary of the errors. */
-    String tally(double threshold);
+    /** Returns a summary such as "3 correct, 1 false positive, 0 missed". */
+    String summary(double threshold);
 
-    /** Returns the classes to list in the legend. */
+    /** Returns the class indices to list in the legend. */
     IntStream legend();
 
-    /**
-     * Writes the picture of the ground truth.
-     *
-     * @param all the examples on the page
-     * @param id of the image, for {@link #writePredictions}
-     */
+    /** Writes the ground truth; {@link #writePredictions} refers to its image by id. */
     void writeTruth(Markup out, Examples all, String id);
 
-    /** Writes the picture of the predictions. */
     void writePredictions(Markup out, Examples all, String id);
 }

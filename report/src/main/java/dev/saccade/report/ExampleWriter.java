@@ -5,15 +5,11 @@ import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 
-/**
- * Writes the ground truth of each image and the predictions of each run side by side, or stacked on
- * narrow screens. The script enlarges a picture when its button is pressed.
- */
+/** Writes ground truth and predictions side by side, or stacked on narrow screens. */
 final class ExampleWriter {
 
     private static final String ZOOM =
-            "Click a picture to enlarge it; the arrow keys switch between ground truth and"
-                    + " prediction.";
+            "Click an image to enlarge it; switch images with the arrow keys.";
 
     private final Markup out;
     private final Examples examples;
@@ -22,29 +18,32 @@ final class ExampleWriter {
     ExampleWriter(Markup out, Examples examples) {
         this.out = out;
         this.examples = examples;
-        this.isSegmentation = examples.pictures().get(0).get(0) instanceof SegmentationExample;
+        this.isSegmentation = examples.rows().get(0).get(0) instanceof SegmentationExample;
     }
 
     void write() {
-        writeLead();
+        out.open("p", "class", "lead").text(lead()).close();
+        out.open("div", "class", "controls");
+        if (!isSegmentation) {
+            writeThreshold();
+        }
         writeOrder();
+        out.close();
         writeLegend();
         out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
         for (int i = 0; i < examples.size(); i++) {
-            write(examples.pictures().get(i), "photo" + i);
+            write(examples.rows().get(i), "image" + i);
         }
         out.close();
     }
 
-    private void writeLead() {
-        out.open("p", "class", "lead");
-        if (isSegmentation) {
-            out.text("Ground truth first, then the prediction. Unlabeled pixels have no color. ");
-            out.text(ZOOM).close();
-            return;
-        }
-        out.text("Ground truth first, then predictions with their score in percent. ");
-        out.text(ZOOM).close();
+    private String lead() {
+        return isSegmentation
+                ? "Ground truth, then prediction. Unlabeled pixels have no color. " + ZOOM
+                : "Ground truth, then predictions with scores in percent. " + ZOOM;
+    }
+
+    private void writeThreshold() {
         String start = Text.format("%.2f", examples.threshold());
         out.open("label", "class", "threshold").text("Score threshold ").leaf("output", start);
         out.empty("input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value", start);
@@ -52,9 +51,9 @@ final class ExampleWriter {
     }
 
     private void writeOrder() {
-        out.open("p", "class", "order").open("label").text("Sort by ").open("select");
-        out.leaf("option", "worst result", "value", "worst");
-        out.leaf("option", "best result", "value", "best");
+        out.open("div", "class", "order").open("label").text("Order ").open("select");
+        out.leaf("option", "worst first", "value", "worst");
+        out.leaf("option", "best first", "value", "best");
         out.leaf("option", "file name", "value", "name");
         out.close().close().text(" ");
         String shown = Text.format("%d of %d images", examples.size(), examples.all());
@@ -64,11 +63,11 @@ final class ExampleWriter {
         out.close();
     }
 
-    /** Lists the styles of boxes, and the classes that occur with the colors of their masks. */
+    /** Lists the box styles, and the colors of classes with masks. */
     private void writeLegend() {
         if (!isSegmentation) {
             out.open("ul", "class", "legend marks");
-            out.leaf("li", "correct (right class, IoU ≥ 0.50)", "class", "correct");
+            out.leaf("li", "correct (same class, IoU ≥ 0.50)", "class", "correct");
             out.leaf("li", "false positive", "class", "wrong");
             if (examples.runs().size() == 1) {
                 out.leaf("li", "missed (false negative)", "class", "missed");
@@ -77,7 +76,7 @@ final class ExampleWriter {
         }
         List<Integer> colors = ClassColors.of(examples.classes());
         out.open("ul", "class", "legend");
-        examples.pictures().stream()
+        examples.rows().stream()
                 .flatMap(List::stream)
                 .flatMapToInt(Example::legend)
                 .distinct()
@@ -94,7 +93,7 @@ final class ExampleWriter {
     private void write(List<Example> byRun, String id) {
         double threshold = examples.threshold();
         List<String> runs = examples.runs();
-        double mistakes = byRun.stream().mapToDouble(run -> run.mistakes(threshold)).sum();
+        double mistakes = byRun.stream().mapToDouble(run -> run.errors(threshold)).sum();
         out.open("figure", "class", "example", "data-mistakes", Text.format("%.6f", mistakes));
         out.open("div", "class", "pair", "style", "--columns:" + (1 + runs.size()));
         openView();
@@ -107,7 +106,7 @@ final class ExampleWriter {
             if (runs.size() > 1) {
                 out.leaf("span", runs.get(run), "class", "run").text(" ");
             }
-            out.leaf("span", byRun.get(run).tally(threshold), "class", "tally").close();
+            out.leaf("span", byRun.get(run).summary(threshold), "class", "tally").close();
         }
         out.close().close();
     }

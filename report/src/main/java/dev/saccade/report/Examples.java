@@ -11,30 +11,23 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Validation images with ground truth and predictions, of one run or of several.
- *
- * @param pictures from top to bottom; of each, the example of every run
- * @param runs names of the runs
- * @param classes class names
- * @param threshold initial minimum score of detections, 0 to 1
- * @param all number of validation images
+ * Validation images with predictions. A row has an example per run; {@code all} counts all images.
  */
 public record Examples(
-        List<List<Example>> pictures,
+        List<List<Example>> rows,
         List<String> runs,
         List<String> classes,
         double threshold,
         int all)
         implements Block {
 
-    /** Copies the lists, and checks that each picture has an example of every run. */
+    /** Checks that each row has an example for every run. */
     public Examples {
-        pictures = pictures.stream().<List<Example>>map(ImmutableList::copyOf).toList();
+        rows = rows.stream().<List<Example>>map(ImmutableList::copyOf).toList();
         int columns = runs.size();
-        checkArgument(pictures.stream().allMatch(row -> row.size() == columns), "%s runs", columns);
+        checkArgument(rows.stream().allMatch(row -> row.size() == columns), "%s runs", columns);
     }
 
-    /** Returns the examples of one run. */
     public static Examples of(
             List<? extends Example> examples, List<String> classes, double threshold, int all) {
         return new Examples(
@@ -45,14 +38,13 @@ public record Examples(
                 all);
     }
 
-    /** Returns no examples of some runs. */
     public static Examples none(List<String> runs) {
         return new Examples(List.of(), runs, List.of(), 0, 0);
     }
 
     @Override
     public boolean isEmpty() {
-        return pictures.isEmpty();
+        return rows.isEmpty();
     }
 
     @Override
@@ -64,23 +56,17 @@ public record Examples(
         return label < classes.size() ? classes.get(label) : "class " + label;
     }
 
-    /** Returns the section with the examples. */
     public Section section() {
         return new Section("Validation images", "", this);
     }
 
-    /** Returns the number of pictures. */
     public int size() {
-        return pictures.size();
+        return rows.size();
     }
 
     /**
-     * Selects images, the worst first: one half is evenly spread over all, and so the same for
-     * every model; the others are the worst of the rest.
-     *
-     * @param all number of images
-     * @param count maximum number of selected images
-     * @param worstFirst order of their indices
+     * Selects up to {@code count} image indices, worst first. Half are evenly spread over the data
+     * set and thus equal for all models; the others are the worst remaining ones.
      */
     public static List<Integer> select(int all, int count, Comparator<Integer> worstFirst) {
         int kept = Math.min(count, all);

@@ -4,25 +4,19 @@ import dev.saccade.core.Text;
 
 import java.util.List;
 
-/** Names and values, one below the other. */
+/** Names and values, one per line. */
 public record FactList(List<Fact> facts) implements Block {
 
-    /**
-     * A value with its name.
-     *
-     * @param value formatted value
-     * @param note explanation, or empty
-     */
+    /** A named value with an explanation, which may be empty. */
     public record Fact(String name, String value, String note) {
 
-        /** Creates a fact without a note. */
         public Fact(String name, String value) {
             this(name, value, "");
         }
 
-        /** Formats a fraction from 0 to 1; negative fractions are undefined. */
-        public static Fact ofShare(String name, double share, String note) {
-            return new Fact(name, share < 0 ? "n/a" : Text.format("%.3f", share), note);
+        /** Formats a fraction from 0 to 1, or "n/a" if it is negative. */
+        public static Fact ofFraction(String name, double fraction, String note) {
+            return new Fact(name, fraction < 0 ? "n/a" : Text.format("%.3f", fraction), note);
         }
     }
 

@@ -9,25 +9,21 @@ import dev.saccade.core.Text;
 import java.util.List;
 
 /**
- * A confusion matrix; the darker a cell, the larger its fraction of the row.
+ * A confusion matrix of counts by ground truth (row) and prediction (column).
  *
- * @param title caption of the matrix
- * @param names class names, of both rows and columns
- * @param counts counts by ground truth (row) and prediction (column)
- * @param ofShares whether cells show the percentage of their row instead of the count; 0% is left
- *     empty
+ * @param asPercent shows percentages of the row instead; 0 % is left empty
  */
-public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean ofShares)
+public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean asPercent)
         implements Block {
 
     private static final double LARGEST_CELL = 52;
     private static final double SMALLEST_CELL = 26;
     private static final double CELLS = 640;
-    private static final double LONGEST_NAME = 130;
+    private static final double MAX_NAME = 130;
     private static final double DARK = 0.55;
     private static final double AXIS_TITLE = 20;
 
-    /** Copies the lists, and checks that there is a count for each pair of names. */
+    /** Checks that the matrix is square. */
     public HeatMap {
         names = ImmutableList.copyOf(names);
         counts =
@@ -50,7 +46,7 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
         int size = names.size();
         double cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, CELLS / Math.max(size, 1)));
         double longest = names.stream().mapToDouble(Svg::width).max().orElse(0);
-        double margin = AXIS_TITLE + 12 + Math.min(LONGEST_NAME, longest);
+        double margin = AXIS_TITLE + 12 + Math.min(MAX_NAME, longest);
         double side = margin + size * cell + 4;
         out.open("figure", "class", "chart heat").leaf("figcaption", title);
         out.open("div", "class", "scroll", "style", "--side:" + Svg.number(side) + "px");
@@ -60,7 +56,7 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
         svg.rising("x", 12, middle, "ground truth");
         for (int i = 0; i < size; i++) {
             double at = margin + (i + 0.5) * cell;
-            String name = Svg.fitted(names.get(i), LONGEST_NAME);
+            String name = Svg.fitted(names.get(i), MAX_NAME);
             svg.label("y", margin - 6, at, name);
             svg.rising("up", at, margin - 6, name);
         }
@@ -73,13 +69,14 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
         out.close().close();
     }
 
-    /** Draws cells whose tooltips show the full class names. */
+    /** Draws cells with tooltips that show the full class names. */
     private void writeRow(Svg svg, int row, double cell, double margin) {
         long all = counts.get(row).stream().mapToLong(Long::longValue).sum();
         for (int column = 0; column < names.size(); column++) {
             long count = counts.get(row).get(column);
-            double share = (double) count / Math.max(all, 1);
-            String number = ofShares ? Text.format("%.0f", 100 * share) : shortly(count, cell);
+            double fraction = (double) count / Math.max(all, 1);
+            String number =
+                    asPercent ? Text.format("%.0f", 100 * fraction) : shortNumber(count, cell);
             if (!number.equals("0")) {
                 String tooltip =
                         Text.format(
@@ -87,14 +84,14 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
                                 names.get(row), names.get(column), count, all);
                 double left = margin + column * cell;
                 double top = margin + row * cell;
-                svg.cell(left, top, cell, 0.08 + 0.92 * share, tooltip);
-                String kind = share > DARK ? "on dark" : "on";
+                svg.cell(left, top, cell, 0.08 + 0.92 * fraction, tooltip);
+                String kind = fraction > DARK ? "on dark" : "on";
                 svg.label(kind, left + cell / 2, top + cell / 2, number);
             }
         }
     }
 
-    private static String shortly(long count, double cell) {
+    private static String shortNumber(long count, double cell) {
         String digits = String.valueOf(count);
         boolean fits = count < 10_000 && Svg.width(digits) <= cell;
         return fits ? digits : Text.format("%.0fk", count / 1000.0);

@@ -4,16 +4,9 @@ import dev.saccade.report.LineChart.Range;
 
 import java.util.List;
 
-/**
- * A bar chart of counts.
- *
- * @param title caption
- * @param xLabel what the bars are
- * @param bars from left to right
- */
+/** A bar chart of counts. */
 public record Histogram(String title, String xLabel, List<Bar> bars) implements Block {
 
-    /** A bar with its short name. */
     public record Bar(String name, long count) {}
 
     private static final double WIDTH = 380;
@@ -22,15 +15,15 @@ public record Histogram(String title, String xLabel, List<Bar> bars) implements 
     private static final double RIGHT = WIDTH - 8;
     private static final double TOP = 12;
     private static final double BOTTOM = HEIGHT - 40;
-    private static final int MOST_LABELS = 12;
-    private static final double LONGEST_NAME = 90;
+    private static final int MAX_LABELS = 12;
+    private static final double MAX_NAME = 90;
 
     @Override
     public boolean isEmpty() {
         return bars.isEmpty();
     }
 
-    /** Draws SVG columns; names are vertical if they do not fit side by side. */
+    /** Draws the bars; rotates names that do not fit side by side. */
     @Override
     public void write(Markup out) {
         long most = bars.stream().mapToLong(Bar::count).max().orElse(0);
@@ -39,10 +32,10 @@ public record Histogram(String title, String xLabel, List<Bar> bars) implements 
         int count = bars.size();
         double slot = (RIGHT - LEFT) / Math.max(count, 1);
         double gap = Math.min(slot * 0.2, 8);
-        int labeled = 1 + (count - 1) / MOST_LABELS;
+        int labeled = 1 + (count - 1) / MAX_LABELS;
         double longest = bars.stream().map(Bar::name).mapToDouble(Svg::width).max().orElse(0);
         boolean hanging = longest > slot * labeled;
-        double height = hanging ? HEIGHT + Math.min(longest, LONGEST_NAME) : HEIGHT;
+        double height = hanging ? HEIGHT + Math.min(longest, MAX_NAME) : HEIGHT;
         Svg svg = new Svg(out, WIDTH, height, title);
         svg.grid(y, LEFT, RIGHT);
         for (int i = 0; i < count; i++) {
@@ -56,7 +49,7 @@ public record Histogram(String title, String xLabel, List<Bar> bars) implements 
                     bar.name() + ": " + bar.count());
             double middle = LEFT + (i + 0.5) * slot;
             if (i % labeled == 0 && hanging) {
-                String name = Svg.fitted(bar.name(), LONGEST_NAME);
+                String name = Svg.fitted(bar.name(), MAX_NAME);
                 svg.rising("down", middle, BOTTOM + 8, name);
             } else if (i % labeled == 0) {
                 svg.label("x", middle, BOTTOM + 16, bar.name());

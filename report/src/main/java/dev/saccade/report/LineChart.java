@@ -9,26 +9,16 @@ import dev.saccade.models.draw.ClassColors;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Curves over a common axis.
- *
- * @param title caption
- * @param xLabel unit of the x axis
- * @param series the curves
- * @param xRange range of the x axis; empty for the range of the points
- * @param yRange range of the y axis; empty for 0 to a round number above all points
- * @param noisy whether to draw a running mean over the points
- */
+/** Curves with a common x axis. An empty range fits the points; y then starts at 0. */
 public record LineChart(
         String title,
         String xLabel,
         List<Series> series,
         Optional<Range> xRange,
         Optional<Range> yRange,
-        boolean noisy)
+        boolean hasRunningMean)
         implements Block {
 
-    /** Creates a chart whose axes fit its points. */
     public LineChart(String title, String xLabel, List<Series> series) {
         this(title, xLabel, series, Optional.empty(), Optional.empty(), false);
     }
@@ -39,14 +29,15 @@ public record LineChart(
     }
 
     /** Returns this chart with a y axis from 0 to 1. */
-    public LineChart ofShares() {
-        return new LineChart(title, xLabel, series, xRange, Optional.of(Range.UNIT), noisy);
+    public LineChart withUnitYAxis() {
+        return new LineChart(
+                title, xLabel, series, xRange, Optional.of(Range.UNIT), hasRunningMean);
     }
 
     /** Returns this chart with both axes from 0 to 1. */
-    public LineChart inUnitSquare() {
+    public LineChart withUnitAxes() {
         Optional<Range> unit = Optional.of(Range.UNIT);
-        return new LineChart(title, xLabel, series, unit, unit, noisy);
+        return new LineChart(title, xLabel, series, unit, unit, hasRunningMean);
     }
 
     @Override
@@ -60,42 +51,28 @@ public record LineChart(
     }
 
     /**
-     * A curve.
-     *
-     * @param name of the curve
-     * @param x positions, ascending
-     * @param y values; NaN leaves a gap
-     * @param rgb color of the class that the curve is about, {@code 0xRRGGBB}; empty for a color of
-     *     its own, or black beside curves of classes
+     * A curve with ascending x; NaN in y leaves a gap. Without {@code rgb}, the color is automatic.
      */
     public record Series(String name, List<Double> x, List<Double> y, Optional<Integer> rgb) {
 
-        /** Checks that there is a value for each position. */
         public Series {
             checkArgument(x.size() == y.size(), "%s x and %s y", x.size(), y.size());
         }
 
-        /** Creates a curve; the arrays are copied. */
+        /** Creates a curve; copies the arrays. */
         public static Series of(String name, double[] x, double[] y) {
             return new Series(
                     name, Doubles.asList(x.clone()), Doubles.asList(y.clone()), Optional.empty());
         }
 
-        /** Returns the curve in the color of a class in pictures. */
+        /** Returns the curve in the color of a class. */
         public Series ofClass(int label) {
             return new Series(name, x, y, Optional.of(ClassColors.rgb(label)));
         }
     }
 
-    /**
-     * The ends of an axis.
-     *
-     * @param low left or lower end
-     * @param high right or upper end
-     */
     public record Range(double low, double high) {
 
-        /** From 0 to 1. */
         static final Range UNIT = new Range(0, 1);
     }
 }

@@ -10,10 +10,10 @@ import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 
-/** Draws a line chart as SVG, in the units of its view box. */
+/** Draws a line chart as SVG. */
 final class LineChartWriter {
 
-    /** How many colors there are for curves; they repeat after that. */
+    /** Number of colors in the style sheet. */
     private static final int COLORS = 8;
 
     private static final double WIDTH = 560;
@@ -22,7 +22,7 @@ final class LineChartWriter {
     private static final double RIGHT = WIDTH - 12;
     private static final double TOP = 12;
     private static final double BOTTOM = HEIGHT - 40;
-    private static final int MOST_POINTS = 500;
+    private static final int MAX_POINTS = 500;
 
     private final Markup out;
     private final LineChart chart;
@@ -32,14 +32,13 @@ final class LineChartWriter {
     LineChartWriter(Markup out, LineChart chart) {
         this.out = out;
         this.chart = chart;
-        Range xRange = chart.xRange().orElseGet(() -> reach(true));
+        Range xRange = chart.xRange().orElseGet(() -> dataRange(true));
         this.x = Axis.of(xRange, LEFT, RIGHT, 6);
-        Range yRange = chart.yRange().orElseGet(() -> reach(false));
+        Range yRange = chart.yRange().orElseGet(() -> dataRange(false));
         Range fromZero = new Range(Math.min(yRange.low(), 0), yRange.high());
         this.y = Axis.of(fromZero, BOTTOM, TOP, 5).upToTick();
     }
 
-    /** Draws the chart with its title and legend. */
     void write() {
         out.open("figure", "class", "chart").leaf("figcaption", chart.title());
         legend();
@@ -57,7 +56,7 @@ final class LineChartWriter {
         out.close();
     }
 
-    /** The line that follows the pointer, and what the script needs to know to read values off. */
+    /** Draws the cursor line, with the ranges that the script needs to read values. */
     private void cursor() {
         String range = plain(x.range().low()) + " " + plain(x.range().high());
         String stretch = Svg.number(LEFT) + " " + Svg.number(RIGHT);
@@ -73,7 +72,7 @@ final class LineChartWriter {
             out.open("li", "style", style(i)).text(series.name());
             int points = series.y().size();
             if (points > 0 && chart.xRange().isEmpty()) {
-                out.text(" ").leaf("b", shortly(shown(series).get(points - 1)));
+                out.text(" ").leaf("b", shortNumber(shown(series).get(points - 1)));
             }
             out.close();
         }
@@ -82,24 +81,26 @@ final class LineChartWriter {
 
     private void curve(int i) {
         Series series = chart.series().get(i);
-        if (chart.noisy()) {
+        if (chart.hasRunningMean()) {
             String raw = path(series.x(), series.y());
             out.empty("path", "class", "raw", "style", style(i), "d", raw);
         }
         String path = path(series.x(), shown(series));
         String points = points(series.x(), shown(series));
         String kind =
-                "curve" + (isOfAll(series) ? " all" : "") + (isLone(shown(series)) ? " lone" : "");
+                "curve"
+                        + (isOverall(series) ? " all" : "")
+                        + (isSinglePoint(shown(series)) ? " lone" : "");
         out.open("path", "class", kind, "style", style(i), "d", path, "data-points", points);
         out.leaf("title", series.name()).close();
     }
 
-    private static boolean isLone(List<Double> ys) {
+    private static boolean isSinglePoint(List<Double> ys) {
         return ys.stream().filter(Double::isFinite).count() == 1;
     }
 
-    /** Returns whether a curve is about all classes, beside some that are about one each. */
-    private boolean isOfAll(Series series) {
+    /** Returns whether a curve is about all classes, while others are about one class each. */
+    private boolean isOverall(Series series) {
         return series.rgb().isEmpty()
                 && chart.series().stream().anyMatch(other -> other.rgb().isPresent());
     }
@@ -108,14 +109,14 @@ final class LineChartWriter {
         Series series = chart.series().get(i);
         return series.rgb()
                 .map(Report::style)
-                .orElse(isOfAll(series) ? "--c:var(--ink)" : "--c:var(--c" + i % COLORS + ")");
+                .orElse(isOverall(series) ? "--c:var(--ink)" : "--c:var(--c" + i % COLORS + ")");
     }
 
     private List<Double> shown(Series series) {
-        return chart.noisy() ? runningMean(series.y()) : series.y();
+        return chart.hasRunningMean() ? runningMean(series.y()) : series.y();
     }
 
-    /** The drawn line; a point without neighbors becomes a line of no length, which is a dot. */
+    /** Draws the line; a point without neighbors becomes a dot. */
     private String path(List<Double> xs, List<Double> ys) {
         StringBuilder path = new StringBuilder();
         boolean pen = false;
@@ -142,16 +143,16 @@ final class LineChartWriter {
         return points.toString().strip();
     }
 
-    /** How far to the next drawn point; the last is always drawn. */
+    /** Returns the distance to the next drawn point; the last point is always drawn. */
     private static int stride(int length, int at) {
-        int stride = 1 + (length - 1) / MOST_POINTS;
+        int stride = 1 + (length - 1) / MAX_POINTS;
         boolean beforeLast = at < length - 1 && at + stride > length - 1;
         return beforeLast ? length - 1 - at : stride;
     }
 
     /**
-     * Returns the mean over a window of a twentieth of the curve around each drawn point, cut at
-     * the ends; gaps stay gaps. Each mean is its own sum, so that a spike affects no other window.
+     * Returns the mean over a window of 1/20 of the curve around each drawn point; gaps stay gaps.
+     * Windows are summed separately, so that a spike affects no other window.
      */
     private static List<Double> runningMean(List<Double> values) {
         int half = values.size() / 40;
@@ -172,8 +173,8 @@ final class LineChartWriter {
         return Doubles.asList(means);
     }
 
-    /** The smallest and largest finite coordinate of all series; 0 to 1 if there is none. */
-    private Range reach(boolean ofX) {
+    /** Returns the range of the finite values of all series; 0 to 1 without any. */
+    private Range dataRange(boolean ofX) {
         DoubleSummaryStatistics values =
                 chart.series().stream()
                         .flatMap(series -> (ofX ? series.x() : series.y()).stream())
@@ -188,7 +189,7 @@ final class LineChartWriter {
         return Text.format("%.5g", value);
     }
 
-    private static String shortly(double value) {
+    private static String shortNumber(double value) {
         return Double.isFinite(value) ? Text.format("%.3g", value) : "n/a";
     }
 }

@@ -6,20 +6,15 @@ import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
-/**
- * A mask as the path of an SVG, as fine as a screen shows it.
- *
- * @param steps the path; fill it by the rule {@code evenodd}, for its holes
- * @param scale by which the path is to be enlarged
- */
+/** A mask as SVG path with fill rule {@code evenodd}, reduced to screen size by {@code scale}. */
 record MaskPath(String steps, double scale) {
 
-    private static final double LONGEST_EDGE = 800;
+    private static final double MAX_EDGE = 800;
 
-    /** Returns the path of a mask; without a step if the mask is empty. */
+    /** Traces a mask; an empty mask gives an empty path. */
     static MaskPath trace(Rle mask) {
         Size size = mask.size();
-        double scale = Math.max(1, Math.max(size.height(), size.width()) / LONGEST_EDGE);
+        double scale = Math.max(1, Math.max(size.height(), size.width()) / MAX_EDGE);
         Size drawn =
                 new Size(
                         (int) Math.ceil(size.height() / scale),

@@ -9,16 +9,13 @@ import dev.saccade.models.draw.ClassColors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** The frame of a page: one HTML file whose style and script are in it. */
+/** The frame of a self-contained HTML page. */
 final class PageFrame {
 
     private PageFrame() {}
 
     /**
-     * Opens a page, up to the place of its content.
-     *
-     * @param images where pictures may come from, in the words of a content security policy
-     * @param styles the names of our style sheets, besides that which all pages have
+     * Opens a page. {@code images} are the image sources allowed by the content security policy.
      */
     static void open(Markup out, String title, String images, String... styles) {
         out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
@@ -36,7 +33,7 @@ final class PageFrame {
         out.close().close().open("body").open("main");
     }
 
-    /** Closes a page, with our script at its end. */
+    /** Closes a page with a script. */
     static void close(Markup out, String script) {
         out.close().open("script").verbatim(resource(PageFrame.class, script)).close();
         out.close().close();

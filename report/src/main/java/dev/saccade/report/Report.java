@@ -1,29 +1,16 @@
 package dev.saccade.report;
 
 import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.report.FactList.Fact;
 
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * A report: one HTML file that loads nothing, follows the reader's light or dark theme, and prints.
- *
- * @param title such as the name of the run
- * @param subtitle one sentence about it
- * @param headline the main metrics, the most important first
- * @param sections from top to bottom; empty sections are left out
- */
+/** A self-contained HTML report. The headline has the most important metric first. */
 public record Report(String title, String subtitle, List<Fact> headline, List<Section> sections) {
 
-    /**
-     * Writes the report completely or not at all; replaces a file or link of this name.
-     *
-     * @throws SaccadeException of kind {@code IO} if the file cannot be written, of kind user if
-     *     there is no such folder
-     */
+    /** Writes the file atomically. Throws a user error if the folder is missing. */
     public void write(Path file) {
         AtomicFile.write(file, page());
     }
@@ -33,6 +20,7 @@ public record Report(String title, String subtitle, List<Fact> headline, List<Se
         PageFrame.open(out, title, "data:", "report.css");
         out.open("header").leaf("h1", title).leaf("p", subtitle).close();
         writeHeadline(out);
+        writeContents(out);
         for (Section section : sections) {
             section.write(out);
         }
@@ -55,7 +43,17 @@ public record Report(String title, String subtitle, List<Fact> headline, List<Se
         out.close();
     }
 
-    /** Returns the style that gives an element a color, {@code 0xRRGGBB}. */
+    private void writeContents(Markup out) {
+        List<Section> shown = sections.stream().filter(section -> !section.isEmpty()).toList();
+        if (shown.size() < 3) {
+            return;
+        }
+        out.open("nav", "class", "contents", "aria-label", "Contents");
+        shown.forEach(section -> out.leaf("a", section.title(), "href", "#" + section.id()));
+        out.close();
+    }
+
+    /** Returns the CSS variable for a color {@code 0xRRGGBB}. */
     static String style(int rgb) {
         return Text.format("--c:#%06x", rgb);
     }

@@ -1,16 +1,11 @@
 package dev.saccade.report;
 
 import java.util.List;
+import java.util.Locale;
 
-/**
- * A section of a report; left out of the page if all blocks are empty.
- *
- * @param lead explanation, or empty
- * @param blocks from top to bottom
- */
+/** A section with an introduction, which may be empty; left out if all blocks are empty. */
 public record Section(String title, String lead, List<Block> blocks) {
 
-    /** Leaves out empty blocks. */
     public Section {
         blocks = blocks.stream().filter(block -> !block.isEmpty()).toList();
     }
@@ -19,11 +14,20 @@ public record Section(String title, String lead, List<Block> blocks) {
         this(title, lead, List.of(blocks));
     }
 
+    boolean isEmpty() {
+        return blocks.isEmpty();
+    }
+
+    /** Returns the anchor of the section. */
+    String id() {
+        return title.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceFirst("-$", "");
+    }
+
     void write(Markup out) {
-        if (blocks.isEmpty()) {
+        if (isEmpty()) {
             return;
         }
-        out.open("section").leaf("h2", title);
+        out.open("section", "id", id()).leaf("h2", title);
         if (!lead.isEmpty()) {
             out.leaf("p", lead, "class", "lead");
         }

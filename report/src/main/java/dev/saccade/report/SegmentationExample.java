@@ -4,14 +4,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * A validation image with the colors of its classes.
- *
- * @param name of the image
- * @param truth base64 of the JPEG of the image and its ground truth
- * @param predicted base64 of the JPEG of the image and its prediction
- * @param labels all that occur in either
- * @param agreement mean IoU of both, from 0 to 1; NaN without labeled pixels
- * @param tally summary of the errors
+ * A validation image overlaid with ground truth and prediction (base64 JPEGs). {@code agreement} is
+ * the mean IoU, or NaN without labeled pixels.
  */
 public record SegmentationExample(
         String name,
@@ -23,12 +17,12 @@ public record SegmentationExample(
         implements Example {
 
     @Override
-    public double mistakes(double threshold) {
+    public double errors(double threshold) {
         return Double.isNaN(agreement) ? -1e9 : -agreement;
     }
 
     @Override
-    public String tally(double threshold) {
+    public String summary(double threshold) {
         return tally;
     }
 

@@ -6,15 +6,9 @@ import com.google.common.collect.ImmutableList;
 
 import java.util.List;
 
-/**
- * A table of texts, the first column of which is read as names.
- *
- * @param heads the heads of all columns
- * @param rows from top to bottom, a text for each head
- */
+/** A table of text; the first column has the row names. */
 public record TextTable(List<String> heads, List<List<String>> rows) implements Block {
 
-    /** Copies the lists, and checks that there is a text for each head. */
     public TextTable {
         heads = ImmutableList.copyOf(heads);
         rows = rows.stream().map(ImmutableList::copyOf).collect(ImmutableList.toImmutableList());

@@ -5,7 +5,7 @@ import com.google.common.base.Splitter;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A config as YAML; keys are bold, comments italic. */
+/** YAML with bold keys and italic comments. */
 public record YamlText(String yaml) implements Block {
 
     private static final Pattern LINE =

@@ -1,2 +1,2 @@
-/** The report of a run: one HTML file that needs nothing else. */
+/** Self-contained HTML reports. */
 package dev.saccade.report;

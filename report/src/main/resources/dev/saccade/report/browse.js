@@ -1,11 +1,11 @@
 "use strict";
 
 const PAGE = 60;
-const [classes, photos] = JSON.parse(document.querySelector("#data").textContent);
+const [classes, images] = JSON.parse(document.querySelector("#data").textContent);
 const field = (id) => document.getElementById(id);
 const chosen = (id) => field(id)?.value ?? "";
-const grid = field("photos");
-let found = photos;
+const grid = field("images");
+let found = images;
 let first = 0;
 
 function element(tag, name, text) {
@@ -49,12 +49,12 @@ function search() {
   const label = chosen("class");
   const size = chosen("size");
   const fault = chosen("fault");
-  found = photos.filter(
-    (photo) =>
-      photo[0].toLowerCase().includes(name) &&
-      (label === "" || photo[3].includes(Number(label))) &&
-      (size === "" || photo[4].includes(Number(size))) &&
-      (fault === "" || photo[6].length > 0 === (fault === "0")),
+  found = images.filter(
+    (image) =>
+      image[0].toLowerCase().includes(name) &&
+      (label === "" || image[3].includes(Number(label))) &&
+      (size === "" || image[4].includes(Number(size))) &&
+      (fault === "" || image[6].length > 0 === (fault === "0")),
   );
   first = 0;
   show();

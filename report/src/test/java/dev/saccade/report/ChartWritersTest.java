@@ -24,7 +24,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void mapsOfSharesLeaveOutWhatIsNoPercent() {
+    void percentMapsOmitZeros() {
         List<List<Long>> pixels =
                 List.of(List.of(9_000_000_000L, 1_000_000_000L), List.of(3L, 997L));
         Markup out = new Markup();
@@ -38,7 +38,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void mapsOfCountsTellThem() {
+    void countMapsShowCounts() {
         List<List<Long>> counts = List.of(List.of(3L, 12_345L), List.of(0L, 0L));
         Markup out = new Markup();
         new HeatMap("objects", List.of("leaf", "key"), counts, false).write(out);
@@ -47,7 +47,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void countsAreShownHoweverManyClassesThereAre() {
+    void showsCountsForManyClasses() {
         int classes = 200;
         List<String> names = IntStream.range(0, classes).mapToObj(i -> "class " + i).toList();
         List<List<Long>> counts =
@@ -64,7 +64,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void wideNamesAreMeasuredAndCutBetweenCharacters() {
+    void shortensWideNames() {
         assertEquals(4 * Svg.width("a"), Svg.width("車輛"));
         assertEquals("abc", Svg.fitted("abc", Svg.width("abc")));
         assertEquals("ab…", Svg.fitted("abcd", Svg.width("abc")));
@@ -73,7 +73,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void aSpikeLeavesTheRestOfASmoothedCurveAlone() {
+    void spikeDoesNotAffectOtherWindows() {
         double[] steps = IntStream.range(0, 400).asDoubleStream().toArray();
         double[] loss = new double[400];
         Arrays.fill(loss, 0.5);
@@ -85,7 +85,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void aValueAloneIsADotThatIsSeen() {
+    void singlePointIsADot() {
         double[] steps = {1, 2, 3};
         double[] lone = {Double.NaN, 0.5, Double.NaN};
         Markup out = new Markup();
@@ -97,7 +97,7 @@ class ChartWritersTest {
     }
 
     @Test
-    void namesOfBarsHangWhereTheyDoNotFitSideBySide() {
+    void rotatesLongBarNames() {
         List<Bar> few = List.of(new Bar("leaf", 3), new Bar("key", 4));
         List<Bar> many =
                 IntStream.range(0, 11).mapToObj(i -> new Bar("bicyclist " + i, i)).toList();

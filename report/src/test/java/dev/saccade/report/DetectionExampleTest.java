@@ -17,7 +17,7 @@ class DetectionExampleTest {
     private static final Boxes TWO = Boxes.of(0, 0, 10, 10, 20, 0, 30, 10);
 
     @Test
-    void predictionFindsTheFreeObjectOfItsClassThatItOverlapsMost() {
+    void matchesUnmatchedObjectWithHighestIou() {
         Instances truth = Instances.groundTruth(TWO, 0, 1);
         Instances predictions =
                 Instances.predicted(
@@ -26,12 +26,12 @@ class DetectionExampleTest {
                         new float[] {0.9f, 0.8f, 0.7f, 0.6f});
         DetectionExample example = example(truth, predictions);
 
-        assertArrayEquals(new int[] {0, -1, -1, 1}, example.partners());
+        assertArrayEquals(new int[] {0, -1, -1, 1}, example.matches());
         assertArrayEquals(new double[] {0.9, 0.6}, example.truthScores(), 1e-6);
     }
 
     @Test
-    void mistakesAreObjectsThatAreMissedAndPredictionsThatAreWrong() {
+    void countsMissedObjectsAndFalsePositives() {
         Instances truth = Instances.groundTruth(TWO, 0, 0);
         Instances predictions =
                 Instances.predicted(
@@ -40,15 +40,15 @@ class DetectionExampleTest {
                         new float[] {0.9f, 0.4f});
         DetectionExample example = example(truth, predictions);
 
-        assertEquals(1, example.mistakes(0.5));
-        assertEquals(2, example.mistakes(0.3));
-        assertEquals(2, example.mistakes(0.95));
+        assertEquals(1, example.errors(0.5));
+        assertEquals(2, example.errors(0.3));
+        assertEquals(2, example.errors(0.95));
         assertEquals(2, example.missed(0.95));
-        assertEquals(0, example(Instances.empty(), Instances.empty()).mistakes(0.5));
+        assertEquals(0, example(Instances.empty(), Instances.empty()).errors(0.5));
     }
 
     @Test
-    void selectionHasTheWorstAndSomeOfAll() {
+    void selectsWorstAndSpreadImages() {
         List<DetectionExample> examples =
                 IntStream.rangeClosed(0, 10).mapToObj(DetectionExampleTest::found).toList();
 
@@ -60,7 +60,7 @@ class DetectionExampleTest {
         assertEquals(List.of(), DetectionExample.select(List.of(), 3, 0.5));
     }
 
-    /** A picture with ten objects of which some are found. */
+    /** An image with ten objects, some of them detected. */
     private static DetectionExample found(int count) {
         float[] corners = new float[40];
         float[] scores = new float[10];

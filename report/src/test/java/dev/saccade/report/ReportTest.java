@@ -14,7 +14,7 @@ import dev.saccade.models.draw.ClassColors;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.Histogram.Bar;
 import dev.saccade.report.LineChart.Series;
-import dev.saccade.report.ShareTable.Row;
+import dev.saccade.report.MetricTable.Row;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,7 +46,7 @@ class ReportTest {
     @TempDir private Path folder;
 
     @Test
-    void showsWhatItIsGiven() throws Exception {
+    void showsAllBlocks() throws Exception {
         Document page = parse(write(full("leaf")));
 
         assertEquals("leaf", text(page, "h1"));
@@ -67,7 +67,7 @@ class ReportTest {
     }
 
     @Test
-    void masksAreDrawnInTheColorOfTheirClassAsPicturesHaveIt() throws Exception {
+    void masksHaveClassColors() throws Exception {
         Size size = new Size(60, 80);
         Rle labeled = Rle.fromBox(size, 10, 10, 20, 20);
         Rle hole = Rle.fromBox(size, 15, 15, 5, 5);
@@ -138,7 +138,7 @@ class ReportTest {
     }
 
     @Test
-    void everyPictureIsInAButtonThatEnlargesIt() throws Exception {
+    void picturesCanBeEnlarged() throws Exception {
         Document page = parse(write(full("leaf")));
 
         List<Element> buttons = elements(page, "button");
@@ -153,7 +153,7 @@ class ReportTest {
     }
 
     @Test
-    void masksOfLargePhotographsAreDrawnAsFineAsAScreenShowsThem() {
+    void largeMasksAreSimplified() {
         Size size = new Size(3000, 4000);
         MaskPath path = MaskPath.trace(Rle.fromBox(size, 1000, 500, 2000, 1000));
 
@@ -162,7 +162,7 @@ class ReportTest {
     }
 
     @Test
-    void hostileNamesAreShownAsTheyAre() throws Exception {
+    void escapesHostileNames() throws Exception {
         String html = write(full(HOSTILE));
         Document page = parse(html);
 
@@ -219,7 +219,7 @@ class ReportTest {
     }
 
     @Test
-    void whatCannotBeMeasuredIsNotAvailable() throws Exception {
+    void undefinedMetricsAreNotAvailable() throws Exception {
         LineChart none = new LineChart("AP", "epoch", List.of());
         LineChart noPoints = new LineChart("AP", "epoch", List.of(series()));
         LineChart gaps = new LineChart("AP", "epoch", List.of(series(Double.NaN, Double.NaN)));
@@ -241,7 +241,7 @@ class ReportTest {
                 new Report(
                         "title",
                         "",
-                        List.of(Fact.ofShare("AP", -1, "")),
+                        List.of(Fact.ofFraction("AP", -1, "")),
                         List.of(
                                 training(List.of(none, noPoints, gaps, point)),
                                 section,
@@ -262,7 +262,7 @@ class ReportTest {
     }
 
     @Test
-    void labelMapsStandBesideThoseThatWerePredicted() throws Exception {
+    void showsLabelMapsNextToPredictions() throws Exception {
         SegmentationExample example =
                 new SegmentationExample(HOSTILE, "AQ==", "Ag==", Set.of(2), 0.5, "91.0 % right");
         Examples examples = Examples.of(List.of(example), List.of("sky", "road", "car"), 0, 1);
@@ -283,14 +283,14 @@ class ReportTest {
     }
 
     @Test
-    void aFolderThatIsNotThereIsSaid() {
+    void reportsMissingFolder() {
         Path file = folder.resolve("missing").resolve("report.html");
         SaccadeException e = assertThrows(SaccadeException.class, () -> empty().write(file));
         assertEquals(SaccadeException.Kind.USER, e.kind());
     }
 
     @Test
-    void whatALinkLeadsToIsLeftAlone() throws Exception {
+    void doesNotWriteThroughLinks() throws Exception {
         Path other = Files.writeString(folder.resolve("other.html"), "mine");
         Files.createSymbolicLink(folder.resolve("report.html"), other);
         assertTrue(write(empty()).contains("<html"));
@@ -298,7 +298,7 @@ class ReportTest {
     }
 
     @Test
-    void aCurveOfAClassHasItsColorAndThatOfAllStandsOut() {
+    void classCurvesHaveClassColors() {
         double[] x = {0, 1};
         Markup out = new Markup();
         new LineChart(
@@ -317,7 +317,7 @@ class ReportTest {
         return Files.readString(file);
     }
 
-    /** The page as XML, without our own style sheet and script, which are no XML. */
+    /** Parses the page as XML, without style sheet and script. */
     private static Document parse(String html) throws Exception {
         String markup =
                 html.replaceFirst("(?s)<style>.*?</style>", "<style/>")
@@ -345,7 +345,7 @@ class ReportTest {
                 .toList();
     }
 
-    /** The overview and the sections hold the same. */
+    /** The overview and the sections show the same text. */
     private static List<String> twice(List<String> texts) {
         return Stream.concat(texts.stream(), texts.stream()).toList();
     }
@@ -397,8 +397,8 @@ class ReportTest {
         return new Section("Training", "", Charts.of(charts));
     }
 
-    private static ShareTable table(Row... rows) {
-        return new ShareTable(List.of("name", "note"), List.of(rows));
+    private static MetricTable table(Row... rows) {
+        return new MetricTable(List.of("name", "note"), List.of(rows));
     }
 
     private static Report full(String name) {
@@ -416,9 +416,9 @@ class ReportTest {
                         name,
                         name,
                         table(new Row(name, name, List.of(0.25))),
-                        new ShareTable(List.of(name), List.of(classRow), true),
+                        new MetricTable(List.of(name), List.of(classRow), true),
                         new TextTable(List.of(name, name), List.of(List.of(name, name))),
-                        Charts.of(List.of(chart.inUnitSquare())),
+                        Charts.of(List.of(chart.withUnitAxes())),
                         new FactList(List.of(new Fact(name, name, name))),
                         new Commands(List.of(name)),
                         map);
@@ -429,7 +429,7 @@ class ReportTest {
                 List.of(
                         section,
                         objects(example(name, new byte[9]), example(name, new byte[9])).section(),
-                        training(List.of(chart, chart.smoothed().ofShares())),
+                        training(List.of(chart, chart.smoothed().withUnitYAxis())),
                         section,
                         new Section(
                                 name,

@@ -10,57 +10,52 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Reads the body of a request without blocking. Discards a body that is too large, within limits: a
- * client that is still sending would not see the response.
+ * Reads a request body without blocking. Discards the rest of an oversized body, because a client
+ * that is still sending would not see the response.
  */
 final class BodyReader implements Runnable {
 
-    private static final int MOST_TIMES_THROWN_AWAY = 8;
+    private static final int MAX_DISCARDED_UPLOADS = 8;
 
     private final Request request;
     private final ServerLimits limits;
-    private final AtomicLong heldOfAll;
+    private final AtomicLong bufferedBytes;
     private final ContentCoding coding;
     private final CompletableFuture<byte[]> done = new CompletableFuture<>();
 
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
-    private Problem.Refusal refusal;
+    private Problem.HttpException exception;
     private long received;
     private long held;
 
     private BodyReader(
-            Request request, ServerLimits limits, AtomicLong heldOfAll, ContentCoding coding) {
+            Request request, ServerLimits limits, AtomicLong bufferedBytes, ContentCoding coding) {
         this.request = request;
         this.limits = limits;
-        this.heldOfAll = heldOfAll;
+        this.bufferedBytes = bufferedBytes;
         this.coding = coding;
     }
 
-    /**
-     * Starts reading.
-     *
-     * @param heldOfAll counts the bytes of all requests until they are answered
-     * @param coding how the body is unpacked
-     */
+    /** Starts reading; {@code bufferedBytes} counts the bytes held for all requests. */
     static BodyReader start(
             Request request,
             ServerLimits limits,
-            AtomicLong heldOfAll,
+            AtomicLong bufferedBytes,
             ConnectionTimeout timeout,
             ContentCoding coding) {
-        BodyReader reader = new BodyReader(request, limits, heldOfAll, coding);
-        Request.addCompletionListener(request, failure -> heldOfAll.addAndGet(-reader.held));
+        BodyReader reader = new BodyReader(request, limits, bufferedBytes, coding);
+        Request.addCompletionListener(request, failure -> bufferedBytes.addAndGet(-reader.held));
         timeout.onLateBody(
                 request,
                 () ->
                         reader.done.completeExceptionally(
-                                Problem.refusal(
+                                Problem.exception(
                                         HttpStatus.REQUEST_TIMEOUT_408,
-                                        "the request was not there within %s s; send smaller"
-                                                + " photographs, or raise the limit",
+                                        "the request was not complete within %s s;"
+                                                + " send smaller images, or raise the timeout",
                                         limits.timeout().toSeconds())));
         if (request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH)
-                > MOST_TIMES_THROWN_AWAY * (long) limits.uploadBytes()) {
+                > MAX_DISCARDED_UPLOADS * (long) limits.uploadBytes()) {
             reader.done.completeExceptionally(reader.tooLarge());
         } else {
             reader.run();
@@ -68,7 +63,7 @@ final class BodyReader implements Runnable {
         return reader;
     }
 
-    /** Returns the body, once it is there; fails with a {@link Problem.Refusal} else. */
+    /** Returns the body; fails with a {@link Problem.HttpException}. */
     CompletableFuture<byte[]> done() {
         return done;
     }
@@ -84,7 +79,8 @@ final class BodyReader implements Runnable {
             if (Content.Chunk.isFailure(chunk)) {
                 done.completeExceptionally(
                         Problem.badRequest(
-                                "the request ends before its body does: %s", chunk.getFailure()));
+                                "the request ended before its body was complete: %s",
+                                chunk.getFailure()));
                 return;
             }
             take(chunk);
@@ -98,50 +94,49 @@ final class BodyReader implements Runnable {
     private void take(Content.Chunk chunk) {
         int length = chunk.remaining();
         received += length;
-        if (refusal == null && received > limits.uploadBytes()) {
-            refusal = tooLarge();
+        if (exception == null && received > limits.uploadBytes()) {
+            exception = tooLarge();
             kept.reset();
         }
-        if (refusal == null) {
+        if (exception == null) {
             try {
-                hold(length);
-            } catch (Problem.Refusal e) {
-                refusal = e;
+                reserve(length);
+            } catch (Problem.HttpException e) {
+                exception = e;
                 kept.reset();
                 return;
             }
             byte[] bytes = new byte[length];
             chunk.getByteBuffer().get(bytes);
             kept.writeBytes(bytes);
-        } else if (received > MOST_TIMES_THROWN_AWAY * (long) limits.uploadBytes()) {
-            done.completeExceptionally(refusal);
+        } else if (received > MAX_DISCARDED_UPLOADS * (long) limits.uploadBytes()) {
+            done.completeExceptionally(exception);
         }
     }
 
-    /** Counts bytes that are kept in memory. */
-    private void hold(int length) {
+    private void reserve(int length) {
         held += length;
-        if (heldOfAll.addAndGet(length) > limits.uploadBytesOfAll()) {
-            throw Problem.busy(1, "too many uploads at a time; try again later");
+        if (bufferedBytes.addAndGet(length) > limits.totalUploadBytes()) {
+            throw Problem.busy(1, "too many uploads at once; try again later");
         }
     }
 
-    private Problem.Refusal tooLarge() {
-        return Problem.refusal(
+    private Problem.HttpException tooLarge() {
+        return Problem.exception(
                 HttpStatus.PAYLOAD_TOO_LARGE_413,
-                "the request has more than %d bytes; send smaller photographs, or fewer in a"
-                        + " request",
+                "the request is larger than %d bytes; send smaller images, or fewer"
+                        + " per request",
                 limits.uploadBytes());
     }
 
     private void end() {
-        if (refusal != null) {
-            done.completeExceptionally(refusal);
+        if (exception != null) {
+            done.completeExceptionally(exception);
             return;
         }
         try {
-            done.complete(coding.decode(kept.toByteArray(), limits.uploadBytes(), this::hold));
-        } catch (Problem.Refusal e) {
+            done.complete(coding.decode(kept.toByteArray(), limits.uploadBytes(), this::reserve));
+        } catch (Problem.HttpException e) {
             done.completeExceptionally(e);
         }
     }

@@ -11,17 +11,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Closes connections of slow clients, including clients that send or receive a byte now and then.
- * The time does not run while a client waits for a response.
- */
+/** Closes connections of slow clients; the clock stops while the server works. */
 final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Listener {
 
-    /**
-     * When a client is late, and what is done then.
-     *
-     * @param runs whether it can be late, as it is not the server's turn
-     */
+    /** A deadline with its action; {@code runs} is false while the server works. */
     private record Deadline(boolean runs, long nanoTime, Runnable late) {
 
         private boolean isOver(long now) {
@@ -78,19 +71,19 @@ final class ConnectionTimeout extends AbstractLifeCycle implements Connection.Li
         deadlines.remove(connection.getEndPoint());
     }
 
-    /** Runs an action instead of closing the connection if the body is late. */
+    /** Sets the action to run instead of closing the connection if the body is late. */
     void onLateBody(Request request, Runnable late) {
         deadlines.computeIfPresent(
                 client(request), (client, now) -> new Deadline(true, now.nanoTime(), late));
     }
 
-    /** Stops the time: the request is complete. */
+    /** Stops the clock when a request is complete. */
     void received(Request request) {
         deadlines.computeIfPresent(
                 client(request), (client, now) -> new Deadline(false, 0, () -> {}));
     }
 
-    /** Restarts the time: a response starts or ends. */
+    /** Restarts the clock when a response starts or ends. */
     void restart(Request request) {
         deadlines.computeIfPresent(
                 client(request), (client, now) -> closing(client, System.nanoTime()));

@@ -13,16 +13,12 @@ import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.zip.GZIPInputStream;
 
-/** The header {@code Content-Encoding} of requests: {@code gzip}, once, or none. */
+/** Supported values of the request header {@code Content-Encoding}. */
 enum ContentCoding {
     IDENTITY,
     GZIP;
 
-    /**
-     * Returns the coding of a body.
-     *
-     * @throws Problem.Refusal if it is another, or several
-     */
+    /** Returns the coding of a request; rejects unsupported and multiple codings. */
     static ContentCoding of(Request request) {
         List<String> codings =
                 request.getHeaders().getCSV(HttpHeader.CONTENT_ENCODING, false).stream()
@@ -35,18 +31,15 @@ enum ContentCoding {
         if (codings.equals(List.of("gzip")) || codings.equals(List.of("x-gzip"))) {
             return GZIP;
         }
-        throw Problem.refusal(
+        throw Problem.exception(
                 HttpStatus.UNSUPPORTED_MEDIA_TYPE_415,
                 "Content-Encoding: got %s, expected gzip or none; send the file as it is",
                 String.join(", ", codings));
     }
 
     /**
-     * Returns the decoded body.
-     *
-     * @param most the most bytes it may have
-     * @param taken receives the number of bytes each time memory is taken for some; may throw
-     * @throws Problem.Refusal if it is damaged or has more bytes
+     * Decodes a body; rejects damaged bodies and those above {@code most} bytes. {@code taken}
+     * receives the size of each decoded chunk and may throw.
      */
     byte[] decode(byte[] body, int most, IntConsumer taken) {
         if (this == IDENTITY) {
@@ -57,9 +50,10 @@ enum ContentCoding {
         try (GZIPInputStream gzip = new GZIPInputStream(new ByteArrayInputStream(body))) {
             for (int read = gzip.read(buffer); read >= 0; read = gzip.read(buffer)) {
                 if (decoded.size() + (long) read > most) {
-                    throw Problem.refusal(
+                    throw Problem.exception(
                             HttpStatus.PAYLOAD_TOO_LARGE_413,
-                            "the request has more than %d bytes when unpacked; send smaller images",
+                            "the request is larger than %d bytes when decompressed;"
+                                    + " send smaller images",
                             most);
                 }
                 taken.accept(read);
@@ -67,7 +61,8 @@ enum ContentCoding {
             }
         } catch (IOException e) {
             throw Problem.badRequest(
-                    "Content-Encoding: gzip, but the body cannot be unpacked: %s", e.getMessage());
+                    "Content-Encoding: gzip, but the body cannot be decompressed: %s",
+                    e.getMessage());
         }
         return decoded.toByteArray();
     }

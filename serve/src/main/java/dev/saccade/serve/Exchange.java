@@ -28,36 +28,29 @@ final class Exchange {
     private final Callback callback;
     private final ServerLimits limits;
     private final ConnectionTimeout timeout;
-    private final AtomicLong heldUploads;
+    private final AtomicLong bufferedBytes;
     private final AtomicBoolean sent = new AtomicBoolean();
 
-    /** Whether somebody reads the body of the request. */
     private volatile boolean bodyIsRead;
 
-    /** Whether the body of the request has been read. */
     private volatile boolean received;
 
-    /** What to do if the body is no image. */
+    /** Advice appended to the message if the body is not an image. */
     private volatile String hint = "";
 
-    /**
-     * Begins with a request.
-     *
-     * @param heldUploads counts the bytes of all requests until they are answered
-     */
     Exchange(
             Request request,
             Response response,
             Callback callback,
             ServerLimits limits,
             ConnectionTimeout timeout,
-            AtomicLong heldUploads) {
+            AtomicLong bufferedBytes) {
         this.request = request;
         this.response = response;
         this.callback = callback;
         this.limits = limits;
         this.timeout = timeout;
-        this.heldUploads = heldUploads;
+        this.bufferedBytes = bufferedBytes;
     }
 
     Request request() {
@@ -68,17 +61,17 @@ final class Exchange {
         return response.getHeaders();
     }
 
-    /** Returns the body of the request, once it is there; fails with a {@link Problem.Refusal}. */
+    /** Reads the body; fails with a {@link Problem.HttpException}. */
     CompletableFuture<byte[]> body() {
         ContentCoding coding = ContentCoding.of(request);
         bodyIsRead = true;
-        return BodyReader.start(request, limits, heldUploads, timeout, coding)
+        return BodyReader.start(request, limits, bufferedBytes, timeout, coding)
                 .done()
                 .thenApply(
                         body -> {
                             timeout.received(request);
                             received = true;
-                            hint = PhotoHint.of(request, body);
+                            hint = UploadHint.of(request, body);
                             return body;
                         });
     }
@@ -90,7 +83,7 @@ final class Exchange {
         timeout.restart(request);
         response.setStatus(status);
         if (leavesBody()) {
-            // Else a client sends its next request into a connection that is being closed.
+            // Otherwise a client sends its next request into a closing connection.
             response.getHeaders().put(HttpHeader.CONNECTION, "close");
         }
         if (type != null) {
@@ -104,14 +97,14 @@ final class Exchange {
                 Callback.from(this::end, callback::failed));
     }
 
-    /** Completes the exchange after the rest of the body, else a client sees no response. */
+    /** Reads the rest of the body first; otherwise the client does not see the response. */
     private void end() {
         if (bodyIsRead || !leavesBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
             callback.succeeded();
             return;
         }
         var unused =
-                BodyReader.start(request, limits, heldUploads, timeout, ContentCoding.IDENTITY)
+                BodyReader.start(request, limits, bufferedBytes, timeout, ContentCoding.IDENTITY)
                         .done()
                         .whenComplete((body, failure) -> callback.succeeded());
     }
@@ -123,7 +116,7 @@ final class Exchange {
                         || headers.getLongField(HttpHeader.CONTENT_LENGTH) > 0);
     }
 
-    /** Sends the response of each image; one problem if no image could be processed. */
+    /** Sends the result of each image, or one problem if all images failed. */
     void sendAll(List<ImageResponse> responses) {
         List<Problem> problems =
                 responses.stream()
@@ -144,24 +137,25 @@ final class Exchange {
                 JsonBody.bytes(Problem.of(problems.get(0).status(), detail)));
     }
 
-    void refuseIfFails(CompletableFuture<?> answering) {
+    void sendProblemOnFailure(CompletableFuture<?> answering) {
         var unused =
                 answering.whenComplete(
                         (done, failure) -> {
                             if (failure != null) {
-                                refuse(failure);
+                                sendProblem(failure);
                             }
                         });
     }
 
-    void refuse(Throwable failure) {
-        Problem.Refusal refusal = refusal(failure);
-        refusal.retryAfterSeconds()
+    void sendProblem(Throwable failure) {
+        Problem.HttpException exception = exception(failure);
+        exception
+                .retryAfterSeconds()
                 .ifPresent(
                         seconds ->
                                 response.getHeaders()
                                         .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
-        Problem problem = refusal.problem();
+        Problem problem = exception.problem();
         if (problem.status() == HttpStatus.UNPROCESSABLE_ENTITY_422) {
             problem = Problem.of(problem.status(), problem.detail() + hint);
         } else if (problem.status() == HttpStatus.UNSUPPORTED_MEDIA_TYPE_415) {
@@ -170,14 +164,14 @@ final class Exchange {
         send(problem.status(), Problem.MEDIA_TYPE, JsonBody.bytes(problem));
     }
 
-    static Problem.Refusal refusal(Throwable failure) {
+    static Problem.HttpException exception(Throwable failure) {
         Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-        if (cause instanceof Problem.Refusal refusal) {
-            return refusal;
+        if (cause instanceof Problem.HttpException exception) {
+            return exception;
         }
-        LOG.error("a request could not be answered", cause);
-        return Problem.refusal(
+        LOG.error("a request failed", cause);
+        return Problem.exception(
                 HttpStatus.INTERNAL_SERVER_ERROR_500,
-                "the request could not be answered; the log of the server says why");
+                "the request failed with an internal error; see the log of the server");
     }
 }

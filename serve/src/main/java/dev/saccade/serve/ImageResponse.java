@@ -11,13 +11,7 @@ import dev.saccade.models.PredictionJson;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Result for one image, an entry of the response's JSON array: {@link PredictionJson} or a problem.
- *
- * @param image file name
- * @param entries predictions; empty if there is a problem
- * @param problem null if the image was processed
- */
+/** JSON entry of one image: either {@link PredictionJson} or a problem, else null. */
 record ImageResponse(String image, Map<String, Object> entries, Problem problem) {
 
     static ImageResponse of(
@@ -46,7 +40,6 @@ record ImageResponse(String image, Map<String, Object> entries, Problem problem)
         return new ImageResponse(image, Map.of(), problem);
     }
 
-    /** Returns the JSON entry. */
     Map<String, Object> json() {
         ImmutableMap.Builder<String, Object> json = ImmutableMap.builder();
         json.put("image", image).putAll(entries);

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.core.SaccadeException;
 
-/** Writes answers. */
 final class JsonBody {
 
     static final String MEDIA_TYPE = "application/json";
@@ -18,7 +17,7 @@ final class JsonBody {
         try {
             return MAPPER.writeValueAsBytes(value);
         } catch (JsonProcessingException e) {
-            throw SaccadeException.internal(e, "this answer cannot be written as JSON");
+            throw SaccadeException.internal(e, "this response cannot be written as JSON");
         }
     }
 }

@@ -11,13 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Base64;
 
-/**
- * The page to try a model: one HTML file that loads only responses of the server.
- *
- * @param html the file
- * @param policy the header {@code Content-Security-Policy}, which allows the script of the file
- *     only
- */
+/** The page to try the model. Its content security policy allows only its own script and style. */
 record ModelPage(String html, String policy) {
 
     static ModelPage load() {

@@ -14,11 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Keeps pages of other sites from using a server through the browser of somebody who can reach it.
- *
- * <p>A server on the loopback interface answers only where the address names this machine: a site
- * whose name is made to lead here (DNS rebinding) is sent away. Requests that a page of another
- * origin makes are refused, unless that origin is allowed.
+ * Rejects requests that other sites make through a user's browser. On the loopback interface,
+ * {@code Host} must be this machine (protection against DNS rebinding).
  */
 final class OriginFilter {
 
@@ -33,18 +30,14 @@ final class OriginFilter {
         this.origins = ImmutableSet.copyOf(origins);
     }
 
-    /**
-     * Lets a request in, and tells the browser which origin may read the answer.
-     *
-     * @throws Problem.Refusal if it comes from elsewhere
-     */
-    void admit(Request request, Response response) {
+    /** Checks host and origin of a request; sets its CORS headers. */
+    void check(Request request, Response response) {
         String host = Ascii.toLowerCase(String.valueOf(request.getHttpURI().getHost()));
         if (loopback && !THIS_MACHINE.contains(host)) {
-            throw Problem.refusal(
+            throw Problem.exception(
                     HttpStatus.MISDIRECTED_REQUEST_421,
-                    "the address names %s, expected localhost: this server accepts requests from"
-                            + " its own machine only; it can listen on another host",
+                    "Host: got %s, expected localhost; this server accepts requests"
+                            + " from its own machine only, unless it listens on another host",
                     host);
         }
         if (!origins.isEmpty()) {
@@ -55,19 +48,17 @@ final class OriginFilter {
             return;
         }
         if (!origins.contains(origin.get())) {
-            throw Problem.refusal(
+            throw Problem.exception(
                     HttpStatus.FORBIDDEN_403,
-                    "a page of %s asks, expected one of this server; the server can allow other"
-                            + " origins",
+                    "Origin: got %s, expected a page of this server; other origins"
+                            + " must be allowed on the server",
                     origin.get());
         }
         response.getHeaders().put("Access-Control-Allow-Origin", origin.get());
         response.getHeaders().put("Access-Control-Expose-Headers", "Retry-After");
     }
 
-    /**
-     * Behind a proxy, the origin is of the proxy; the browser knows that it is that of the page.
-     */
+    /** Behind a proxy, {@code Host} differs; {@code Sec-Fetch-Site} still identifies the page. */
     private static boolean isOwn(String origin, Request request) {
         String authority = origin.replaceFirst("^https?://", "");
         HttpFields headers = request.getHeaders();
@@ -75,7 +66,7 @@ final class OriginFilter {
                 || "same-origin".equals(headers.get("Sec-Fetch-Site"));
     }
 
-    /** Returns what a browser that asks first is told. */
+    /** Returns the headers of a preflight response. */
     static HttpFields preflight(String methods) {
         return HttpFields.build()
                 .put("Access-Control-Allow-Methods", methods)

@@ -12,33 +12,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/**
- * The options of a prediction request.
- *
- * @param scores minimum scores of objects
- * @param masks format of masks
- * @param png whether to return a label map as an image instead of JSON
- */
-record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
+/** Options of a request; {@code png} returns a label map as image instead of JSON. */
+record PredictOptions(ScoreThresholds scores, MaskFormat masks, boolean png) {
 
-    /** Selects the checkpoint's threshold of each class. */
+    /** Value that selects the recommended score of each class. */
     private static final String PER_CLASS = "per-class";
 
     private static final Set<String> KNOWN = Set.of("score", "masks");
 
-    /**
-     * Reads the query of the address and the header {@code Accept}.
-     *
-     * @param defaultScore minimum score if the query has none
-     * @throws Problem.Refusal that lists all problems
-     */
+    /** Parses the query and the header {@code Accept}; rejects the request with all problems. */
     static PredictOptions of(Request request, double defaultScore, TrainedModel<?> model) {
-        boolean segments = ModelFacts.segments(model);
+        boolean segments = ModelInfo.segments(model);
         Fields query = query(request);
         List<String> problems = new ArrayList<>();
         for (Fields.Field field : query) {
             if (!KNOWN.contains(field.getName())) {
-                problems.add(field.getName() + ": unknown, expected score or masks");
+                problems.add(field.getName() + ": unknown parameter; expected score or masks");
             } else if (field.getValues().size() > 1) {
                 problems.add(field.getName() + ": is given " + field.getValues().size() + " times");
             }
@@ -46,7 +35,7 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
         ScoreThresholds scores = ScoreThresholds.of(defaultScore);
         String text = query.getValue("score");
         if (text != null && segments) {
-            problems.add("score: is about objects, and a segmenter finds none");
+            problems.add("score: applies to detectors only; this model is a segmenter");
         } else if (PER_CLASS.equals(text)) {
             scores =
                     model.match(
@@ -62,9 +51,9 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
             }
         }
         String word = query.getValue("masks");
-        Masks masks = Masks.of(word == null ? Masks.RLE.word() : word).orElse(null);
+        MaskFormat masks = MaskFormat.of(word == null ? MaskFormat.RLE.word() : word).orElse(null);
         if (masks == null) {
-            problems.add("masks: got " + word + ", expected one of " + Masks.words());
+            problems.add("masks: got " + word + ", expected one of " + MaskFormat.words());
         }
         if (!problems.isEmpty()) {
             throw Problem.badRequest("%s", String.join("; ", problems));
@@ -77,7 +66,7 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
             return Request.extractQueryParameters(request);
         } catch (RuntimeException e) {
             throw Problem.badRequest(
-                    "what stands behind the ? of the address cannot be read; expected such as"
+                    "the query of the URL cannot be parsed; expected for example"
                             + " score=0.5&masks=rle");
         }
     }
@@ -90,7 +79,6 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
         }
     }
 
-    /** Chooses the client's preferred type among the supported ones. */
     private static boolean acceptsPng(Request request, boolean segments) {
         List<String> accepted = request.getHeaders().getQualityCSV(HttpHeader.ACCEPT);
         if (accepted.isEmpty()) {
@@ -105,10 +93,10 @@ record PredictOptions(ScoreThresholds scores, Masks masks, boolean png) {
                 return true;
             }
         }
-        throw Problem.refusal(
+        throw Problem.exception(
                 HttpStatus.NOT_ACCEPTABLE_406,
                 "Accept: got %s, expected application/json%s",
                 String.join(", ", accepted),
-                segments ? " or image/png" : "; only a segmenter answers with an image");
+                segments ? " or image/png" : "; only a segmenter returns images");
     }
 }

@@ -26,130 +26,116 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Decodes and predicts the images of all clients on separate threads, and rejects requests when the
- * queue is full.
- *
- * <p>Small waiting images of one size after resizing form a batch; no image waits for more to come.
+ * Decodes and predicts images; rejects requests when full. Waiting small images of the same size
+ * after resizing form a batch; no image waits for others.
  */
 final class PredictionQueue implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PredictionQueue.class);
 
-    private static final int MOST_READERS = 8;
-    private static final int PIXELS_OF_A_PERMIT = 1_000_000;
+    private static final int MAX_READERS = 8;
+    private static final int PIXELS_PER_PERMIT = 1_000_000;
 
-    /** Larger ones keep all cores busy alone, and would hold much memory. */
-    private static final int MOST_BATCH_PIXELS = 1_000_000;
+    /** A larger image already uses all cores, and batching it needs too much memory. */
+    private static final int MAX_BATCH_PIXELS = 1_000_000;
 
     /**
-     * The prediction of an image.
-     *
-     * @param size size of the upright image
-     * @param prediction {@code Instances} or {@code LabelMap}
-     * @param warnings parts of the image that were skipped or repaired
+     * The prediction, an {@code Instances} or a {@code LabelMap}, and the size after EXIF rotation.
      */
     record Predicted(Size size, Object prediction, List<String> warnings) {}
 
-    /** A photograph before the model. */
+    /** An image that waits for inference. */
     private record Decoded(
             InferenceInput input,
             Size size,
             List<String> warnings,
-            AtomicBoolean gone,
-            CompletableFuture<Predicted> seen) {}
+            AtomicBoolean disconnected,
+            CompletableFuture<Predicted> result) {}
 
     private final TrainedModel<?> model;
     private final ServerLimits limits;
-    private final Metrics metrics;
+    private final ServerMetrics metrics;
     private final InferenceReader reader;
     private final Workers readers;
     private final Workers predictors;
 
-    private final Semaphore places;
+    private final Semaphore queueSlots;
     private final Semaphore decoding;
     private final int decodingPermits;
     private final Semaphore decoded;
     private final Queue<Decoded> waiting = new ArrayDeque<>();
-    private final int mostBatch;
+    private final int maxBatch;
 
-    /**
-     * Starts no thread yet.
-     *
-     * @param together how many batches the model looks at side by side
-     * @param mostBatch most photographs of a batch
-     */
+    /** Creates a queue that computes {@code concurrency} batches in parallel. */
     PredictionQueue(
             TrainedModel<?> model,
-            int together,
-            int mostBatch,
+            int concurrency,
+            int maxBatch,
             ServerLimits limits,
-            Metrics metrics) {
+            ServerMetrics metrics) {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
         reader = new InferenceReader(model.pipelines());
         int cores = Runtime.getRuntime().availableProcessors();
-        readers = new Workers("serve-read", Math.min(cores, MOST_READERS));
-        predictors = new Workers("serve-predict", together);
-        places = new Semaphore(limits.queue());
+        readers = new Workers("serve-read", Math.min(cores, MAX_READERS));
+        predictors = new Workers("serve-predict", concurrency);
+        queueSlots = new Semaphore(limits.queue());
         decodingPermits = 2 * permits(limits.pixels());
         decoding = new Semaphore(decodingPermits, /* fair= */ true);
-        this.mostBatch = mostBatch;
-        decoded = new Semaphore(together * (mostBatch + 1), /* fair= */ true);
-        metrics.queue(() -> limits.queue() - places.availablePermits(), limits.queue());
+        this.maxBatch = maxBatch;
+        decoded = new Semaphore(concurrency * (maxBatch + 1), /* fair= */ true);
+        metrics.queue(() -> limits.queue() - queueSlots.availablePermits(), limits.queue());
     }
 
     private static int permits(long pixels) {
-        return Math.toIntExact(pixels / PIXELS_OF_A_PERMIT + 1);
+        return Math.toIntExact(pixels / PIXELS_PER_PERMIT + 1);
     }
 
     /**
-     * Admits the photographs of a request.
+     * Queues the images of a request, or rejects all if there is not enough room.
      *
-     * @param gone tells whether the client has gone
-     * @return the prediction of each image; fails with a {@link Problem.Refusal} where it cannot be
-     *     used
-     * @throws Problem.Refusal if there is no room for all of them now
+     * @return a future for each image; it fails with a {@link Problem.HttpException}
      */
-    List<CompletableFuture<Predicted>> submit(List<Upload> photos, AtomicBoolean gone) {
-        if (!places.tryAcquire(photos.size())) {
+    List<CompletableFuture<Predicted>> submit(List<Upload> images, AtomicBoolean disconnected) {
+        if (!queueSlots.tryAcquire(images.size())) {
             throw Problem.busy(
                     metrics.secondsFor(limits.queue()),
-                    "%s of at most %d are waiting; try again later",
-                    Count.of(limits.queue() - places.availablePermits(), "photograph"),
+                    "the queue is full (%s, at most %d); try again later",
+                    Count.of(limits.queue() - queueSlots.availablePermits(), "image"),
                     limits.queue());
         }
-        return photos.stream().map(photo -> start(photo, gone)).toList();
+        return images.stream().map(image -> start(image, disconnected)).toList();
     }
 
-    private CompletableFuture<Predicted> start(Upload photo, AtomicBoolean gone) {
-        CompletableFuture<Predicted> seen = new CompletableFuture<>();
+    private CompletableFuture<Predicted> start(Upload image, AtomicBoolean disconnected) {
+        CompletableFuture<Predicted> result = new CompletableFuture<>();
         Future<?> unused =
                 readers.submit(
                         () -> {
                             decoded.acquire();
                             try {
-                                read(photo, gone, seen);
+                                read(image, disconnected, result);
                             } catch (Throwable e) {
                                 decoded.release();
-                                fail(seen, e);
+                                fail(result, e);
                             }
                             return null;
                         });
-        // Free before the client knows of it, who may have another photograph.
-        return seen.whenComplete((done, failure) -> places.release());
+        // Free the slot before responding, because the client may send the next image at once.
+        return result.whenComplete((done, failure) -> queueSlots.release());
     }
 
-    private void read(Upload photo, AtomicBoolean gone, CompletableFuture<Predicted> seen)
+    private void read(Upload image, AtomicBoolean disconnected, CompletableFuture<Predicted> result)
             throws InterruptedException {
-        if (gone.get()) {
-            throw gone();
+        if (disconnected.get()) {
+            throw disconnected();
         }
-        ImageHeader header = ImageHeader.read(photo.name(), photo.content());
+        ImageHeader header = ImageHeader.read(image.name(), image.content());
         if (header.storedSize().area() > limits.pixels()) {
             throw SaccadeException.user(
-                    "%s: %s of %dx%d pixels, at most %d are looked at here; make it smaller",
-                    photo.name(),
+                    "%s: %s of %dx%d pixels, expected at most %d pixels; send a smaller image",
+                    image.name(),
                     header.kind(),
                     header.storedSize().width(),
                     header.storedSize().height(),
@@ -161,7 +147,7 @@ final class PredictionQueue implements AutoCloseable {
         InferenceInput ready;
         try {
             ImageSource source =
-                    ImageSource.of(photo.name(), photo.content()).warnings(warnings::add);
+                    ImageSource.of(image.name(), image.content()).warnings(warnings::add);
             ready =
                     metrics.decoding(
                             () -> OutOfMemory.PREDICTION.call(() -> reader.read(List.of(source))));
@@ -169,7 +155,7 @@ final class PredictionQueue implements AutoCloseable {
             decoding.release(permits);
         }
         synchronized (waiting) {
-            waiting.add(new Decoded(ready, header.size(), warnings, gone, seen));
+            waiting.add(new Decoded(ready, header.size(), warnings, disconnected, result));
         }
         Future<?> unused =
                 predictors.submit(
@@ -179,15 +165,17 @@ final class PredictionQueue implements AutoCloseable {
                         });
     }
 
-    /** Takes the photograph that has waited longest, and those that fit to it; maybe none. */
+    /**
+     * Returns the image that has waited longest and those that fit into its batch; may be empty.
+     */
     private List<Decoded> nextBatch() {
         List<Decoded> batch = new ArrayList<>();
         synchronized (waiting) {
             Iterator<Decoded> each = waiting.iterator();
             while (each.hasNext()) {
-                Decoded photo = each.next();
-                if (batch.isEmpty() || isOneOf(batch, photo)) {
-                    batch.add(photo);
+                Decoded image = each.next();
+                if (batch.isEmpty() || fits(batch, image)) {
+                    batch.add(image);
                     each.remove();
                 }
             }
@@ -195,20 +183,20 @@ final class PredictionQueue implements AutoCloseable {
         return batch;
     }
 
-    private boolean isOneOf(List<Decoded> batch, Decoded photo) {
-        Size size = photo.input().batches().get(0).size();
-        return batch.size() < mostBatch
-                && (batch.size() + 1) * size.area() <= MOST_BATCH_PIXELS
+    private boolean fits(List<Decoded> batch, Decoded image) {
+        Size size = image.input().batches().get(0).size();
+        return batch.size() < maxBatch
+                && (batch.size() + 1) * size.area() <= MAX_BATCH_PIXELS
                 && batch.get(0).input().batches().get(0).size().equals(size);
     }
 
     private void predictBatch(List<Decoded> batch) {
         List<Decoded> wanted = new ArrayList<>();
-        for (Decoded photo : batch) {
-            if (photo.gone().get()) {
-                fail(photo.seen(), gone());
+        for (Decoded image : batch) {
+            if (image.disconnected().get()) {
+                fail(image.result(), disconnected());
             } else {
-                wanted.add(photo);
+                wanted.add(image);
             }
         }
         try {
@@ -216,54 +204,57 @@ final class PredictionQueue implements AutoCloseable {
                 metrics.predicting(wanted.size(), () -> predict(wanted));
             }
         } finally {
-            batch.forEach(photo -> photo.input().close());
+            batch.forEach(image -> image.input().close());
             decoded.release(batch.size());
         }
     }
 
     private void predict(List<Decoded> batch) {
         try {
-            List<?> seen = model.predict(batch.stream().map(Decoded::input).toList());
+            List<?> results = model.predict(batch.stream().map(Decoded::input).toList());
             for (int i = 0; i < batch.size(); i++) {
-                Decoded photo = batch.get(i);
-                photo.seen().complete(new Predicted(photo.size(), seen.get(i), photo.warnings()));
+                Decoded image = batch.get(i);
+                image.result()
+                        .complete(new Predicted(image.size(), results.get(i), image.warnings()));
             }
         } catch (Throwable e) {
             if (batch.size() == 1) {
-                fail(batch.get(0).seen(), e);
+                fail(batch.get(0).result(), e);
             } else {
-                // What one of them, or all together, could not do, the others may.
-                batch.forEach(photo -> predict(List.of(photo)));
+                // Find the image that failed; the others may succeed.
+                batch.forEach(image -> predict(List.of(image)));
             }
         }
     }
 
-    private static Problem.Refusal gone() {
-        return Problem.badRequest("the client has gone");
+    private static Problem.HttpException disconnected() {
+        return Problem.badRequest("the client has disconnected");
     }
 
-    private static void fail(CompletableFuture<Predicted> seen, Throwable failure) {
-        seen.completeExceptionally(
-                failure instanceof Problem.Refusal refusal ? refusal : refusal(failure));
+    private static void fail(CompletableFuture<Predicted> result, Throwable failure) {
+        result.completeExceptionally(
+                failure instanceof Problem.HttpException exception
+                        ? exception
+                        : exception(failure));
     }
 
-    /** Tells whoever sent a photograph what is wrong with it, but nothing of bugs. */
-    private static Problem.Refusal refusal(Throwable failure) {
+    /** Returns user errors as they are; logs internal errors and hides their details. */
+    private static Problem.HttpException exception(Throwable failure) {
         boolean memory = OutOfMemory.reason(failure).isPresent();
         if (!memory
                 && failure instanceof SaccadeException known
                 && known.kind() == SaccadeException.Kind.USER) {
-            return Problem.refusal(HttpStatus.UNPROCESSABLE_ENTITY_422, "%s", known);
+            return Problem.exception(HttpStatus.UNPROCESSABLE_ENTITY_422, "%s", known);
         }
-        LOG.error("a photograph could not be looked at", failure);
+        LOG.error("an image could not be processed", failure);
         return memory
-                ? Problem.busy(1, "the server is out of memory; send a smaller photograph")
-                : Problem.refusal(
+                ? Problem.busy(1, "the server is out of memory; send a smaller image")
+                : Problem.exception(
                         HttpStatus.INTERNAL_SERVER_ERROR_500,
-                        "the photograph could not be looked at; the log of the server says why");
+                        "the image could not be processed because of an internal"
+                                + " error; see the log of the server");
     }
 
-    /** Waits for what is under way. */
     @Override
     public void close() {
         readers.close();

@@ -36,14 +36,14 @@ import java.util.concurrent.CountDownLatch;
  * System.out.println("serving at " + server.uri());
  * }</pre>
  *
- * <p>The server does not close the model. By default it listens on the loopback interface; there is
- * no authentication. Requests are not written to disk.
+ * <p>Listens on the loopback interface by default, without authentication. Does not close the
+ * model.
  */
 public final class PredictionServer implements AutoCloseable {
 
-    private static final Duration LONGEST_END = Duration.ofSeconds(30);
+    private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(30);
     private static final int THREADS = 16;
-    private static final int MOST_HEADER_BYTES = 8192;
+    private static final int MAX_HEADER_BYTES = 8192;
 
     private final Server server;
     private final ServerConnector connector;
@@ -64,13 +64,13 @@ public final class PredictionServer implements AutoCloseable {
         // ConnectionTimeout also closes connections that are slow rather than idle.
         connector.setIdleTimeout(0);
         connector.setReuseAddress(true);
-        Metrics metrics = new Metrics();
+        ServerMetrics metrics = new ServerMetrics();
         metrics.connections(() -> connector.getConnectedEndPoints().size());
-        metrics.underWay(tracker::count);
+        metrics.requestsInFlight(tracker::count);
         ServerLimits limits = settings.limits;
         queue =
                 new PredictionQueue(
-                        settings.model, settings.together, settings.mostBatch(), limits, metrics);
+                        settings.model, settings.concurrency, settings.maxBatch(), limits, metrics);
         ConnectionTimeout timeout =
                 new ConnectionTimeout(connector.getScheduler(), limits.timeout());
         connector.addBean(timeout);
@@ -78,7 +78,7 @@ public final class PredictionServer implements AutoCloseable {
         Routes routes =
                 new Routes(
                         settings.model,
-                        ModelFacts.of(settings.model, settings.name, settings.score, limits),
+                        ModelInfo.of(settings.model, settings.name, settings.score, limits),
                         limits,
                         queue,
                         metrics,
@@ -92,29 +92,27 @@ public final class PredictionServer implements AutoCloseable {
 
     private static HttpConnectionFactory http() {
         HttpConfiguration http = new HttpConfiguration();
-        http.setRequestHeaderSize(MOST_HEADER_BYTES);
+        http.setRequestHeaderSize(MAX_HEADER_BYTES);
         http.setSendServerVersion(false);
         http.setSendXPoweredBy(false);
         http.setUriCompliance(UriCompliance.RFC3986);
         return new HttpConnectionFactory(http);
     }
 
-    /** Returns the default settings of a server. */
     public static Settings of(TrainedModel<?> model) {
         return new Settings(model);
     }
 
-    /** Settings of a server. */
     public static final class Settings {
 
-        private static final int MOST_TOGETHER = 1000;
+        private static final int MAX_CONCURRENCY = 1000;
 
         private final TrainedModel<?> model;
         private String name = "model";
         private double score;
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
-        private int together = 2;
+        private int concurrency = 2;
         private int maxBatch = 4;
         private ServerLimits limits = ServerLimits.DEFAULT;
         private Set<String> origins = ImmutableSet.of();
@@ -128,59 +126,55 @@ public final class PredictionServer implements AutoCloseable {
                             .overall();
         }
 
-        /** Sets the name of the model on the page and at {@code /model}. */
+        /** Sets the model name on the page and in {@code /model}. */
         public Settings name(String value) {
             name = requireNonNull(value, "name");
             return this;
         }
 
-        /**
-         * Sets the minimum score of objects for requests without {@code score} and the initial
-         * value on the page; by default the detector's recommended score.
-         */
+        /** Sets the default of {@code score}; initially the model's recommended score. */
         public Settings score(double value) {
             score = value;
             return this;
         }
 
-        /** Sets the address to listen on, such as {@code 0.0.0.0} for all of the machine. */
+        /** Sets the address to listen on; {@code 0.0.0.0} for all network interfaces. */
         public Settings host(String value) {
             host = requireNonNull(value, "host");
             return this;
         }
 
-        /** Sets the port; 0, the default, for any free port. */
+        /** Sets the port; default: 0, any free port. */
         public Settings port(int value) {
             port = value;
             return this;
         }
 
-        /** Sets the number of batches computed in parallel; 2 by default. */
-        public Settings together(int value) {
-            together = value;
+        /** Sets the number of batches computed in parallel; default: 2. */
+        public Settings concurrency(int value) {
+            concurrency = value;
             return this;
         }
 
         /**
-         * Sets the maximum number of small waiting images in a detector's batch; 4 by default. With
-         * 1 each response equals {@code Detector.detect} bit for bit; else it differs by rounding.
+         * Sets the maximum batch size; default: 4. With 1, responses equal {@code Detector.detect}
+         * bit for bit.
          */
         public Settings maxBatch(int value) {
             maxBatch = value;
             return this;
         }
 
-        private int mostBatch() {
-            return ModelFacts.segments(model) ? 1 : maxBatch;
+        private int maxBatch() {
+            return ModelInfo.segments(model) ? 1 : maxBatch;
         }
 
-        /** Sets the limits on clients. */
         public Settings limits(ServerLimits value) {
             limits = requireNonNull(value, "limits");
             return this;
         }
 
-        /** Allows requests of pages of other origins, such as {@code https://example.org}. */
+        /** Allows requests from pages of these origins, such as {@code https://example.org}. */
         public Settings origins(Set<String> value) {
             origins = ImmutableSet.copyOf(value);
             return this;
@@ -191,17 +185,14 @@ public final class PredictionServer implements AutoCloseable {
                 return InetAddress.getByName(host);
             } catch (UnknownHostException e) {
                 throw SaccadeException.user(
-                        "host: got %s, expected an address of this machine, such as 127.0.0.1 or"
-                                + " 0.0.0.0",
+                        "host: got %s, expected an address of this machine, such as"
+                                + " 127.0.0.1 or 0.0.0.0",
                         host);
             }
         }
 
         /**
-         * Starts a server.
-         *
-         * @throws SaccadeException of kind user, if a setting is out of range or the address cannot
-         *     be listened on, such as a port that another program has
+         * Starts a server. Throws a user error if a setting is out of range or the port is in use.
          */
         public PredictionServer start() {
             Problems problems = new Problems();
@@ -209,8 +200,8 @@ public final class PredictionServer implements AutoCloseable {
                     new Checks()
                             .inRange("score", score, 0, 1)
                             .inRange("port", port, 0, 0xFFFF)
-                            .inRange("together", together, 1, MOST_TOGETHER)
-                            .inRange("max batch", maxBatch, 1, MOST_TOGETHER)
+                            .inRange("concurrency", concurrency, 1, MAX_CONCURRENCY)
+                            .inRange("max batch", maxBatch, 1, MAX_CONCURRENCY)
                             .problems());
             problems.throwIfAny("server");
             PredictionServer started = new PredictionServer(this);
@@ -228,9 +219,10 @@ public final class PredictionServer implements AutoCloseable {
             if (Throwables.getRootCause(e) instanceof SocketException) {
                 throw SaccadeException.user(
                                 e,
-                                "%s port %d: cannot listen on it: the port is in use or reserved, or"
-                                        + " the address is not of this machine; choose another port or"
-                                        + " host, or port 0 for a free port",
+                                "%s port %d: cannot listen on it; the port is in use"
+                                        + " or reserved, or the address does not belong to this"
+                                        + " machine; choose another port or host, or port 0 for a"
+                                        + " free port",
                                 connector.getHost(),
                                 connector.getPort())
                         .withSettings("port", "host");
@@ -239,34 +231,32 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** Returns the port that is listened on, or was. */
     public int port() {
         return port;
     }
 
-    /** Returns the address of the page. */
+    /** Returns the URL of the page. */
     public URI uri() {
         String host = connector.getHost();
         String named = host.contains(":") ? "[" + host + "]" : host;
         return URI.create("http://" + named + ":" + port + "/");
     }
 
-    /** Waits until the server has been closed. */
-    public void awaitEnd() throws InterruptedException {
+    /** Waits until the server is closed. */
+    public void awaitShutdown() throws InterruptedException {
         ended.await();
     }
 
     /**
-     * Ends the server: from now on it takes no photograph and says so at {@code /health}, answers
-     * those that it has, for half a minute at most, and then closes all connections.
+     * Rejects new requests, waits up to 30 seconds for running ones, then closes all connections.
      */
     @Override
     public void close() {
-        tracker.end(LONGEST_END);
+        tracker.end(SHUTDOWN_TIMEOUT);
         try {
             server.stop();
         } catch (Exception e) {
-            throw SaccadeException.internal(e, "the server cannot be ended: %s", e.getMessage());
+            throw SaccadeException.internal(e, "the server cannot be stopped: %s", e.getMessage());
         } finally {
             queue.close();
             ended.countDown();

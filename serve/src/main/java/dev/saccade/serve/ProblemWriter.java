@@ -9,7 +9,7 @@ import org.eclipse.jetty.util.Callback;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
-/** Writes what the HTTP server itself refuses, such as lines that are no HTTP, as a problem. */
+/** Writes errors of Jetty itself, such as malformed requests, as problems. */
 final class ProblemWriter extends ErrorHandler {
 
     @Override

@@ -5,44 +5,43 @@ import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The requests that are being answered, for which the end of a server waits. */
+/** Counts running requests; a closing server waits for them. */
 final class RequestTracker {
 
-    // The server is a party, too; the phase ends once it and all requests have left.
+    // The server itself is one party; the phase ends after it and all requests have left.
     private final Phaser requests = new Phaser(1);
-    private volatile boolean ending;
+    private volatile boolean closing;
 
-    boolean isEnding() {
-        return ending;
+    boolean isClosing() {
+        return closing;
     }
 
-    /** Returns how many requests are being answered. */
     int count() {
-        return ending ? requests.getUnarrivedParties() : requests.getUnarrivedParties() - 1;
+        return closing ? requests.getUnarrivedParties() : requests.getUnarrivedParties() - 1;
     }
 
-    /** Lets a request in, which must {@link #leave}; or returns that the server is ending. */
+    /** Registers a request, which must {@link #leave}; returns false if the server is closing. */
     boolean enter() {
-        return !ending && requests.register() >= 0;
+        return !closing && requests.register() >= 0;
     }
 
     void leave() {
         requests.arriveAndDeregister();
     }
 
-    /** Lets no request in any more, and waits a while for those that are. */
+    /** Rejects new requests and waits for the running ones. */
     synchronized void end(Duration longest) {
-        if (ending) {
+        if (closing) {
             return;
         }
-        ending = true;
+        closing = true;
         int phase = requests.arriveAndDeregister();
         try {
             requests.awaitAdvanceInterruptibly(phase, longest.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (TimeoutException e) {
-            // What is still under way is cut off.
+            // The remaining requests are cut off.
             return;
         }
     }

@@ -23,34 +23,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Dispatches requests by address. */
 final class Routes extends Handler.Abstract {
 
     private static final String MULTIPART = "multipart/form-data";
 
     private static final String PREDICT = "/predict";
 
-    /** A constant response. */
-    private record Fixed(String type, String body) {}
+    private record StaticResponse(String type, String body) {}
 
     private final TrainedModel<?> model;
     private final double defaultScore;
     private final ServerLimits limits;
     private final PredictionQueue queue;
-    private final Metrics metrics;
+    private final ServerMetrics metrics;
     private final ConnectionTimeout timeout;
     private final OriginFilter origins;
     private final ModelPage page = ModelPage.load();
-    private final Map<String, Fixed> fixed;
-    private final AtomicLong heldUploads = new AtomicLong();
+    private final Map<String, StaticResponse> staticResponses;
+    private final AtomicLong bufferedBytes = new AtomicLong();
     private final RequestTracker tracker;
 
     Routes(
             TrainedModel<?> model,
-            ModelFacts facts,
+            ModelInfo facts,
             ServerLimits limits,
             PredictionQueue queue,
-            Metrics metrics,
+            ServerMetrics metrics,
             ConnectionTimeout timeout,
             OriginFilter origins,
             RequestTracker tracker) {
@@ -66,14 +64,14 @@ final class Routes extends Handler.Abstract {
                 ModelPage.resource("openapi.json")
                         .replace("VERSION", Version.saccade())
                         .replace("\"DEFAULT_SCORE\"", Double.toString(defaultScore));
-        fixed =
+        staticResponses =
                 Map.of(
-                        "/", new Fixed("text/html;charset=utf-8", page.html()),
+                        "/", new StaticResponse("text/html;charset=utf-8", page.html()),
                         "/model",
-                                new Fixed(
+                                new StaticResponse(
                                         JsonBody.MEDIA_TYPE,
                                         new String(JsonBody.bytes(facts), UTF_8)),
-                        "/openapi.json", new Fixed(JsonBody.MEDIA_TYPE, openApi));
+                        "/openapi.json", new StaticResponse(JsonBody.MEDIA_TYPE, openApi));
     }
 
     @Override
@@ -83,37 +81,38 @@ final class Routes extends Handler.Abstract {
         Request.addCompletionListener(
                 request,
                 failure -> {
-                    metrics.answered(
-                            route, response.getStatus(), (System.nanoTime() - start) / 1e9);
+                    metrics.record(route, response.getStatus(), (System.nanoTime() - start) / 1e9);
                     timeout.restart(request);
                 });
         response.getHeaders().put("X-Content-Type-Options", "nosniff");
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         response.getHeaders().put("Content-Security-Policy", page.policy());
         response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
-        Exchange exchange = new Exchange(request, response, callback, limits, timeout, heldUploads);
+        Exchange exchange =
+                new Exchange(request, response, callback, limits, timeout, bufferedBytes);
         try {
-            origins.admit(request, response);
+            origins.check(request, response);
             dispatch(route, exchange);
         } catch (RuntimeException e) {
-            exchange.refuse(e);
+            exchange.sendProblem(e);
         }
         return true;
     }
 
-    /** Returns the route for metrics; {@code other} for unknown addresses. */
+    /** Returns the route label for metrics; {@code other} for unknown paths. */
     private String route(Request request) {
         String path = Request.getPathInContext(request);
         boolean known =
-                fixed.containsKey(path) || List.of(PREDICT, "/health", "/metrics").contains(path);
+                staticResponses.containsKey(path)
+                        || List.of(PREDICT, "/health", "/metrics").contains(path);
         return known ? path : "other";
     }
 
     private void dispatch(String route, Exchange exchange) {
         if (route.equals("other")) {
-            throw Problem.refusal(
+            throw Problem.exception(
                     HttpStatus.NOT_FOUND_404,
-                    "%s: there is nothing; expected /, /predict, /model, /health, /metrics or"
+                    "%s: not found; expected /, /predict, /model, /health, /metrics or"
                             + " /openapi.json",
                     Request.getPathInContext(exchange.request()));
         }
@@ -126,26 +125,27 @@ final class Routes extends Handler.Abstract {
             exchange.send(HttpStatus.NO_CONTENT_204, null, new byte[0]);
         } else if (!List.of(methods.split(", ")).contains(method)) {
             exchange.headers().put(HttpHeader.ALLOW, methods);
-            throw Problem.refusal(
+            throw Problem.exception(
                     HttpStatus.METHOD_NOT_ALLOWED_405,
                     "%s %s: expected %s",
                     method,
                     route,
-                    predict ? "POST with a photograph as its body" : "GET");
+                    predict ? "POST with an image as body" : "GET");
         } else if (predict) {
             predict(exchange);
         } else if (route.equals("/metrics")) {
-            exchange.send(HttpStatus.OK_200, Metrics.MEDIA_TYPE, metrics.text());
+            exchange.send(HttpStatus.OK_200, ServerMetrics.MEDIA_TYPE, metrics.text());
         } else if (route.equals("/health")) {
-            if (tracker.isEnding()) {
-                throw Problem.refusal(HttpStatus.SERVICE_UNAVAILABLE_503, "the server is ending");
+            if (tracker.isClosing()) {
+                throw Problem.exception(
+                        HttpStatus.SERVICE_UNAVAILABLE_503, "the server is shutting down");
             }
             exchange.send(
                     HttpStatus.OK_200,
                     JsonBody.MEDIA_TYPE,
                     JsonBody.bytes(Map.of("status", "ready")));
         } else {
-            Fixed same = fixed.get(route);
+            StaticResponse same = staticResponses.get(route);
             exchange.send(HttpStatus.OK_200, same.type, same.body.getBytes(UTF_8));
         }
     }
@@ -154,64 +154,68 @@ final class Routes extends Handler.Abstract {
         Request request = exchange.request();
         PredictOptions options = PredictOptions.of(request, defaultScore, model);
         if (!tracker.enter()) {
-            throw Problem.busy(1, "the server is ending; ask another, or try again later");
+            throw Problem.busy(
+                    1, "the server is shutting down; use another server, or try again later");
         }
         Request.addCompletionListener(request, failure -> tracker.leave());
-        exchange.refuseIfFails(
+        exchange.sendProblemOnFailure(
                 exchange.body().thenAccept(body -> respond(body, options, exchange)));
     }
 
     private void respond(byte[] body, PredictOptions options, Exchange exchange) {
-        AtomicBoolean gone = new AtomicBoolean();
-        exchange.request().addFailureListener(failure -> gone.set(true));
+        AtomicBoolean disconnected = new AtomicBoolean();
+        exchange.request().addFailureListener(failure -> disconnected.set(true));
         String type = exchange.request().getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null || !MimeTypes.getContentTypeWithoutCharset(type).startsWith(MULTIPART)) {
-            Upload photo = new Upload("image", body);
-            exchange.refuseIfFails(
-                    queue.submit(List.of(photo), gone)
+            Upload upload = new Upload("image", body);
+            exchange.sendProblemOnFailure(
+                    queue.submit(List.of(upload), disconnected)
                             .get(0)
-                            .thenAccept(seen -> send(photo.name(), seen, options, exchange)));
+                            .thenAccept(
+                                    results -> send(upload.name(), results, options, exchange)));
             return;
         }
-        List<Upload> photos = Upload.ofParts(type, body, limits.queue());
+        List<Upload> uploads = Upload.ofParts(type, body, limits.queue());
         if (options.png()) {
-            throw Problem.refusal(
+            throw Problem.exception(
                     HttpStatus.NOT_ACCEPTABLE_406,
-                    "Accept: an image is the answer to one photograph; send it as the body");
+                    "Accept: a request with Accept: image/png must have one image as"
+                            + " its body");
         }
-        List<CompletableFuture<ImageResponse>> answers = new ArrayList<>();
-        List<CompletableFuture<PredictionQueue.Predicted>> seen = queue.submit(photos, gone);
-        for (int i = 0; i < photos.size(); i++) {
-            String name = photos.get(i).name();
-            answers.add(
-                    seen.get(i)
+        List<CompletableFuture<ImageResponse>> responses = new ArrayList<>();
+        List<CompletableFuture<PredictionQueue.Predicted>> results =
+                queue.submit(uploads, disconnected);
+        for (int i = 0; i < uploads.size(); i++) {
+            String name = uploads.get(i).name();
+            responses.add(
+                    results.get(i)
                             .thenApply(
                                     each -> ImageResponse.of(name, each, model.classes(), options))
                             .exceptionally(
                                     failure ->
                                             ImageResponse.of(
-                                                    name, Exchange.refusal(failure).problem())));
+                                                    name, Exchange.exception(failure).problem())));
         }
-        exchange.refuseIfFails(
-                CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+        exchange.sendProblemOnFailure(
+                CompletableFuture.allOf(responses.toArray(CompletableFuture[]::new))
                         .thenAccept(
                                 done ->
                                         exchange.sendAll(
-                                                answers.stream()
+                                                responses.stream()
                                                         .map(CompletableFuture::join)
                                                         .toList())));
     }
 
     private void send(
             String image,
-            PredictionQueue.Predicted seen,
+            PredictionQueue.Predicted results,
             PredictOptions options,
             Exchange exchange) {
         if (options.png()) {
-            ClassMap map = new ClassMap((LabelMap) seen.prediction(), model.classes());
+            ClassMap map = new ClassMap((LabelMap) results.prediction(), model.classes());
             exchange.send(HttpStatus.OK_200, "image/png", map.toPng());
         } else {
-            exchange.sendAll(List.of(ImageResponse.of(image, seen, model.classes(), options)));
+            exchange.sendAll(List.of(ImageResponse.of(image, results, model.classes(), options)));
         }
     }
 }

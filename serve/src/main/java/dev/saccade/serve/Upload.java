@@ -13,68 +13,61 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * An image file as a client sent it.
- *
- * @param name the client's file name; shown in responses and messages, never opened
- * @param content any bytes
- */
+/** An uploaded file with unchecked content; its name is shown, but never opened. */
 @SuppressWarnings("ArrayRecordComponent")
 record Upload(String name, byte[] content) {
 
-    private static final int MOST_NAME = 1000;
-    private static final int MOST_PARTS = 10_000;
+    private static final int MAX_NAME = 1000;
+    private static final int MAX_PARTS = 10_000;
 
     /**
-     * Returns the files of a {@code multipart/form-data} body, in their order.
-     *
-     * @throws Problem.Refusal if it is none, or has something else than files, or too many
+     * Returns the files of a {@code multipart/form-data} body; rejects malformed bodies, other
+     * fields and too many files.
      */
     static List<Upload> ofParts(String contentType, byte[] body, int most) {
         Parts parts = new Parts();
         try {
             String boundary = MultiPart.extractBoundary(contentType);
             if (boundary == null || boundary.isEmpty()) {
-                throw malformed("Content-Type names no boundary");
+                throw malformed("Content-Type has no boundary");
             }
             MultiPart.Parser parser = new MultiPart.Parser(boundary, parts);
-            parser.setMaxParts(MOST_PARTS);
+            parser.setMaxParts(MAX_PARTS);
             parser.setPartHeadersMaxLength(8192);
             parser.parse(Content.Chunk.from(ByteBuffer.wrap(body), true));
         } catch (IllegalArgumentException e) {
-            throw malformed("Content-Type names no boundary that may be one");
+            throw malformed("Content-Type has an invalid boundary");
         }
         if (parts.failed) {
-            throw malformed("a part does not begin as one does");
+            throw malformed("a part is malformed");
         }
         if (!parts.complete) {
-            throw malformed("its end is missing");
+            throw malformed("the final boundary is missing");
         }
         if (!parts.fields.isEmpty()) {
             throw Problem.badRequest(
-                    "%s is no file; expected files only, and score and masks behind the"
-                            + " ? of the address",
+                    "%s is not a file; send only files, and pass score and masks in"
+                            + " the query of the URL",
                     String.join(", ", parts.fields));
         }
         if (parts.uploads.isEmpty()) {
-            throw Problem.badRequest("no file in the multipart body, expected one or more");
+            throw Problem.badRequest("the multipart body has no files; expected at least one");
         }
         if (parts.uploads.size() > most) {
             throw Problem.badRequest(
-                    "%s in a request, expected at most %d; send them in several",
+                    "got %s in one request, expected at most %d; send several requests",
                     Count.of(parts.uploads.size(), "file"), most);
         }
         return ImmutableList.copyOf(parts.uploads);
     }
 
-    private static Problem.Refusal malformed(String reason) {
+    private static Problem.HttpException malformed(String reason) {
         return Problem.badRequest(
-                "the body cannot be read as multipart/form-data: %s; send it as curl -F"
-                        + " photo=@photo.jpg does",
+                "the body cannot be parsed as multipart/form-data: %s; send it like"
+                        + " curl -F image=@photo.jpg",
                 reason);
     }
 
-    /** Keeps what a body is made of. */
     private static final class Parts extends MultiPart.AbstractPartsListener {
 
         private final List<Upload> uploads = new ArrayList<>();
@@ -101,7 +94,7 @@ record Upload(String name, byte[] content) {
         }
 
         private static String shortened(String name) {
-            return name.length() > MOST_NAME ? name.substring(0, MOST_NAME) : name;
+            return name.length() > MAX_NAME ? name.substring(0, MAX_NAME) : name;
         }
 
         @Override

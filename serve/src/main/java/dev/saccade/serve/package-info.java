@@ -1,2 +1,2 @@
-/** A model behind HTTP: a page to try it on, and JSON for programs. */
+/** HTTP server for a model: a page to try it and a JSON API. */
 package dev.saccade.serve;

@@ -1,30 +1,30 @@
 "use strict";
 
-// Objects from this score on are asked for; the slider shows fewer of them.
-const LEAST_SCORE = 0.05;
+// Lowest score that is requested; the slider hides objects with lower scores.
+const MIN_SCORE = 0.05;
 const REQUESTS = 2;
 const TRIES = 8;
-// Longer edge of the canvas on which pixels are drawn.
+// Longer edge of the mask canvas in pixels.
 const CANVAS = 1024;
 const MASK_OPACITY = 0.5;
 
 const $ = id => document.getElementById(id);
-const photos = [];
+const entries = [];
 const hidden = new Set();
 let model;
-let asking = 0;
+let active = 0;
 
 function element(name, properties = {}, ...children) {
-  const made = document.createElement(name);
-  Object.assign(made, properties);
-  made.append(...children);
-  return made;
+  const created = document.createElement(name);
+  Object.assign(created, properties);
+  created.append(...children);
+  return created;
 }
 
 function vector(name, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-  return made;
+  const created = document.createElementNS("http://www.w3.org/2000/svg", name);
+  Object.entries(attributes).forEach(([key, value]) => created.setAttribute(key, value));
+  return created;
 }
 
 function count(number, noun, nouns = noun + "s") {
@@ -35,45 +35,45 @@ function percent(share) {
   return share < 0.001 ? "< 0.1%" : (100 * share).toFixed(1) + "%";
 }
 
-const segments = () => model.task === "segmentation";
+const isSegmenter = () => model.task === "segmentation";
 const color = label => (model.classes.find(each => each.label === label) || {}).color || "#888888";
-const things = photo => photo.answer.objects || photo.answer.regions;
-const isShown = thing =>
-  !hidden.has(thing.label) && (segments() || thing.score >= Number($("level").value));
+const predictions = entry => entry.response.objects || entry.response.regions;
+const isShown = prediction =>
+  !hidden.has(prediction.label) && (isSegmenter() || prediction.score >= Number($("level").value));
 
-// Photographs and their answers.
+// Images and their predictions.
 
 function add(files) {
   for (const file of files) {
-    const photo = { file, name: file.name || "photograph", url: URL.createObjectURL(file) };
-    photos.push(photo);
-    frame(photo);
+    const entry = { file, name: file.name || "image", url: URL.createObjectURL(file) };
+    entries.push(entry);
+    frame(entry);
   }
-  $("tools").hidden = photos.length === 0;
+  $("tools").hidden = entries.length === 0;
   next();
   render();
 }
 
-function remove(photo) {
-  photo.removed = true;
-  photo.figure.remove();
-  URL.revokeObjectURL(photo.url);
-  photos.splice(photos.indexOf(photo), 1);
+function remove(entry) {
+  entry.removed = true;
+  entry.figure.remove();
+  URL.revokeObjectURL(entry.url);
+  entries.splice(entries.indexOf(entry), 1);
   render();
 }
 
 function next() {
-  document.body.dataset.state = photos.every(photo => photo.answer || photo.wrong) ? "idle" : "busy";
-  const waiting = photos.find(photo => !photo.asked);
-  if (!waiting || asking === REQUESTS) {
+  document.body.dataset.state = entries.every(entry => entry.response || entry.error) ? "idle" : "busy";
+  const waiting = entries.find(entry => !entry.sent);
+  if (!waiting || active === REQUESTS) {
     return;
   }
-  waiting.asked = true;
-  asking++;
-  ask(waiting)
-    .catch(fault => { waiting.wrong = fault.message; })
+  waiting.sent = true;
+  active++;
+  request(waiting)
+    .catch(error => { waiting.error = error.message; })
     .finally(() => {
-      asking--;
+      active--;
       if (!waiting.removed) {
         settle(waiting);
         render();
@@ -83,70 +83,70 @@ function next() {
   next();
 }
 
-async function ask(photo) {
-  const query = segments() ? "" : "?score=" + LEAST_SCORE;
+async function request(entry) {
+  const query = isSegmenter() ? "" : "?score=" + MIN_SCORE;
   for (let tries = 1; ; tries++) {
     const start = performance.now();
-    let answer;
+    let response;
     try {
-      answer = await fetch(address("predict" + query), { method: "POST", body: photo.file });
-    } catch (fault) {
-      throw new Error("The server cannot be reached; is it still running?");
+      response = await fetch(address("predict" + query), { method: "POST", body: entry.file });
+    } catch (error) {
+      throw new Error("The server cannot be reached. Is it running?");
     }
-    if (answer.status === 503 && tries < TRIES && !photo.removed) {
-      const seconds = Number(answer.headers.get("Retry-After")) || 1;
+    if (response.status === 503 && tries < TRIES && !entry.removed) {
+      const seconds = Number(response.headers.get("Retry-After")) || 1;
       await new Promise(done => setTimeout(done, 1000 * seconds));
       continue;
     }
-    const told = await answer.json().catch(() => ({ detail: "The answer cannot be read." }));
-    if (!answer.ok) {
-      throw new Error(told.detail || told.title);
+    const body = await response.json().catch(() => ({ detail: "The response cannot be read." }));
+    if (!response.ok) {
+      throw new Error(body.detail || body.title);
     }
-    photo.milliseconds = performance.now() - start;
-    [photo.answer] = told;
+    entry.milliseconds = performance.now() - start;
+    [entry.response] = body;
     return;
   }
 }
 
 // Pictures.
 
-function frame(photo) {
-  photo.image = element("img", { src: photo.url, alt: "" });
-  photo.stage = element("div", { className: "stage waiting" }, photo.image);
-  photo.tally = element("span", { className: "tally", textContent: "waiting" });
+function frame(entry) {
+  entry.image = element("img", { src: entry.url, alt: "" });
+  entry.stage = element("div", { className: "stage waiting" }, entry.image);
+  entry.tally = element("span", { className: "tally", textContent: "waiting" });
   const close = element("button", { type: "button", textContent: "×", title: "Remove" });
-  close.setAttribute("aria-label", "Remove " + photo.name);
-  close.onclick = () => remove(photo);
-  const file = element("span", { className: "file", textContent: photo.name, title: photo.name });
-  photo.figure = element("figure", {}, photo.stage, element("figcaption", {}, file, photo.tally, close));
-  photo.stage.onclick = () => {
-    if (photo.answer) {
-      photo.figure.classList.toggle("large");
-      draw(photo);
+  close.setAttribute("aria-label", "Remove " + entry.name);
+  close.onclick = () => remove(entry);
+  const file = element("span", { className: "file", textContent: entry.name, title: entry.name });
+  entry.figure = element("figure", {}, entry.stage, element("figcaption", {}, file, entry.tally, close));
+  entry.stage.onclick = () => {
+    if (entry.response) {
+      entry.figure.classList.toggle("large");
+      draw(entry);
     }
   };
-  $("photos").append(photo.figure);
+  $("results").append(entry.figure);
 }
 
-function settle(photo) {
-  photo.stage.classList.remove("waiting");
-  if (photo.wrong) {
-    photo.figure.classList.add("wrong");
-    photo.stage.append(element("p", { textContent: photo.wrong }));
-    photo.tally.textContent = "not used";
+function settle(entry) {
+  entry.stage.classList.remove("waiting");
+  if (entry.error) {
+    entry.figure.classList.add("error");
+    entry.stage.append(element("p", { textContent: entry.error }));
+    entry.tally.textContent = "failed";
     return;
   }
-  const { width, height } = photo.answer;
-  photo.stage.style.aspectRatio = width + " / " + height;
-  photo.canvas = element("canvas");
-  photo.svg = vector("svg", { viewBox: "0 0 " + width + " " + height, preserveAspectRatio: "none" });
-  photo.stage.append(photo.canvas, photo.svg);
-  photo.image.onerror = () => photo.image.remove();
-  if (photo.image.complete && !photo.image.naturalWidth) {
-    photo.image.remove();
+  const { width, height } = entry.response;
+  entry.stage.style.aspectRatio = width + " / " + height;
+  entry.canvas = element("canvas");
+  entry.svg = vector("svg", { viewBox: "0 0 " + width + " " + height, preserveAspectRatio: "none" });
+  entry.stage.append(entry.canvas, entry.svg);
+  entry.image.onerror = () => entry.image.remove();
+  if (entry.image.complete && !entry.image.naturalWidth) {
+    entry.image.remove();
   }
-  photo.stage.onpointermove = event => point(photo, event);
-  photo.stage.onpointerleave = () => tip(photo, null);
+  entry.stage.onpointermove = event => point(entry, event);
+  entry.stage.onpointerleave = () => tip(entry, null);
 }
 
 // COCO's run lengths, written as in pycocotools.
@@ -169,7 +169,7 @@ function runs(text) {
   return lengths;
 }
 
-// Stretches of columns on the canvas: x, first y, last y + 1, ...
+// Vertical runs of mask pixels on the canvas: x, first y, last y + 1, ...
 function stretches(segmentation, scale) {
   const height = segmentation.size[0];
   const found = [];
@@ -189,37 +189,37 @@ function stretches(segmentation, scale) {
   return found;
 }
 
-function draw(photo) {
-  if (photo.answer) {
-    fill(photo);
-    outline(photo);
+function draw(entry) {
+  if (entry.response) {
+    fill(entry);
+    outline(entry);
   }
 }
 
-function fill(photo) {
-  const all = things(photo);
-  const { width, height } = photo.answer;
+function fill(entry) {
+  const all = predictions(entry);
+  const { width, height } = entry.response;
   const scale = Math.min(1, CANVAS / Math.max(width, height));
-  const canvas = photo.canvas;
+  const canvas = entry.canvas;
   canvas.width = Math.max(1, Math.ceil(width * scale));
   canvas.height = Math.max(1, Math.ceil(height * scale));
-  canvas.style.opacity = segments() ? $("level").value : MASK_OPACITY;
+  canvas.style.opacity = isSegmenter() ? $("level").value : MASK_OPACITY;
   const owner = new Int32Array(canvas.width * canvas.height).fill(-1);
   for (let i = all.length - 1; i >= 0; i--) {
-    const thing = all[i];
-    if (!thing.segmentation || !isShown(thing)) {
+    const prediction = all[i];
+    if (!prediction.segmentation || !isShown(prediction)) {
       continue;
     }
-    thing.stretches ??= stretches(thing.segmentation, scale);
-    for (let s = 0; s < thing.stretches.length; s += 3) {
-      const x = thing.stretches[s];
-      const last = Math.min(thing.stretches[s + 2], canvas.height);
-      for (let y = thing.stretches[s + 1]; y < last; y++) {
+    prediction.stretches ??= stretches(prediction.segmentation, scale);
+    for (let s = 0; s < prediction.stretches.length; s += 3) {
+      const x = prediction.stretches[s];
+      const last = Math.min(prediction.stretches[s + 2], canvas.height);
+      for (let y = prediction.stretches[s + 1]; y < last; y++) {
         owner[y * canvas.width + x] = i;
       }
     }
   }
-  const colors = all.map(thing => parseInt(color(thing.label).slice(1), 16));
+  const colors = all.map(prediction => parseInt(color(prediction.label).slice(1), 16));
   const context = canvas.getContext("2d");
   const pixels = context.createImageData(canvas.width, canvas.height);
   owner.forEach((i, at) => {
@@ -228,31 +228,31 @@ function fill(photo) {
     }
   });
   context.putImageData(pixels, 0, 0);
-  photo.owner = owner;
+  entry.owner = owner;
 }
 
-function outline(photo) {
-  photo.svg.replaceChildren();
-  const unit = photo.answer.width / (photo.stage.clientWidth || photo.answer.width);
-  const boxes = (photo.answer.objects || []).filter(isShown).reverse();
+function outline(entry) {
+  entry.svg.replaceChildren();
+  const unit = entry.response.width / (entry.stage.clientWidth || entry.response.width);
+  const boxes = (entry.response.objects || []).filter(isShown).reverse();
   for (const found of boxes) {
     const { x, y, width, height } = found;
     const d = `M${x} ${y}h${width}v${height}h${-width}z`;
-    photo.svg.append(vector("path", { d, class: "halo" }));
+    entry.svg.append(vector("path", { d, class: "halo" }));
     const edge = vector("path", { d });
     edge.style.setProperty("--c", color(found.label));
-    photo.svg.append(edge);
+    entry.svg.append(edge);
   }
-  names(photo, boxes.reverse(), unit);
+  names(entry, boxes.reverse(), unit);
 }
 
-// Writes names best first, where there is room; the pointer tells the others.
-function names(photo, found, unit) {
+// Writes labels by descending score where they do not overlap; the tooltip shows the others.
+function names(entry, found, unit) {
   const taken = [];
   for (const { x: left, y: top, label, score } of found) {
     const written = label + " " + score.toFixed(2);
     const width = 8 * unit * written.length;
-    const x = Math.max(0, Math.min(left + 4 * unit, photo.answer.width - width));
+    const x = Math.max(0, Math.min(left + 4 * unit, entry.response.width - width));
     const place = { x, y: Math.max(top, 0) + 14 * unit, width };
     const free = taken.every(other =>
       Math.abs(other.y - place.y) > 13 * unit || other.x > place.x + place.width || place.x > other.x + other.width);
@@ -260,75 +260,75 @@ function names(photo, found, unit) {
       taken.push(place);
       const text = vector("text", { x: place.x, y: place.y, "font-size": 12 * unit });
       text.textContent = written;
-      photo.svg.append(text);
+      entry.svg.append(text);
     }
   }
 }
 
-function point(photo, event) {
-  const place = photo.stage.getBoundingClientRect();
+function point(entry, event) {
+  const place = entry.stage.getBoundingClientRect();
   const x = (event.clientX - place.left) / place.width;
   const y = (event.clientY - place.top) / place.height;
   if (x < 0 || y < 0 || x >= 1 || y >= 1) {
-    tip(photo, null);
+    tip(entry, null);
     return;
   }
-  const { canvas, owner } = photo;
+  const { canvas, owner } = entry;
   const at = Math.floor(y * canvas.height) * canvas.width + Math.floor(x * canvas.width);
-  let found = things(photo)[owner[at]];
-  if (!found && !segments()) {
-    const column = x * photo.answer.width;
-    const row = y * photo.answer.height;
+  let found = predictions(entry)[owner[at]];
+  if (!found && !isSegmenter()) {
+    const column = x * entry.response.width;
+    const row = y * entry.response.height;
     const inside = box =>
       column >= box.x && column < box.x + box.width && row >= box.y && row < box.y + box.height;
-    found = things(photo).filter(isShown).find(inside);
+    found = predictions(entry).filter(isShown).find(inside);
   }
-  tip(photo, found, event.clientX - place.left, event.clientY - place.top);
+  tip(entry, found, event.clientX - place.left, event.clientY - place.top);
 }
 
-function tip(photo, thing, x, y) {
-  photo.tip?.remove();
-  if (thing) {
-    const value = segments() ? percent(thing.fraction) : thing.score.toFixed(2);
-    photo.tip = element("div", { className: "tip", textContent: thing.label + " " + value });
-    photo.stage.append(photo.tip);
-    const most = photo.stage.clientWidth - photo.tip.offsetWidth - 4;
-    photo.tip.style.left = Math.max(4, Math.min(x + 12, most)) + "px";
-    photo.tip.style.top = (y > 44 ? y - 40 : y + 16) + "px";
+function tip(entry, prediction, x, y) {
+  entry.tip?.remove();
+  if (prediction) {
+    const value = isSegmenter() ? percent(prediction.fraction) : prediction.score.toFixed(2);
+    entry.tip = element("div", { className: "tip", textContent: prediction.label + " " + value });
+    entry.stage.append(entry.tip);
+    const most = entry.stage.clientWidth - entry.tip.offsetWidth - 4;
+    entry.tip.style.left = Math.max(4, Math.min(x + 12, most)) + "px";
+    entry.tip.style.top = (y > 44 ? y - 40 : y + 16) + "px";
   }
 }
 
-// What is beside the pictures.
+// Toolbar, class filter and status line.
 
 function render() {
-  $("tools").hidden = photos.length === 0;
+  $("tools").hidden = entries.length === 0;
   const level = Number($("level").value);
-  $("level-value").textContent = segments() ? Math.round(100 * level) + "%" : level.toFixed(2);
-  photos.forEach(draw);
-  for (const photo of photos.filter(each => each.answer)) {
-    const shown = things(photo).filter(isShown);
-    const seen = segments() ? count(shown.length, "class", "classes") : count(shown.length, "object");
-    photo.tally.textContent = seen + " · " + Math.round(photo.milliseconds) + " ms";
-    photo.image.alt = photo.name + ": " + seen;
+  $("level-value").textContent = isSegmenter() ? Math.round(100 * level) + "%" : level.toFixed(2);
+  entries.forEach(draw);
+  for (const entry of entries.filter(each => each.response)) {
+    const shown = predictions(entry).filter(isShown);
+    const found = isSegmenter() ? count(shown.length, "class", "classes") : count(shown.length, "object");
+    entry.tally.textContent = found + " · " + Math.round(entry.milliseconds) + " ms";
+    entry.image.alt = entry.name + ": " + found;
   }
   classes();
-  const wrong = photos.filter(photo => photo.wrong).length;
-  const waiting = photos.filter(photo => !photo.answer && !photo.wrong).length;
-  $("said").textContent = [
-    photos.length ? count(photos.length, "photograph") : "",
+  const error = entries.filter(entry => entry.error).length;
+  const waiting = entries.filter(entry => !entry.response && !entry.error).length;
+  $("status").textContent = [
+    entries.length ? count(entries.length, "image") : "",
     waiting ? waiting + " waiting" : "",
-    wrong ? wrong + " could not be used" : "",
+    error ? error + " failed" : "",
   ].filter(Boolean).join(", ");
 }
 
 function classes() {
   const totals = new Map();
   let pixels = 0;
-  for (const photo of photos.filter(each => each.answer)) {
-    pixels += photo.answer.width * photo.answer.height;
-    for (const thing of things(photo)) {
-      const counted = segments() ? thing.pixels : Number(thing.score >= Number($("level").value));
-      totals.set(thing.label, (totals.get(thing.label) || 0) + counted);
+  for (const entry of entries.filter(each => each.response)) {
+    pixels += entry.response.width * entry.response.height;
+    for (const prediction of predictions(entry)) {
+      const counted = isSegmenter() ? prediction.pixels : Number(prediction.score >= Number($("level").value));
+      totals.set(prediction.label, (totals.get(prediction.label) || 0) + counted);
     }
   }
   const focused = document.activeElement.dataset.label;
@@ -336,8 +336,8 @@ function classes() {
   $("classes").replaceChildren(...named.map(([label, total]) => {
     const mark = element("i");
     mark.style.setProperty("--c", color(label));
-    const told = segments() ? percent(total / pixels) : String(total);
-    const button = element("button", { type: "button" }, mark, element("span", { textContent: label }), element("b", { textContent: told }));
+    const value = isSegmenter() ? percent(total / pixels) : String(total);
+    const button = element("button", { type: "button" }, mark, element("span", { textContent: label }), element("b", { textContent: value }));
     button.dataset.label = label;
     button.setAttribute("aria-pressed", String(!hidden.has(label)));
     button.onclick = () => {
@@ -348,17 +348,17 @@ function classes() {
     };
     return element("li", {}, button);
   }));
-  // The buttons are new ones; the keyboard stays where it was.
+  // The buttons were replaced; restore the keyboard focus.
   [...$("classes").querySelectorAll("button")].find(each => each.dataset.label === focused)?.focus();
 }
 
 // The shown predictions in the format of predictions.json.
 function json() {
-  const shown = photos.filter(each => each.answer).map(photo => ({
-    ...photo.answer,
-    image: photo.name,
-    [segments() ? "regions" : "objects"]:
-      things(photo).filter(isShown).map(({ stretches, ...thing }) => thing)
+  const shown = entries.filter(each => each.response).map(entry => ({
+    ...entry.response,
+    image: entry.name,
+    [isSegmenter() ? "regions" : "objects"]:
+      predictions(entry).filter(isShown).map(({ stretches, ...prediction }) => prediction)
   }));
   return JSON.stringify(shown, null, 2);
 }
@@ -366,9 +366,9 @@ function json() {
 async function copy() {
   try {
     await navigator.clipboard.writeText(json());
-    $("said").textContent = "Copied.";
-  } catch (fault) {
-    $("said").textContent = "The browser does not let this page copy; save it instead.";
+    $("status").textContent = "JSON copied.";
+  } catch (error) {
+    $("status").textContent = "The browser does not allow copying. Use Save JSON.";
   }
 }
 
@@ -403,11 +403,11 @@ function listen() {
   $("level").oninput = render;
   $("copy").onclick = copy;
   $("save").onclick = save;
-  $("clear").onclick = () => [...photos].forEach(remove);
-  window.onresize = () => photos.forEach(draw);
+  $("clear").onclick = () => [...entries].forEach(remove);
+  window.onresize = () => entries.forEach(draw);
 }
 
-// The page may be at a path without a slash at its end, behind a proxy.
+// Behind a proxy, the path of the page may have no trailing slash.
 function address(path) {
   return location.origin + location.pathname.replace(/\/*$/, "/") + path;
 }
@@ -415,19 +415,19 @@ function address(path) {
 async function start() {
   try {
     model = await (await fetch(address("model"))).json();
-  } catch (fault) {
-    $("said").textContent = "The server cannot be reached; is it still running?";
+  } catch (error) {
+    $("status").textContent = "The server cannot be reached. Is it running?";
     return;
   }
   document.title = model.name + " – Saccade";
   $("name").textContent = model.name;
   const names = model.classes.map(each => each.label);
   const some = names.length > 12 ? names.slice(0, 12).join(", ") + ", …" : names.join(", ");
-  $("facts").textContent = (segments() ? "Tells the class of every pixel" : "Finds objects")
+  $("facts").textContent = (isSegmenter() ? "Segmentation" : "Detection")
     + " of " + count(names.length, "class", "classes") + ": " + some + ".";
-  $("level-name").textContent = segments() ? "Opacity" : "Score from";
-  $("level").min = segments() ? 0 : LEAST_SCORE;
-  $("level").value = segments() ? 0.6 : model.defaultScore;
+  $("level-name").textContent = isSegmenter() ? "Mask opacity" : "Minimum score";
+  $("level").min = isSegmenter() ? 0 : MIN_SCORE;
+  $("level").value = isSegmenter() ? 0.6 : model.defaultScore;
   listen();
   render();
   document.body.dataset.state = "idle";

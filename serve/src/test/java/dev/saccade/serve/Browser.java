@@ -29,7 +29,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-/** A page in a Chromium without a window, driven through its DevTools protocol. */
+/** A page in headless Chromium, controlled through the DevTools protocol. */
 final class Browser implements AutoCloseable {
 
     private static final List<String> NAMES =
@@ -55,7 +55,7 @@ final class Browser implements AutoCloseable {
         this.faults = faults;
     }
 
-    /** Returns the program that CHROMIUM or PATH leads to. */
+    /** Returns the browser named by CHROMIUM or found on PATH. */
     static Optional<Path> find() {
         Stream<Path> named = Stream.ofNullable(System.getenv("CHROMIUM")).map(Path::of);
         Stream<Path> onPath =
@@ -114,7 +114,7 @@ final class Browser implements AutoCloseable {
         throw new IOException("the browser ended before it could be driven");
     }
 
-    /** Puts the parts of messages together and hands them to whoever waits. */
+    /** Joins message fragments and passes messages on. */
     private record Listener(
             Map<Integer, CompletableFuture<JsonNode>> answers,
             List<String> faults,
@@ -138,12 +138,12 @@ final class Browser implements AutoCloseable {
 
         private void take(String message) {
             try {
-                JsonNode told = JSON.readTree(message);
-                String method = told.path("method").asText();
-                if (told.has("id")) {
-                    answers.remove(told.get("id").asInt()).complete(told);
+                JsonNode output = JSON.readTree(message);
+                String method = output.path("method").asText();
+                if (output.has("id")) {
+                    answers.remove(output.get("id").asInt()).complete(output);
                 } else if (method.equals("Runtime.exceptionThrown")
-                        || told.at("/params/entry/level").asText().equals("error")) {
+                        || output.at("/params/entry/level").asText().equals("error")) {
                     faults.add(message);
                 }
             } catch (IOException e) {
@@ -162,16 +162,16 @@ final class Browser implements AutoCloseable {
                                 Map.of("id", id, "method", method, "params", parameters)),
                         true)
                 .get();
-        JsonNode told = answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        if (told.has("error")) {
-            throw new IOException(method + ": " + told.get("error"));
+        JsonNode output = answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        if (output.has("error")) {
+            throw new IOException(method + ": " + output.get("error"));
         }
-        return told.get("result");
+        return output.get("result");
     }
 
-    /** Returns the value of an expression of JavaScript, waiting for it if it is a promise. */
+    /** Evaluates a JavaScript expression; awaits promises. */
     JsonNode evaluate(String expression) throws Exception {
-        JsonNode told =
+        JsonNode output =
                 call(
                         "Runtime.evaluate",
                         Map.of(
@@ -183,10 +183,10 @@ final class Browser implements AutoCloseable {
                                 true,
                                 "userGesture",
                                 true));
-        if (told.has("exceptionDetails")) {
-            throw new IOException(expression + ": " + told.get("exceptionDetails"));
+        if (output.has("exceptionDetails")) {
+            throw new IOException(expression + ": " + output.get("exceptionDetails"));
         }
-        return told.at("/result/value");
+        return output.at("/result/value");
     }
 
     void await(String condition) throws Exception {
@@ -199,7 +199,7 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** Chooses files in an input of the page. */
+    /** Chooses files in an input element. */
     void choose(String selector, List<Path> files) throws Exception {
         JsonNode document = call("DOM.getDocument", Map.of());
         JsonNode input =
@@ -219,7 +219,7 @@ final class Browser implements AutoCloseable {
                         files.stream().map(file -> file.toAbsolutePath().toString()).toList()));
     }
 
-    /** Shows the page on a screen of a width, in the light or the dark theme. */
+    /** Sets screen size and theme. */
     void show(int width, int height, boolean dark) throws Exception {
         call(
                 "Emulation.setDeviceMetricsOverride",
@@ -236,13 +236,13 @@ final class Browser implements AutoCloseable {
                                         dark ? "dark" : "light"))));
     }
 
-    /** Returns what is seen of the whole page, as a PNG. */
+    /** Returns a screenshot of the whole page as PNG. */
     byte[] picture() throws Exception {
         JsonNode picture = call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
         return Base64.getDecoder().decode(picture.get("data").asText());
     }
 
-    /** Returns what the page has complained of. */
+    /** Returns the errors of the page. */
     List<String> faults() {
         return faults;
     }

@@ -18,7 +18,7 @@ import java.nio.charset.Charset;
 import java.util.Locale;
 import java.util.Map;
 
-/** Asks a server as programs do. */
+/** A simple HTTP client of the server. */
 record Client(URI server, HttpClient http) {
 
     static final String BOUNDARY = "----a-boundary";

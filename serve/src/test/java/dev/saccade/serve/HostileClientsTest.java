@@ -46,11 +46,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 import java.util.zip.GZIPOutputStream;
 
-/** What is no photograph, no HTTP or no end; the server goes on answering others. */
+/** Invalid images, requests and connections do not affect other clients. */
 @Timeout(120)
 class HostileClientsTest {
 
-    private static final int MOST_BYTES = 100_000;
+    private static final int MAX_BYTES = 100_000;
 
     @TempDir private static Path folder;
     private static Detector detector;
@@ -63,7 +63,7 @@ class HostileClientsTest {
     }
 
     private static ServerLimits limits(Duration patience) {
-        return new ServerLimits(MOST_BYTES, 1_000_000, 8, 512, patience);
+        return new ServerLimits(MAX_BYTES, 1_000_000, 8, 512, patience);
     }
 
     @AfterAll
@@ -73,7 +73,7 @@ class HostileClientsTest {
     }
 
     @AfterEach
-    void othersAreStillAnswered() throws Exception {
+    void stillServesOthers() throws Exception {
         byte[] photo = ServedModels.image("png", 0);
         assertEquals(200, new Client(server).predict(photo).statusCode());
     }
@@ -83,7 +83,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void whatIsNoPhotographIsTold() throws Exception {
+    void rejectsNonImages() throws Exception {
         byte[] photo = ServedModels.image("jpg", 1);
         assertEquals(
                 "image: is empty (0 bytes), expected a JPEG, PNG, BMP, TIFF or WebP image",
@@ -98,33 +98,33 @@ class HostileClientsTest {
     }
 
     @Test
-    void aSmallFileOfManyPixelsIsNotDecoded() throws Exception {
+    void rejectsDecompressionBombs() throws Exception {
         byte[] png = ServedModels.image("png", 1);
         ByteBuffer.wrap(png).putInt(16, 60_000).putInt(20, 60_000);
         CRC32 crc = new CRC32();
         crc.update(png, 12, 17);
         ByteBuffer.wrap(png).putInt(29, (int) crc.getValue());
         assertEquals(
-                "image: PNG of 60000x60000 pixels, at most 1000000 are looked at here; make it"
-                        + " smaller",
+                "image: PNG of 60000x60000 pixels, expected at most 1000000 pixels; send a"
+                        + " smaller image",
                 refused(422, png));
     }
 
     @Test
-    void aLengthThatLeadsOutOfThePngIsTold() throws Exception {
+    void rejectsPngWithInvalidLength() throws Exception {
         byte[] png = ServedModels.image("png", 1);
         ByteBuffer.wrap(png).putInt(8, 0x3d00000d);
         assertTrue(refused(422, png).contains("header cannot be read"));
     }
 
     @Test
-    void tooManyBytesAreNotKept() throws Exception {
-        assertTrue(refused(413, new byte[MOST_BYTES + 1]).contains("more than 100000 bytes"));
+    void discardsOversizedBodies() throws Exception {
+        assertTrue(refused(413, new byte[MAX_BYTES + 1]).contains("larger than 100000 bytes"));
         HttpRequest chunked =
                 HttpRequest.newBuilder(server.uri().resolve("/predict"))
                         .POST(
                                 HttpRequest.BodyPublishers.ofInputStream(
-                                        () -> new ByteArrayInputStream(new byte[3 * MOST_BYTES])))
+                                        () -> new ByteArrayInputStream(new byte[3 * MAX_BYTES])))
                         .build();
         problem(
                 413,
@@ -136,7 +136,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void aChunkedPhotographIsAnswered() throws Exception {
+    void acceptsChunkedBodies() throws Exception {
         byte[] photo = ServedModels.image("png", 0);
         HttpRequest chunked =
                 HttpRequest.newBuilder(server.uri().resolve("/predict"))
@@ -158,49 +158,49 @@ class HostileClientsTest {
                 "multipart/form-data; boundary=\"",
                 "multipart/form-data; boundary=\"\"",
             })
-    void aFormThatIsNoneIsTold(String type) throws Exception {
+    void rejectsMalformedForms(String type) throws Exception {
         byte[] body = ("--" + Client.BOUNDARY + "\r\n\r\nx").getBytes(UTF_8);
         assertTrue(refused(400, body, "Content-Type", type).contains("multipart/form-data"));
     }
 
     @Test
-    void aFormOfFieldsOrOfTooManyFilesIsTold() throws Exception {
+    void rejectsFieldsAndTooManyFiles() throws Exception {
         String field =
                 "--%1$s\r\nContent-Disposition: form-data; name=\"score\"\r\n\r\n0.5\r\n--%1$s--\r\n";
-        String told =
+        String output =
                 refused(
                         400,
                         String.format(Locale.ROOT, field, Client.BOUNDARY).getBytes(UTF_8),
                         "Content-Type",
                         "multipart/form-data; boundary=" + Client.BOUNDARY);
-        assertTrue(told.startsWith("the field score is no file"), told);
+        assertTrue(output.startsWith("the field score is no file"), output);
         Map<String, byte[]> files = new LinkedHashMap<>();
         for (int i = 0; i < 9; i++) {
             files.put(i + ".png", new byte[] {1});
         }
         assertEquals(
-                "9 files in a request, expected at most 8; send them in several",
+                "got 9 files in one request, expected at most 8",
                 problem(400, new Client(server).sendForm(files, "")));
     }
 
     @Test
-    void aPartWithoutANameIsTold() throws Exception {
+    void reportsMissingNames() throws Exception {
         String part =
                 String.format(Locale.ROOT, "--%1$s\r\n\r\nx\r\n--%1$s--\r\n", Client.BOUNDARY);
         String type = "multipart/form-data; boundary=" + Client.BOUNDARY;
-        String told = refused(400, part.getBytes(UTF_8), "Content-Type", type);
-        assertTrue(told.startsWith("a part without a name is no file"), told);
+        String output = refused(400, part.getBytes(UTF_8), "Content-Type", type);
+        assertTrue(output.startsWith("a part without a name is no file"), output);
     }
 
-    /** As curl -d does, which leaves out what ends lines, and zeros. */
+    /** curl -d removes line breaks and zeros. */
     @Test
-    void whoSendsAPhotographInAnotherWayIsToldHow() throws Exception {
+    void explainsHowToSendImages() throws Exception {
         String photo = new String(ServedModels.image("jpg", 1), ISO_8859_1);
         byte[] stripped = photo.replaceAll("[\r\n\0]", "").getBytes(ISO_8859_1);
         String form = "application/x-www-form-urlencoded";
         assertTrue(
                 refused(422, stripped, "Content-Type", form)
-                        .endsWith("send it with curl --data-binary @photo.jpg ADDRESS"));
+                        .endsWith("use curl --data-binary @photo.jpg ADDRESS"));
         byte[] json = "{\"image\": \"/9j/4AAQ\"}".getBytes(UTF_8);
         assertTrue(
                 refused(422, json, "Content-Type", "application/json; charset=utf-8")
@@ -209,19 +209,19 @@ class HostileClientsTest {
         assertEquals(200, new Client(server).predict(whole, "Content-Type", form).statusCode());
     }
 
-    /** A HEIC image is whole, so advice about curl would mislead. */
+    /** A HEIC image is complete, so advice about curl would mislead. */
     @ParameterizedTest
     @ValueSource(strings = {"application/x-www-form-urlencoded", "application/json", "image/heic"})
-    void formatsThatAreNotReadAreNamed(String type) throws Exception {
+    void namesUnsupportedFormats(String type) throws Exception {
         byte[] heic = "\0\0\0\30ftypheic\0\0\0\0mif1heic\0\0\0\0".getBytes(ISO_8859_1);
-        String told = refused(422, heic, "Content-Type", type);
-        assertTrue(told.contains("HEIC") && told.contains("convert it to JPEG or PNG"), told);
-        assertFalse(told.contains("curl"), told);
+        String output = refused(422, heic, "Content-Type", type);
+        assertTrue(output.contains("HEIC") && output.contains("convert it to JPEG or PNG"), output);
+        assertFalse(output.contains("curl"), output);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"gzip", "x-gzip", "GZIP", "identity, gzip"})
-    void aGzipBodyIsUnpacked(String coding) throws Exception {
+    void decompressesGzip(String coding) throws Exception {
         Client client = new Client(server);
         byte[] photo = ServedModels.image("png", 0);
         HttpResponse<byte[]> plain = client.predict(photo);
@@ -232,7 +232,7 @@ class HostileClientsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"deflate", "br", "zstd", "gzip, gzip"})
-    void otherCodingsAreNamed(String coding) throws Exception {
+    void rejectsOtherCodings(String coding) throws Exception {
         HttpResponse<byte[]> response =
                 new Client(server)
                         .predict(ServedModels.image("png", 0), "Content-Encoding", coding);
@@ -241,11 +241,11 @@ class HostileClientsTest {
     }
 
     @Test
-    void aGzipBodyIsBoundedAndMayBeDamaged() throws Exception {
-        byte[] bomb = gzip(new byte[MOST_BYTES + 1]);
-        assertTrue(bomb.length < MOST_BYTES / 100, bomb.length + " bytes");
-        String told = refused(413, bomb, "Content-Encoding", "gzip");
-        assertTrue(told.contains("when unpacked"), told);
+    void limitsAndChecksGzip() throws Exception {
+        byte[] bomb = gzip(new byte[MAX_BYTES + 1]);
+        assertTrue(bomb.length < MAX_BYTES / 100, bomb.length + " bytes");
+        String output = refused(413, bomb, "Content-Encoding", "gzip");
+        assertTrue(output.contains("when decompressed"), output);
         byte[] photo = ServedModels.image("png", 0);
         refused(400, photo, "Content-Encoding", "gzip");
         byte[] packed = gzip(photo);
@@ -261,7 +261,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void anotherSiteWhoseNameLeadsHereIsSentAway() throws Exception {
+    void rejectsDnsRebinding() throws Exception {
         String said =
                 raw("GET /model HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n");
         assertTrue(said.startsWith("HTTP/1.1 421 "), said);
@@ -286,7 +286,7 @@ class HostileClientsTest {
                         + " chunked\r\n\r\n0\r\n\r\n",
                 "POST /predict?score=%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
             })
-    void whatIsNoRequestIsRefused(String request) throws Exception {
+    void rejectsMalformedRequests(String request) throws Exception {
         String said = raw(request);
         assertTrue(said.matches("(?s)HTTP/1.1 [45]\\d\\d .*"), said);
         assertFalse(said.contains("root:"), said);
@@ -295,21 +295,21 @@ class HostileClientsTest {
     }
 
     @Test
-    void anAnswerBeforeTheBodyWasReadEndsTheConnection() throws Exception {
+    void earlyResponseClosesConnection() throws Exception {
         for (String start : List.of("/predict?score=7", "/model", "/nowhere")) {
-            String told =
+            String output =
                     raw(
                             "POST "
                                     + start
                                     + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n");
-            assertTrue(told.startsWith("HTTP/1.1 40"), told);
-            assertTrue(told.contains("Connection: close"), told);
+            assertTrue(output.startsWith("HTTP/1.1 40"), output);
+            assertTrue(output.contains("Connection: close"), output);
         }
     }
 
-    /** A connection that is closed meanwhile would take the answer with it. */
+    /** Closing the connection early would lose the response. */
     @Test
-    void whoIsRefusedMaySendToTheEnd() throws Exception {
+    void rejectedClientMayFinishSending() throws Exception {
         String head =
                 "POST /predict?score=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n";
         try (Socket socket = connect(server.uri())) {
@@ -326,14 +326,14 @@ class HostileClientsTest {
     }
 
     @Test
-    void headersWithoutEndAreRefused() throws Exception {
+    void rejectsEndlessHeaders() throws Exception {
         String many = String.join("", Collections.nCopies(3000, "X-A: bbbbbbbb\r\n"));
         String said = raw("GET / HTTP/1.1\r\nHost: localhost\r\n" + many + "\r\n");
         assertTrue(said.startsWith("HTTP/1.1 431 "), said);
     }
 
     @Test
-    void garbageBehindARequestCostsOnlyItself() throws Exception {
+    void ignoresGarbageAfterRequest() throws Exception {
         String said =
                 raw("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n\r\nrubbish rubbish\r\n\r\n");
         assertTrue(said.startsWith("HTTP/1.1 200 "), said);
@@ -341,7 +341,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void aClientThatLeavesHarmsNobody() throws Exception {
+    void toleratesDisconnects() throws Exception {
         byte[] photo = ServedModels.image("png", 0);
         String head =
                 Text.format(
@@ -357,7 +357,7 @@ class HostileClientsTest {
             }
         }
         Client client = new Client(server);
-        while (!Client.text(client.get("/metrics")).contains("\nsaccade_queue_photographs 0.0")) {
+        while (!Client.text(client.get("/metrics")).contains("\nsaccade_queue_length 0.0")) {
             Thread.sleep(20);
         }
     }
@@ -368,7 +368,7 @@ class HostileClientsTest {
                 "GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
                 "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n",
             })
-    void aClientThatSendsAByteNowAndThenIsCutOff(String start) throws Exception {
+    void closesTricklingClients(String start) throws Exception {
         ServerLimits hasty = limits(Duration.ofMillis(600));
         try (PredictionServer other = PredictionServer.of(detector).limits(hasty).start()) {
             List<Socket> slow = new ArrayList<>();
@@ -388,7 +388,7 @@ class HostileClientsTest {
         }
     }
 
-    /** Sends a byte now and then until the server has had enough. */
+    /** Sends a byte at a time until the server closes the connection. */
     private static void drip(Socket socket) throws InterruptedException {
         try {
             OutputStream out = socket.getOutputStream();
@@ -405,7 +405,7 @@ class HostileClientsTest {
         return new Socket(where.getHost(), where.getPort());
     }
 
-    /** Returns what the server says to some bytes before it closes the connection. */
+    /** Sends bytes and returns the response until the connection is closed. */
     private static String raw(String request) throws IOException {
         try (Socket socket = connect(server.uri())) {
             socket.getOutputStream().write(request.getBytes(ISO_8859_1));

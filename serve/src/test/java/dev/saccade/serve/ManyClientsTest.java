@@ -35,7 +35,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Clients side by side, and the end of a server while they ask. */
+/** Concurrent clients, and shutdown under load. */
 @Timeout(120)
 class ManyClientsTest {
 
@@ -58,19 +58,19 @@ class ManyClientsTest {
     }
 
     @Test
-    void eachPhotographIsAnsweredAsIfItWereAlone() throws Exception {
+    void responsesAreIndependentOfOtherClients() throws Exception {
         try (PredictionServer server = PredictionServer.of(detector).maxBatch(1).start()) {
             ask(server, (expected, answer) -> assertEquals(expected, answer));
         }
     }
 
     @Test
-    void photographsThatGoTogetherDifferByRounding() throws Exception {
+    void batchedImagesDifferByRounding() throws Exception {
         try (PredictionServer server = PredictionServer.of(detector).maxBatch(4).start()) {
             ask(server, ManyClientsTest::assertClose);
             String counted = Client.text(new Client(server).get("/metrics"));
-            assertFalse(counted.contains("saccade_batch_photographs_bucket{le=\"1.0\"} 195\n"));
-            assertTrue(counted.contains("saccade_batch_photographs_sum 195.0\n"), counted);
+            assertFalse(counted.contains("saccade_batch_size_bucket{le=\"1.0\"} 195\n"));
+            assertTrue(counted.contains("saccade_batch_size_sum 195.0\n"), counted);
         }
     }
 
@@ -97,7 +97,7 @@ class ManyClientsTest {
         }
     }
 
-    /** Asks for each photograph alone, then from many clients at a time. */
+    /** Predicts each image alone, then with many clients at once. */
     private void ask(PredictionServer server, Comparison comparison) throws Exception {
         List<byte[]> photos = new ArrayList<>();
         List<JsonNode> alone = new ArrayList<>();
@@ -124,24 +124,26 @@ class ManyClientsTest {
     }
 
     @Test
-    void whatFindsNoPlaceIsToldWhenToComeAgain() throws Exception {
+    void fullQueueReturnsRetryAfter() throws Exception {
         ServerLimits one = new ServerLimits(32 << 20, 64_000_000, 1, 512, Duration.ofSeconds(60));
         byte[] photo = ServedModels.image("png", 0);
         Upload upload = new Upload("a.png", photo);
-        try (PredictionQueue queue = new PredictionQueue(detector, 1, 1, one, new Metrics())) {
+        try (PredictionQueue queue =
+                new PredictionQueue(detector, 1, 1, one, new ServerMetrics())) {
             List<Upload> two = List.of(upload, upload);
-            Problem.Refusal refusal =
+            Problem.HttpException exception =
                     assertThrows(
-                            Problem.Refusal.class, () -> queue.submit(two, new AtomicBoolean()));
-            assertEquals(503, refusal.problem().status());
-            assertTrue(refusal.retryAfterSeconds().orElseThrow() >= 1);
+                            Problem.HttpException.class,
+                            () -> queue.submit(two, new AtomicBoolean()));
+            assertEquals(503, exception.problem().status());
+            assertTrue(exception.retryAfterSeconds().orElseThrow() >= 1);
             queue.submit(List.of(upload), new AtomicBoolean()).get(0).get();
             queue.submit(List.of(upload), new AtomicBoolean()).get(0).get();
         }
     }
 
     @Test
-    void aRequestThatHasBegunIsAnsweredBeforeTheEnd() throws Exception {
+    void finishesRunningRequestsOnClose() throws Exception {
         byte[] photo = ServedModels.image("png", 0);
         PredictionServer server = PredictionServer.of(detector).start();
         Client client = new Client(server);
@@ -153,7 +155,7 @@ class ManyClientsTest {
         try (Socket socket = new Socket(server.uri().getHost(), server.port())) {
             socket.getOutputStream().write(head.getBytes(ISO_8859_1));
             socket.getOutputStream().write(photo, 0, 100);
-            // An end that begins before the request has nothing to wait for.
+            // Closing must start after the request.
             awaitUnderWay(client, 1);
             AtomicBoolean ended = new AtomicBoolean();
             Future<?> end =
@@ -166,7 +168,7 @@ class ManyClientsTest {
                 Thread.sleep(10);
             }
             HttpResponse<byte[]> late = client.predict(photo);
-            assertTrue(problem(503, late).contains("the server is ending"));
+            assertTrue(problem(503, late).contains("the server is shutting down"));
             assertTrue(late.headers().firstValue("Retry-After").isPresent());
             assertTrue(!ended.get());
 
@@ -182,13 +184,13 @@ class ManyClientsTest {
     }
 
     private static void awaitUnderWay(Client client, int requests) throws Exception {
-        while (!Client.text(client.get("/metrics")).contains("under_way " + requests + ".0")) {
+        while (!Client.text(client.get("/metrics")).contains("in_flight " + requests + ".0")) {
             Thread.sleep(10);
         }
     }
 
     @Test
-    void anEndUnderLoadSpoilsNoAnswer() throws Exception {
+    void closeUnderLoadLosesNoResponse() throws Exception {
         byte[] photo = ServedModels.image("png", 0);
         PredictionServer server = PredictionServer.of(detector).maxBatch(1).start();
         JsonNode expected = Client.seen(new Client(server).predict(photo));

@@ -24,7 +24,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** What somebody sees who tries a model on the page, in a Chromium, where there is one. */
+/** Tests the page in Chromium, if installed. */
 @Timeout(180)
 class PageTest {
 
@@ -74,7 +74,7 @@ class PageTest {
     }
 
     @Test
-    void objectsAppearAndFollowTheSliderAndTheClasses() throws Exception {
+    void objectsFollowSliderAndClasses() throws Exception {
         Detector detector = ServedModels.detector(folder);
         Path first = photo("first <i>.png", "png", 1);
         Path second = photo("second.jpg", "jpg", 2);
@@ -85,10 +85,10 @@ class PageTest {
                 browser -> {
                     assertEquals("<b>mine</b>", text(browser, "h1"));
                     browser.choose("#files", List.of(first, second, none));
-                    browser.await("photos.length === 3 && document.body.dataset.state === 'idle'");
+                    browser.await("entries.length === 3 && document.body.dataset.state === 'idle'");
 
-                    assertEquals(1, count(browser, "figure.wrong"));
-                    assertTrue(text(browser, ".wrong p").contains("is no image"));
+                    assertEquals(1, count(browser, "figure.error"));
+                    assertTrue(text(browser, ".error p").contains("is no image"));
                     slide(browser, 0.05);
                     assertEquals(shown(expected, 0.05, ""), boxes(browser));
                     assertTrue(boxes(browser) > 0);
@@ -107,11 +107,11 @@ class PageTest {
                             new ObjectMapper().readTree(browser.evaluate("json()").asText());
                     assertEquals(2, json.size());
                     assertEquals("first <i>.png", json.at("/0/image").asText());
-                    JsonNode told = json.at("/0/objects");
-                    assertEquals(shown(expected, 0.05, ""), told.size());
+                    JsonNode output = json.at("/0/objects");
+                    assertEquals(shown(expected, 0.05, ""), output.size());
                     assertEquals(
                             expected.get(0).mask().orElseThrow().toCompressedString(),
-                            told.at("/0/segmentation/counts").asText());
+                            output.at("/0/segmentation/counts").asText());
 
                     browser.evaluate("document.querySelector('figcaption button').click()");
                     assertEquals(2, count(browser, "figure"));
@@ -120,7 +120,7 @@ class PageTest {
                 });
     }
 
-    /** Also where the proxy serves the page without a slash at the end of its path. */
+    /** The proxy may serve the page without a trailing slash. */
     @Test
     void worksBelowAPathOfAProxy() throws Exception {
         Path first = photo("first.png", "png", 1);
@@ -132,8 +132,8 @@ class PageTest {
                 Path profile = folder.resolve("profile" + end.length());
                 try (Browser browser = Browser.open(program, profile, page)) {
                     browser.choose("#files", List.of(first));
-                    browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
-                    assertEquals(0, count(browser, "figure.wrong"));
+                    browser.await("entries.length === 1 && document.body.dataset.state === 'idle'");
+                    assertEquals(0, count(browser, "figure.error"));
                     assertTrue(boxes(browser) > 0);
                 }
             }
@@ -153,7 +153,7 @@ class PageTest {
     }
 
     @Test
-    void everyPixelHasTheClassThatTheSegmenterPredicts() throws Exception {
+    void pixelsHavePredictedClasses() throws Exception {
         Segmenter segmenter = ServedModels.segmenter(folder);
         Path photo = photo("street.png", "png", 3);
         var map = segmenter.segment(photo);
@@ -161,18 +161,18 @@ class PageTest {
                 segmenter,
                 browser -> {
                     browser.choose("#files", List.of(photo));
-                    browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
+                    browser.await("entries.length === 1 && document.body.dataset.state === 'idle'");
                     String names =
-                            "[...photos[0].owner].map(i => photos[0].answer.regions[i].label)";
-                    JsonNode told =
+                            "[...entries[0].owner].map(i => entries[0].response.regions[i].label)";
+                    JsonNode output =
                             new ObjectMapper()
                                     .readTree(
                                             browser.evaluate("JSON.stringify(" + names + ")")
                                                     .asText());
-                    assertEquals(map.width() * map.height(), told.size());
-                    for (int i = 0; i < told.size(); i++) {
+                    assertEquals(map.width() * map.height(), output.size());
+                    for (int i = 0; i < output.size(); i++) {
                         assertEquals(
-                                map.at(i % map.width(), i / map.width()), told.get(i).asText());
+                                map.at(i % map.width(), i / map.width()), output.get(i).asText());
                     }
                     assertEquals(map.fractions().size(), count(browser, "#classes button"));
                     slide(browser, 0.25);
@@ -184,14 +184,14 @@ class PageTest {
     }
 
     @Test
-    void thePageFitsAPhoneAndComplainsOfNothing() throws Exception {
+    void pageFitsPhoneWithoutErrors() throws Exception {
         Path photo = photo("a-name-without-an-end".repeat(9) + ".png", "png", 3);
         visit(
                 ServedModels.detector(folder),
                 browser -> {
                     browser.show(420, 800, true);
                     browser.choose("#files", List.of(photo));
-                    browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
+                    browser.await("entries.length === 1 && document.body.dataset.state === 'idle'");
                     assertEquals(
                             420, browser.evaluate("document.documentElement.scrollWidth").asInt());
                     assertEquals(List.of(), browser.faults());

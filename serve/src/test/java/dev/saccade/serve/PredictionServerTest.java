@@ -55,7 +55,7 @@ import java.util.stream.Stream;
 
 import javax.imageio.ImageIO;
 
-/** Every address of a server, and that each answer is what {@code openapi.json} says. */
+/** Tests all endpoints; every response must match {@code openapi.json}. */
 class PredictionServerTest {
 
     @TempDir private static Path folder;
@@ -80,7 +80,7 @@ class PredictionServerTest {
         segmenter.close();
     }
 
-    /** Returns an answer that fits the description of its route. */
+    /** Returns a response that matches the OpenAPI document. */
     private static HttpResponse<byte[]> described(
             String method, String path, HttpResponse<byte[]> answer) throws Exception {
         JsonNode api = new ObjectMapper().readTree(ModelPage.resource("openapi.json"));
@@ -117,7 +117,7 @@ class PredictionServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/", "/model", "/health", "/metrics", "/openapi.json"})
-    void everyPlaceIsDescribedAndIsThere(String path) throws Exception {
+    void openApiMatchesEndpoints(String path) throws Exception {
         for (PredictionServer server : List.of(objects, regions)) {
             HttpResponse<byte[]> answer = new Client(server).get(path);
             assertEquals(200, described("get", path, answer).statusCode());
@@ -130,7 +130,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void objectsAreThoseOfTheDetector() throws Exception {
+    void objectsEqualDetector() throws Exception {
         byte[] photo = ServedModels.image("png", 1);
         List<DetectedObject> expected = detector.detect(photo, 0.2);
         assertFalse(expected.isEmpty());
@@ -142,16 +142,16 @@ class PredictionServerTest {
         assertEquals(expected.size(), answer.get("objects").size());
         for (int i = 0; i < expected.size(); i++) {
             DetectedObject object = expected.get(i);
-            JsonNode told = answer.get("objects").get(i);
-            assertEquals(object.label(), told.get("label").asText());
-            assertEquals((float) object.score(), told.get("score").floatValue());
-            assertEquals(object.classIndex(), told.get("classIndex").asInt());
-            assertEquals((float) object.box().x1(), told.get("x").floatValue());
-            assertEquals((float) object.box().y1(), told.get("y").floatValue());
-            assertEquals((float) object.box().width(), told.get("width").floatValue());
-            assertEquals((float) object.box().height(), told.get("height").floatValue());
+            JsonNode output = answer.get("objects").get(i);
+            assertEquals(object.label(), output.get("label").asText());
+            assertEquals((float) object.score(), output.get("score").floatValue());
+            assertEquals(object.classIndex(), output.get("classIndex").asInt());
+            assertEquals((float) object.box().x1(), output.get("x").floatValue());
+            assertEquals((float) object.box().y1(), output.get("y").floatValue());
+            assertEquals((float) object.box().width(), output.get("width").floatValue());
+            assertEquals((float) object.box().height(), output.get("height").floatValue());
             Rle mask = object.mask().orElseThrow();
-            JsonNode segmentation = told.get("segmentation");
+            JsonNode segmentation = output.get("segmentation");
             assertEquals(mask.toCompressedString(), segmentation.get("counts").asText());
             assertEquals(90, segmentation.get("size").get(0).asInt());
         }
@@ -159,7 +159,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void masksArePolygonsOrLeftOut() throws Exception {
+    void returnsPolygonsOrNoMasks() throws Exception {
         byte[] photo = ServedModels.image("png", 1);
         JsonNode outlined = predicted(objects, "?score=0.01&masks=polygon", photo);
         JsonNode bare = predicted(objects, "?score=0.01&masks=false", photo);
@@ -171,7 +171,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void regionsAreThoseOfTheSegmenter() throws Exception {
+    void regionsEqualSegmenter() throws Exception {
         byte[] photo = ServedModels.image("bmp", 2);
         ClassMap expected = segmenter.segment(photo);
 
@@ -190,7 +190,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void aLabelMapIsAnImageWhereThatIsWanted() throws Exception {
+    void returnsLabelMapAsPng() throws Exception {
         byte[] photo = ServedModels.image("jpg", 2);
         Client client = new Client(regions);
         HttpResponse<byte[]> answer = client.predict(photo, "Accept", "image/png, */*;q=0.1");
@@ -202,7 +202,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void filesOfAFormAreAnsweredOneByOne() throws Exception {
+    void predictsFilesOfForm() throws Exception {
         Map<String, byte[]> files = new LinkedHashMap<>();
         files.put("first.png", ServedModels.image("png", 0));
         files.put("../../etc/passwd", "<html>".getBytes(StandardCharsets.UTF_8));
@@ -228,11 +228,13 @@ class PredictionServerTest {
     }
 
     @Test
-    void aFormWithoutAUsableFileIsAProblem() throws Exception {
+    void formWithoutUsableFileIsAProblem() throws Exception {
         Map<String, byte[]> files = Map.of("a.txt", new byte[] {1}, "b.txt", new byte[0]);
         HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "");
-        String told = problem(422, described("post", "/predict", answer));
-        assertTrue(told.contains("a.txt: is no image") && told.contains("b.txt: is empty"), told);
+        String output = problem(422, described("post", "/predict", answer));
+        assertTrue(
+                output.contains("a.txt: is no image") && output.contains("b.txt: is empty"),
+                output);
     }
 
     @ParameterizedTest
@@ -242,10 +244,10 @@ class PredictionServerTest {
                 "?score=2 | score: got 2, expected a number from 0 to 1, or per-class",
                 "?score=x&masks=y | score: got x, expected a number from 0 to 1, or per-class;"
                         + " masks: got y, expected one of rle, polygon, false",
-                "?Score=1 | Score: unknown, expected score or masks",
+                "?Score=1 | Score: unknown parameter; expected score or masks",
                 "?score=0.1&score=0.2 | score: is given 2 times",
             })
-    void mistakesInTheAddressAreToldTogether(String query, String expected) throws Exception {
+    void reportsAllQueryProblems(String query, String expected) throws Exception {
         Client client = new Client(objects);
         HttpResponse<byte[]> answer =
                 client.send("POST", "/predict" + query, ServedModels.image("png", 0));
@@ -253,17 +255,17 @@ class PredictionServerTest {
     }
 
     @Test
-    void aSegmenterRefusesAScore() throws Exception {
+    void segmenterRejectsScore() throws Exception {
         Client client = new Client(regions);
-        String told =
+        String output =
                 problem(
                         400,
                         client.send("POST", "/predict?score=0.5", ServedModels.image("png", 0)));
-        assertEquals("score: is about objects, and a segmenter finds none", told);
+        assertEquals("score: applies to detectors only", output);
     }
 
     @Test
-    void otherAddressesAndMethodsAreTold() throws Exception {
+    void rejectsOtherPathsAndMethods() throws Exception {
         Client client = new Client(objects);
         assertTrue(problem(404, client.get("/predict/")).contains("expected /, /predict"));
         problem(404, client.get("/page.js"));
@@ -273,11 +275,11 @@ class PredictionServerTest {
     }
 
     @Test
-    void pagesOfOtherOriginsMayNotAskUnlessAllowed() throws Exception {
+    void rejectsOtherOriginsUnlessAllowed() throws Exception {
         Client client = new Client(objects);
         byte[] photo = ServedModels.image("png", 0);
-        String told = problem(403, client.predict(photo, "Origin", "https://evil.example"));
-        assertTrue(told.contains("other origins"), told);
+        String output = problem(403, client.predict(photo, "Origin", "https://evil.example"));
+        assertTrue(output.contains("other origins"), output);
         String own = "http://" + objects.uri().getAuthority();
         assertEquals(200, client.predict(photo, "Origin", own).statusCode());
 
@@ -301,29 +303,29 @@ class PredictionServerTest {
     }
 
     @Test
-    void whatIsCountedIsTold() throws Exception {
+    void metricsCountRequests() throws Exception {
         Client client = new Client(objects);
         client.predict(ServedModels.image("png", 0));
-        String told = text(client.get("/metrics"));
+        String output = text(client.get("/metrics"));
         assertTrue(
-                told.contains("saccade_http_requests_total{code=\"200\",route=\"/predict\"} "),
-                told);
+                output.contains("saccade_http_requests_total{code=\"200\",route=\"/predict\"} "),
+                output);
         for (String name :
                 List.of(
                         "saccade_http_request_duration_seconds_bucket{route=\"/predict\",le=",
-                        "saccade_queue_photographs ",
+                        "saccade_queue_length ",
                         "saccade_queue_capacity 128.0",
                         "saccade_http_connections ",
-                        "saccade_predictions_under_way ",
+                        "saccade_requests_in_flight ",
                         "saccade_prediction_seconds_count ",
-                        "saccade_batch_photographs_count ",
+                        "saccade_batch_size_count ",
                         "process_resident_memory_bytes ")) {
-            assertTrue(told.contains("\n" + name), name + " is not in " + told);
+            assertTrue(output.contains("\n" + name), name + " is not in " + output);
         }
     }
 
     @Test
-    void theModelIsTold() throws Exception {
+    void describesModel() throws Exception {
         JsonNode model = Client.json(new Client(objects).get("/model"));
         assertEquals("things", model.get("name").asText());
         assertEquals(0.0, model.get("defaultScore").asDouble());
@@ -378,7 +380,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void reportsWhatOfAnImageIsNotRead() throws Exception {
+    void reportsSkippedPartsOfImages() throws Exception {
         BufferedImage dark = new BufferedImage(24, 16, BufferedImage.TYPE_USHORT_GRAY);
         ByteArrayOutputStream png = new ByteArrayOutputStream();
         ImageIO.write(dark, "png", png);
@@ -388,7 +390,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void thePageRunsNothingButItsOwnScript() throws Exception {
+    void contentSecurityPolicyAllowsOnlyOwnScript() throws Exception {
         HttpResponse<byte[]> page = new Client(objects).get("/");
         String policy = page.headers().firstValue("Content-Security-Policy").orElseThrow();
         assertTrue(policy.startsWith("default-src 'none'"), policy);
@@ -397,7 +399,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void aTakenPortIsAMistakeOfTheUser() {
+    void portInUseIsAUserError() {
         PredictionServer.Settings second = PredictionServer.of(detector).port(objects.port());
         SaccadeException thrown = assertThrows(SaccadeException.class, second::start);
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
@@ -405,7 +407,7 @@ class PredictionServerTest {
     }
 
     @Test
-    void theSizeIsThatOfTheUprightPhotograph() throws Exception {
+    void sizeFollowsExifOrientation() throws Exception {
         byte[] turned =
                 Files.readAllBytes(Path.of("src/test/resources/dev/saccade/serve/turned.jpg"));
         JsonNode answer = predicted(objects, "", turned);

@@ -9,7 +9,7 @@ import dev.saccade.testsupport.TinyModel;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The models and images that the tests serve. */
+/** Models and images for the tests. */
 final class ServedModels {
 
     private static final List<String> CLASSES = List.of("a \"b\"", "<c>", "d");

@@ -29,7 +29,7 @@ final class SubpathProxy implements AutoCloseable {
         proxy.start();
     }
 
-    /** Returns the address of the path, without a slash at its end. */
+    /** Returns the URL of the path without trailing slash. */
     URI uri() {
         return URI.create("http://127.0.0.1:" + proxy.getAddress().getPort() + path);
     }

@@ -13,7 +13,6 @@ import picocli.CommandLine.Option;
 
 import java.util.function.Function;
 
-/** The option of commands whose result a machine may read. */
 public final class JsonOption {
 
     private static final ObjectMapper MAPPER =
@@ -21,30 +20,28 @@ public final class JsonOption {
                     .enable(SerializationFeature.INDENT_OUTPUT)
                     .addMixIn(ObjectStatistics.class, CountsBesideOthers.class);
 
-    /** In JSON, the numbers of objects stand beside those of photographs. */
+    /** Writes object counts next to image counts. */
     interface CountsBesideOthers {
         @JsonUnwrapped
         ObjectStatistics.Counts objects();
     }
 
-    @Option(names = "--json", description = "Print the result as JSON on stdout.")
+    @Option(names = "--json", description = "Print the result as JSON to stdout.")
     private boolean wanted;
 
-    public boolean wanted() {
+    public boolean isSet() {
         return wanted;
     }
 
-    /** Prints a result as JSON if the option is given, else its {@code toString}. */
     public void print(CommandSpec spec, Object result) {
         print(spec, result, Object::toString);
     }
 
-    /** Prints a result as JSON if the option is given, else formatted. */
+    /** Prints a result as JSON if the option is set, else formatted. */
     public <T> void print(CommandSpec spec, T result, Function<T, String> format) {
         spec.commandLine().getOut().println(wanted ? text(result) : format.apply(result));
     }
 
-    /** Returns a result as JSON. */
     public static String text(Object result) {
         try {
             return MAPPER.writeValueAsString(result);

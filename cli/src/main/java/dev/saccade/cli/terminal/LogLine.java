@@ -5,7 +5,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 
 import dev.saccade.core.Printable;
 
-/** The message of a log, in one line: the names in it may be those of a hostile file. */
+/** Keeps each log message on one line, because names in it are untrusted. */
 public final class LogLine extends ClassicConverter {
 
     @Override

@@ -16,10 +16,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A progress bar on stderr: drawn over itself in a terminal, which the launcher tells by {@code
- * -Dsaccade.terminal}, a line now and then in a log. Where it is not known how much there is to do,
- * it counts what is done. The time that is left is told by what came after the first step, which
- * takes longer than others.
+ * A progress bar on stderr, or occasional lines if {@code -Dsaccade.terminal} is not set. The
+ * estimate of the remaining time excludes the slow first step.
  */
 public final class Progress implements dev.saccade.core.ProgressBar {
 
@@ -30,7 +28,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
     private final ProgressBar bar;
     private volatile Optional<FirstStep> first = Optional.empty();
 
-    /** How much was done after the first step, and when, in nanoseconds. */
+    /** The state after the first step; {@code end} in nanoseconds. */
     private record FirstStep(long done, long end) {
 
         Duration remaining(long doneNow, long total) {
@@ -39,18 +37,12 @@ public final class Progress implements dev.saccade.core.ProgressBar {
         }
     }
 
-    /**
-     * Starts a bar.
-     *
-     * @param task what is done, such as {@code evaluate}
-     * @param total how much there is to do; -1 where that is not known
-     * @param unit what is counted, with a blank in front
-     */
+    /** Starts a bar; {@code total} is -1 if unknown, and the unit starts with a space. */
     public Progress(String task, long total, String unit) {
         this(task, 0, total, unit);
     }
 
-    /** Starts a bar of which a part was done before. */
+    /** Starts a bar with finished steps. */
     public Progress(String task, long done, long total, String unit) {
         ProgressBarBuilder builder =
                 new ProgressBarBuilder()
@@ -83,10 +75,10 @@ public final class Progress implements dev.saccade.core.ProgressBar {
                         .map(step -> step.remaining(state.getCurrent(), state.getMax()));
     }
 
-    /** Prints the last line, if it tells more than the first, and some before, ever fewer. */
+    /** Prints the last line and intermediate lines at growing intervals. */
     private static final class LogLines implements ProgressBarConsumer {
 
-        private static final Duration MOST_BETWEEN = Duration.ofMinutes(5);
+        private static final Duration MAX_BETWEEN = Duration.ofMinutes(5);
 
         private final Stopwatch time = Stopwatch.createStarted();
         private Duration due = Duration.ofMillis(LOG_MILLIS);
@@ -103,7 +95,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
             isPrinted &= last.isEmpty() || line.equals(last);
             last = line;
             Duration elapsed = time.elapsed();
-            // The bar comes a little early at times.
+            // The bar may update slightly early.
             if (elapsed.plusMillis(LOG_MILLIS / 10).compareTo(due) >= 0) {
                 print();
                 due = elapsed.plus(between(elapsed));
@@ -112,7 +104,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
 
         private static Duration between(Duration elapsed) {
             Duration tenth = elapsed.dividedBy(10);
-            return tenth.compareTo(MOST_BETWEEN) < 0 ? tenth : MOST_BETWEEN;
+            return tenth.compareTo(MAX_BETWEEN) < 0 ? tenth : MAX_BETWEEN;
         }
 
         @Override
@@ -128,8 +120,8 @@ public final class Progress implements dev.saccade.core.ProgressBar {
         }
     }
 
-    /** Writes a line above the bar. */
-    public static void say(String line) {
+    /** Prints a line above the bar. */
+    public static void println(String line) {
         String shown = Printable.line(line);
         if (isTerminal()) {
             System.err.printf(Locale.ROOT, "\r%-" + WIDTH + "s%n", shown);
@@ -156,7 +148,7 @@ public final class Progress implements dev.saccade.core.ProgressBar {
         }
     }
 
-    /** Says something in a few words behind the bar. */
+    /** Shows a short text after the bar. */
     public void note(String text) {
         bar.setExtraMessage(text);
     }

@@ -7,7 +7,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.Optional;
 
-/** Standard output that remembers what could not be written, which {@link PrintStream} keeps. */
+/** Standard output that remembers write errors, which {@link PrintStream} hides. */
 public final class StandardOutput extends OutputStream {
 
     private static final String CLOSED_READER = "Broken pipe";
@@ -30,7 +30,7 @@ public final class StandardOutput extends OutputStream {
         }
     }
 
-    /** Returns what went wrong; a reader who has seen enough, such as {@code head}, is no fault. */
+    /** Returns the first error. A closed pipe, as of {@code head}, is not an error. */
     public Optional<String> failure() {
         return failure.filter(reason -> !reason.equals(CLOSED_READER));
     }

@@ -4,19 +4,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Lets work end in good order when the process is told to end by Ctrl-C or SIGTERM. */
+/** Runs work that stops in an orderly way on Ctrl-C or SIGTERM. */
 public final class StopSignal {
 
     private StopSignal() {}
 
     /**
-     * Returns what {@code work} returns. If the process is told to end meanwhile, it first asks the
-     * work to stop and waits until it has; the exit code is then that of the signal.
-     *
-     * @param stop asks the work to stop, if it has begun; called in another thread, again and again
-     *     until the work is done
+     * Runs work; on a signal calls {@code stop} repeatedly in another thread until the work ends.
      */
-    public static <T> T during(Supplier<T> work, Runnable stop) {
+    public static <T> T run(Supplier<T> work, Runnable stop) {
         CountDownLatch done = new CountDownLatch(1);
         Thread hook =
                 new Thread(
@@ -43,7 +39,7 @@ public final class StopSignal {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The process is ending already, and the hook with it.
+            // The process is ending, and the hook is running.
             return;
         }
     }

@@ -13,10 +13,8 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 
 /**
- * What all that a command prints goes through: the results, messages and bars of Saccade and what
- * its libraries have to say. Whatever would steer a terminal is written out, see {@link Printable};
- * ends of lines and tabs remain, and the return by which a bar is drawn over itself. A name with an
- * end of line is made one line where it is put into a text, since here that cannot be told.
+ * Escapes control characters in all output; see {@link Printable}. Keeps line breaks, tabs and
+ * carriage returns, so line breaks in names must be escaped before.
  */
 public final class TerminalStream extends OutputStream {
 
@@ -31,8 +29,8 @@ public final class TerminalStream extends OutputStream {
         this.target = target;
     }
 
-    /** Returns a stream of UTF-8 in front of one that leads to a person, or to a file. */
-    public static PrintStream before(PrintStream target) {
+    /** Wraps a stream; the input is UTF-8. */
+    public static PrintStream wrap(PrintStream target) {
         return new PrintStream(new TerminalStream(target), true, UTF_8);
     }
 

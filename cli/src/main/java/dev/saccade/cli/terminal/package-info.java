@@ -1,2 +1,2 @@
-/** What goes to the terminal and comes from it: progress, results, signals. */
+/** Terminal input and output: progress, results and signals. */
 package dev.saccade.cli.terminal;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import com.google.common.base.CharMatcher;
 
-import dev.saccade.cli.Ended;
+import dev.saccade.cli.CommandResult;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -89,7 +89,7 @@ final class CommandTarget implements FuzzTarget {
             throw SaccadeException.user("not let in, neither here nor anywhere");
         }
         playground.tidy();
-        Ended ended = Ended.saccade((Object[]) args);
+        CommandResult ended = CommandResult.saccade((Object[]) args);
         String printed = ended.out() + ended.err();
         if (!CODES.contains(ended.code()) || printed.contains("\tat ")) {
             throw bug(printed);

@@ -15,7 +15,7 @@ class FormatTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"jpeg", "png", "webp", "labels", "safetensors", "legacy", "coco", "bmp"})
-    void whatIsCutIsJoinedToTheSame(String name) {
+    void cutInputsJoinToTheOriginal(String name) {
         FuzzTarget target = FuzzTargets.of(name);
         for (byte[] seed : target.seeds()) {
             assertArrayEquals(seed, target.format().join(target.format().cut(seed)));
@@ -23,7 +23,7 @@ class FormatTest {
     }
 
     @Property(tries = 300)
-    void anythingCanBeCutAndJoined(@ForAll long seed, @ForAll byte[] bytes) {
+    void anyBytesCanBeCutAndJoined(@ForAll long seed, @ForAll byte[] bytes) {
         for (String name : List.of("jpeg", "png", "webp", "safetensors", "zip", "legacy", "coco")) {
             FuzzTarget target = FuzzTargets.of(name);
             byte[] input = new Inputs(target, seed).get(target.seeds().size() + bytes.length);

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 class FuzzTest {
 
     private static final int INPUTS = 300;
-    private static final int MOST_CRASHES = 100;
+    private static final int MAX_CRASHES = 100;
 
     private final Findings findings = new Findings(Path.of("target", "fuzz").toAbsolutePath());
     private final long seed = Long.getLong("saccade.fuzz.seed", 1);
@@ -65,7 +65,7 @@ class FuzzTest {
             if (code != Watchdog.STUCK) {
                 noteCrash(tally);
             }
-            assertTrue(++crashes < MOST_CRASHES, this::output);
+            assertTrue(++crashes < MAX_CRASHES, this::output);
         }
         return IntStream.range(0, targets.size())
                 .mapToObj(
@@ -135,7 +135,7 @@ class FuzzTest {
                 tally.get(row, Tally.Column.REFUSED),
                 tally.get(row, Tally.Column.FAILED),
                 tally.get(row, Tally.Column.BEGUN) / seconds,
-                tally.get(row, Tally.Column.MOST_BYTES) >> 10);
+                tally.get(row, Tally.Column.MAX_BYTES) >> 10);
     }
 
     private void check(Tally tally, int row) throws IOException {

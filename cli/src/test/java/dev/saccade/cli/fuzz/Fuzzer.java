@@ -69,9 +69,9 @@ final class Fuzzer {
             tally.add(row, Tally.Column.BEGUN, 1);
             Trial trial = tryInput(input);
             if (tally.get(row, Tally.Column.BEGUN) > warm) {
-                trial = trial.within(target.allowance(input));
-                long bytes = Math.max(trial.bytes(), tally.get(row, Tally.Column.MOST_BYTES));
-                tally.set(row, Tally.Column.MOST_BYTES, bytes);
+                trial = trial.checkAllocation(target.allowance(input));
+                long bytes = Math.max(trial.bytes(), tally.get(row, Tally.Column.MAX_BYTES));
+                tally.set(row, Tally.Column.MAX_BYTES, bytes);
             }
             note(trial, input);
             tally.add(row, Tally.Column.NANOS, watch.elapsed().toNanos());
@@ -104,7 +104,7 @@ final class Fuzzer {
 
     private boolean fails(byte[] input, String kind) {
         return tryInput(input)
-                .within(target.allowance(input))
+                .checkAllocation(target.allowance(input))
                 .failure()
                 .filter(failure -> Findings.kind(target, failure).equals(kind))
                 .isPresent();

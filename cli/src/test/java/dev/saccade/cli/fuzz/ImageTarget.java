@@ -17,12 +17,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Photographs as files, as bytes, and as headers alone. What is decoded has a header, which says
- * its size.
+ * Images as files, as bytes, and as headers alone. What is decoded has a header, which says its
+ * size.
  */
 record ImageTarget(String name, Format format, List<byte[]> seeds) implements FuzzTarget {
 
-    private static final Path FILE = Path.of("photograph");
+    private static final Path FILE = Path.of("image");
 
     @Override
     public List<byte[]> words() {

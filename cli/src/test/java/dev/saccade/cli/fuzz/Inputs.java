@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
  */
 final class Inputs {
 
-    private static final int MOST_DOUBLINGS = 5;
+    private static final int MAX_DOUBLINGS = 5;
 
     private final FuzzTarget target;
     private final long seed;
@@ -33,7 +33,7 @@ final class Inputs {
         SplittableRandom random = SeededRandom.of(seed, target.name().hashCode(), number);
         byte[] input = any(random);
         // Half of them change once, a quarter twice, an eighth four times, and so on.
-        int doublings = Math.min(MOST_DOUBLINGS, Long.numberOfTrailingZeros(random.nextLong()));
+        int doublings = Math.min(MAX_DOUBLINGS, Long.numberOfTrailingZeros(random.nextLong()));
         for (int rounds = 1 << doublings; rounds > 0; rounds--) {
             input = mutations.mutate(input, any(random), random);
         }

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Label maps in the layout of ADE20K, beside one photograph that has nothing wrong with it. */
+/** Label maps in the layout of ADE20K, beside one image that has nothing wrong with it. */
 final class LabelTarget implements FuzzTarget {
 
     private static final Ade20kDataset.Config CONFIG =
@@ -29,7 +29,7 @@ final class LabelTarget implements FuzzTarget {
     private static final long BYTES_PER_PIXEL = 8;
 
     /** More are refused before anything is made of them. */
-    private static final long MOST_PIXELS = 178_956_970;
+    private static final long MAX_PIXELS = 178_956_970;
 
     private Optional<Dataset> dataset = Optional.empty();
 
@@ -71,7 +71,7 @@ final class LabelTarget implements FuzzTarget {
     @Override
     public long allowance(byte[] input) {
         long pixels = input.length < SIZE_END ? 0 : pixels(ByteBuffer.wrap(input));
-        return FuzzTarget.super.allowance(input) + BYTES_PER_PIXEL * Math.min(pixels, MOST_PIXELS);
+        return FuzzTarget.super.allowance(input) + BYTES_PER_PIXEL * Math.min(pixels, MAX_PIXELS);
     }
 
     private static long pixels(ByteBuffer png) {

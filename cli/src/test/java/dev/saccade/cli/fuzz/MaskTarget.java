@@ -21,7 +21,7 @@ import java.util.function.BiFunction;
 record MaskTarget(String name, List<byte[]> seeds, BiFunction<Size, List<String>, Rle> reader)
         implements FuzzTarget {
 
-    private static final long MOST_DRAWN = 1 << 16;
+    private static final long MAX_DRAWN = 1 << 16;
 
     static MaskTarget ofStrings() {
         return new MaskTarget(
@@ -94,7 +94,7 @@ record MaskTarget(String name, List<byte[]> seeds, BiFunction<Size, List<String>
         Rle.Bounds box = mask.bounds();
         assertTrue(box.x() >= 0 && box.width() <= size.width() - box.x(), box.toString());
         assertTrue(box.y() >= 0 && box.height() <= size.height() - box.y(), box.toString());
-        if (size.area() > MOST_DRAWN) {
+        if (size.area() > MAX_DRAWN) {
             return;
         }
         assertEquals(mask, Rle.encode(size, mask.decode()));

@@ -14,8 +14,8 @@ final class Mutations {
 
     private static final int LONGEST = 1 << 16;
     private static final int LONGEST_STRETCH = 64;
-    private static final int MOST_LOOKED_AT = 16;
-    private static final int MOST_REPEATS = 1 << 10;
+    private static final int MAX_LOOKED_AT = 16;
+    private static final int MAX_REPEATS = 1 << 10;
 
     private static final long[] EDGES = {
         0,
@@ -130,7 +130,7 @@ final class Mutations {
 
     /** Returns one of several pieces that ends as a piece does, itself if none is found soon. */
     private static byte[] alike(byte[] piece, List<byte[]> others, SplittableRandom random) {
-        return random.ints(MOST_LOOKED_AT, 0, Math.max(1, others.size()))
+        return random.ints(MAX_LOOKED_AT, 0, Math.max(1, others.size()))
                 .filter(i -> i < others.size() && kind(others.get(i)) == kind(piece))
                 .mapToObj(others::get)
                 .findFirst()
@@ -178,7 +178,7 @@ final class Mutations {
 
     /** Returns a number that is small more often than not. */
     private static int repeats(SplittableRandom random) {
-        return 1 + random.nextInt(1 + random.nextInt(MOST_REPEATS));
+        return 1 + random.nextInt(1 + random.nextInt(MAX_REPEATS));
     }
 
     private static byte[] edge(SplittableRandom random, int room) {

@@ -18,7 +18,7 @@ record ResultsTarget(String name, IouType iouType) implements FuzzTarget {
 
     private static final Path FILE = Path.of("results.json");
 
-    /** Two photographs and two classes. */
+    /** Two images and two classes. */
     private static final class Known implements Dataset {
 
         @Override

@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 /** Leaves out of an input what its failure does without: first pieces, then bytes. */
 final class Shortening {
 
-    private static final int MOST_TRIALS = 300;
+    private static final int MAX_TRIALS = 300;
 
     private Shortening() {}
 
@@ -32,7 +32,7 @@ final class Shortening {
         List<byte[]> fewest = pieces;
         int trials = 0;
         for (int step = pieces.size() / 2; step > 0; step /= 2) {
-            for (int at = 0; at < fewest.size() && trials < MOST_TRIALS; trials++) {
+            for (int at = 0; at < fewest.size() && trials < MAX_TRIALS; trials++) {
                 List<byte[]> fewer = new ArrayList<>(fewest);
                 fewer.subList(at, Math.min(fewer.size(), at + step)).clear();
                 if (fails.test(format.join(fewer))) {

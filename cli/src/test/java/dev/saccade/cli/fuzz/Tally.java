@@ -20,7 +20,7 @@ final class Tally {
         FAILED,
         NANOS,
         /** The most heap that was allocated for one. */
-        MOST_BYTES
+        MAX_BYTES
     }
 
     private static final int COLUMNS = Column.values().length;

@@ -40,7 +40,7 @@ record Trial(boolean accepted, Optional<Throwable> failure, long bytes) {
     }
 
     /** Returns this trial as a failure if it took more of the heap than its input may. */
-    Trial within(long allowance) {
+    Trial checkAllocation(long allowance) {
         if (failure.isPresent() || bytes <= allowance) {
             return this;
         }

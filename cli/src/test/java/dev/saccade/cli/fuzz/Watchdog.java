@@ -14,7 +14,7 @@ final class Watchdog {
     /** The exit code of a process that this has ended. */
     static final int STUCK = 4;
 
-    private static final Duration MOST_WORK = Duration.ofSeconds(5);
+    private static final Duration MAX_WORK = Duration.ofSeconds(5);
 
     /** Other processes may keep the processor from an input, so waiting may last longer. */
     private static final Duration LONGEST = Duration.ofMinutes(1);
@@ -34,7 +34,7 @@ final class Watchdog {
     /**
      * Begins to watch the calling thread.
      *
-     * @param report told of an input that takes too long, and where it is
+     * @param report output of an input that takes too long, and where it is
      */
     Watchdog(BiConsumer<byte[], Throwable> report) {
         this.watched = Thread.currentThread();
@@ -77,9 +77,9 @@ final class Watchdog {
             since = System.nanoTime();
             workBefore = work();
         }
-        boolean tooMuch = work() - workBefore > MOST_WORK.toNanos();
+        boolean tooMuch = work() - workBefore > MAX_WORK.toNanos();
         if (input != null && (tooMuch || System.nanoTime() - since > LONGEST.toNanos())) {
-            TimeoutException stuck = new TimeoutException("no end after " + MOST_WORK);
+            TimeoutException stuck = new TimeoutException("no end after " + MAX_WORK);
             stuck.setStackTrace(watched.getStackTrace());
             report.accept(input, stuck);
             Runtime.getRuntime().halt(STUCK);

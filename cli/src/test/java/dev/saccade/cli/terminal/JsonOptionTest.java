@@ -16,7 +16,7 @@ import java.util.Map;
 class JsonOptionTest {
 
     @Test
-    void whatADataSetHoldsIsOneObjectOfNumbers() throws JsonProcessingException {
+    void statisticsAreOneFlatJsonObject() throws JsonProcessingException {
         ObjectStatistics held =
                 new ObjectStatistics(
                         3,

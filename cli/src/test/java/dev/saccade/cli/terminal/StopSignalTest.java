@@ -22,7 +22,7 @@ class StopSignalTest {
     public static void main(String[] args) {
         Path folder = Path.of(args[0]);
         CountDownLatch asked = new CountDownLatch(2);
-        StopSignal.during(
+        StopSignal.run(
                 () -> {
                     write(folder.resolve("begun"));
                     try {
@@ -44,7 +44,7 @@ class StopSignalTest {
     }
 
     @Test
-    void aProcessThatIsTerminatedEndsItsWorkInGoodOrder() throws IOException, InterruptedException {
+    void terminatedProcessStopsWorkInOrder() throws IOException, InterruptedException {
         Process process =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -68,9 +68,9 @@ class StopSignalTest {
     }
 
     @Test
-    void workThatIsNotDisturbedIsNeverAskedToStop() {
+    void undisturbedWorkIsNotStopped() {
         String result =
-                StopSignal.during(
+                StopSignal.run(
                         () -> "done",
                         () -> {
                             throw new AssertionError("asked to stop");

@@ -15,10 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * Does what {@code building.md} says, as somebody would who has Maven and a local repository with
- * Saccade in it.
- */
+/** Runs the builds of {@code building.md} with Maven and a local repository. */
 @EnabledIf(
         value = "dev.saccade.examples.artifacts.Built#areJars",
         disabledReason = "modules are folders of classes here; mvn verify makes jars of them")
@@ -35,14 +32,14 @@ class BuildingPageTest {
     }
 
     @Test
-    void theProgramRunsFromMaven() throws Exception {
+    void programRunsFromMaven() throws Exception {
         page.section("Build with Maven").writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         detector.assertFound(repository.run(project, page.command("mvn compile exec:java")));
     }
 
     @Test
-    void theProgramRunsAsOneJarAndAsAModule() throws Exception {
+    void programRunsAsJarAndModule() throws Exception {
         page.writeTo(project);
         List<String> plugins = page.blocks("xml", "<plugin>");
         assertEquals(2, plugins.size(), "plugins on the page");
@@ -56,7 +53,7 @@ class BuildingPageTest {
     }
 
     @Test
-    void gradleIsToldOfTheSameArtifacts() {
+    void gradleBuildHasSameArtifacts() {
         String text = page.text();
         assertTrue(text.contains("platform(\"dev.saccade:saccade-bom:" + Built.VERSION + "\")"));
         assertTrue(text.contains("implementation(\"dev.saccade:saccade-models\")"));

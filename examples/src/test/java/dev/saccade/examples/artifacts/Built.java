@@ -10,19 +10,19 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the build has made before these tests, and how they run it. */
+/** Artifacts of the build, and how tests run them. */
 final class Built {
 
     static final String VERSION = Pom.of(Path.of("..")).text("/project/version");
 
     private Built() {}
 
-    /** Returns whether modules are jars here, as in {@code mvn verify}, not folders of classes. */
+    /** Returns whether modules are jars, as in {@code mvn verify}, instead of class folders. */
     static boolean areJars() {
         return jar("models").isPresent();
     }
 
-    /** Returns the jar of a module of Saccade that is on the class path of this test. */
+    /** Returns the jar of a module on the class path. */
     static Optional<Path> jar(String module) {
         String name = "saccade-" + module + "-" + VERSION + ".jar";
         return Splitter.on(File.pathSeparatorChar)
@@ -32,7 +32,7 @@ final class Built {
                 .findFirst();
     }
 
-    /** Returns a command, not yet started, for which the Java that runs this test comes first. */
+    /** Prepares a command that runs with the Java of this test. */
     static ProcessBuilder command(Path folder, String... words) {
         ProcessBuilder command = new ProcessBuilder(words).directory(folder.toFile());
         Map<String, String> environment = command.environment();
@@ -43,7 +43,7 @@ final class Built {
         return command;
     }
 
-    /** Runs a program to its end, which must be a good one, and returns what it prints. */
+    /** Runs a program that must succeed; returns its output. */
     static String run(ProcessBuilder command) throws IOException, InterruptedException {
         Path errors = Files.createTempFile(command.directory().toPath(), "errors", ".txt");
         Process process = command.redirectError(errors.toFile()).start();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The command runs from a folder that is laid out as the distribution, without Maven. */
+/** Runs the command from a folder laid out like the distribution, without Maven. */
 @EnabledIf(
         value = "dev.saccade.examples.artifacts.Built#areJars",
         disabledReason = "modules are folders of classes here; mvn verify makes jars of them")
@@ -20,7 +20,7 @@ class DistributionTest {
     @TempDir Path folder;
 
     @Test
-    void theCommandRunsFromAnotherFolder() throws Exception {
+    void commandRunsFromAnotherFolder() throws Exception {
         Path home = Files.createDirectory(folder.resolve("saccade-" + Built.VERSION));
         Path command = Files.copy(HOME.resolve("saccade"), home.resolve("saccade"));
         assertTrue(command.toFile().setExecutable(true));
@@ -30,8 +30,8 @@ class DistributionTest {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         SmallDetector.in(elsewhere);
 
-        String told = Built.run(Built.command(elsewhere, command.toString(), "env"));
-        assertTrue(told.contains("libtorch"), told);
+        String output = Built.run(Built.command(elsewhere, command.toString(), "env"));
+        assertTrue(output.contains("libtorch"), output);
         Built.run(
                 Built.command(
                         elsewhere,

@@ -22,7 +22,7 @@ import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Holds the {@code Dockerfile} to the jars that its images are made of; no image is built. */
+/** Compares the {@code Dockerfile} with the jars of its images; builds no image. */
 class DockerfileTest {
 
     private static String dockerfile;
@@ -40,7 +40,7 @@ class DockerfileTest {
 
     @ParameterizedTest
     @CsvSource({"pytorch-native-cpu, libtorch_cpu.so", "opencv, linux/ARMv8/libopencv"})
-    void theNativesThatAreTakenOutAreThere(String artifact, String library) throws IOException {
+    void extractedNativesExist(String artifact, String library) throws IOException {
         String taken = find("zip -qd \\S*" + artifact + "-\\*\\.jar '([^']+)'");
         PathMatcher matcher =
                 FileSystems.getDefault().getPathMatcher("glob:" + taken.replace("*", "**"));
@@ -60,17 +60,17 @@ class DockerfileTest {
         }
     }
 
-    /** No class names the module that has the curves of most servers' keys. */
+    /** No class refers to the module with the elliptic curves of most servers. */
     @Test
-    void theJavaOfTheImagesReachesServersByHttps() {
+    void imageJavaSupportsHttps() {
         List<String> modules = Splitter.on(',').splitToList(find("--add-modules (\\S+)"));
         String curves = Security.getProvider("SunEC").getClass().getModule().getName();
         assertTrue(modules.contains(curves), curves);
     }
 
-    /** The image that Java is linked in has its own in {@code /opt/java}. */
+    /** The JDK image has Java in {@code /opt/java}. */
     @Test
-    void theJavaOfTheImagesHasAFolderOfItsOwn() {
+    void imageJavaHasOwnFolder() {
         String folder = find("--output (\\S+)");
         assertFalse(folder.equals("/opt/java"), folder);
         assertTrue(dockerfile.contains("COPY --from=build " + folder + " " + folder));

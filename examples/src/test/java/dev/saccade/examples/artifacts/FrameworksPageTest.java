@@ -32,15 +32,15 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * Holds the programs of {@code frameworks.md} to what can be known of them without the frameworks;
- * {@link FrameworksRunTest} runs them.
+ * Checks the programs of {@code frameworks.md} without the frameworks; {@link FrameworksRunTest}
+ * runs them.
  */
 class FrameworksPageTest {
 
     private static final Pattern IMPORT =
             Pattern.compile("^import ([\\w.]+\\.(\\w+));?$", Pattern.MULTILINE);
 
-    /** What a compiler says that has not got the frameworks. */
+    /** Compiler errors about missing frameworks. */
     private static final Pattern UNKNOWN =
             Pattern.compile(
                     "package (?!dev\\.saccade|java\\.)\\S+ does not exist|symbol:"
@@ -62,7 +62,7 @@ class FrameworksPageTest {
                 "Create a Spring Boot service",
                 "Create a Quarkus service"
             })
-    void thePomNamesWhatTheBuildMakes(String section) throws IOException {
+    void pomMatchesTheBuild(String section) throws IOException {
         page.section(section).writeTo(project);
         Pom pom = Pom.of(project);
         String saccade = "//dependency[groupId='dev.saccade'][artifactId='saccade-models']/version";
@@ -71,7 +71,7 @@ class FrameworksPageTest {
     }
 
     @Test
-    void kotlinImportsWhatIsThere() {
+    void kotlinImportsExist() {
         String program =
                 page.section("Write a Kotlin program")
                         .files()
@@ -81,10 +81,10 @@ class FrameworksPageTest {
         }
     }
 
-    /** All errors of the compiler are names that come from the frameworks. */
+    /** All compiler errors are about missing frameworks. */
     @ParameterizedTest
     @ValueSource(strings = {"Create a Spring Boot service", "Create a Quarkus service"})
-    void theProgramUsesSaccadeAsItIs(String section) throws IOException {
+    void programsMatchTheApi(String section) throws IOException {
         page.section(section).writeTo(project);
         Path program = Path.of("src/main/java/org/example/Finder.java");
         ImmutableSet<String> imported =

@@ -23,7 +23,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
-/** Does what {@code frameworks.md} says; Maven fetches what the frameworks need the first time. */
+/** Runs the programs of {@code frameworks.md}; Maven downloads the frameworks at first. */
 @EnabledIfSystemProperty(
         named = "saccade.frameworks",
         matches = "true",
@@ -33,7 +33,7 @@ import java.util.stream.StreamSupport;
         disabledReason = "modules are folders of classes here; mvn verify makes jars of them")
 class FrameworksRunTest {
 
-    /** Asks again until the server is there. */
+    /** Retries until the server is up. */
     private static final String PATIENTLY =
             "curl --silent --show-error --retry 120 --retry-delay 1 --retry-connrefused ";
 
@@ -48,7 +48,7 @@ class FrameworksRunTest {
     }
 
     @Test
-    void theProgramInKotlinRuns() throws Exception {
+    void kotlinProgramRuns() throws Exception {
         page.section("Write a Kotlin program").writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
         detector.assertFound(repository.run(project, page.command("mvn compile exec:java")));
@@ -59,7 +59,7 @@ class FrameworksRunTest {
         "Create a Spring Boot service, SERVER_PORT",
         "Create a Quarkus service, QUARKUS_HTTP_PORT"
     })
-    void theServerAnswers(String framework, String port) throws Exception {
+    void serverResponds(String framework, String port) throws Exception {
         DocPage section = page.section(framework);
         section.writeTo(project);
         SmallDetector detector = SmallDetector.in(project);
@@ -86,7 +86,7 @@ class FrameworksRunTest {
         }
     }
 
-    /** Returns the answer to the request of the page, with another photograph. */
+    /** Returns the response to the request of the page, with another image. */
     private String ask(String photo, String port) throws Exception {
         String request = page.section("Send an image to the service").command("curl ");
         return repository.run(
@@ -96,7 +96,7 @@ class FrameworksRunTest {
                         .replace("photo.jpg", photo));
     }
 
-    /** Returns the objects of an answer as the other programs print them. */
+    /** Formats the objects of a response like the other programs. */
     private static String lines(String json) throws IOException {
         return StreamSupport.stream(new ObjectMapper().readTree(json).spliterator(), false)
                 .map(FrameworksRunTest::line)

@@ -7,13 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/**
- * A local repository as {@code mvn install} leaves it: links to all that is in this one, and
- * Saccade.
- */
+/** A local Maven repository with links to the existing one, and Saccade. */
 record LocalRepository(Path folder) {
 
-    /** Makes it in no temporary folder, whose links would be deleted one by one. */
+    /** Avoids temporary folders, whose links would be deleted one by one. */
     static LocalRepository install() throws IOException {
         Path made = Files.createDirectories(Path.of("target", "repository").toAbsolutePath());
         Path local = Path.of(System.getProperty("localRepository")).toRealPath();
@@ -49,16 +46,14 @@ record LocalRepository(Path folder) {
         return folder.resolve(Path.of("dev", "saccade", artifact, Built.VERSION, file));
     }
 
-    /** Returns a command of a page, not yet started, for which this is Maven's repository. */
+    /** Prepares a command of a page with this repository. */
     ProcessBuilder command(Path project, String line) {
         ProcessBuilder command = Built.command(project, "sh", "-c", "exec " + line);
         command.environment().put("MAVEN_OPTS", "-Dmaven.repo.local=" + folder);
         return command;
     }
 
-    /**
-     * Runs a command of a page to its end, which must be a good one, and returns what it prints.
-     */
+    /** Runs a command of a page that must succeed; returns its output. */
     String run(Path project, String line) throws IOException, InterruptedException {
         return Built.run(command(project, line));
     }

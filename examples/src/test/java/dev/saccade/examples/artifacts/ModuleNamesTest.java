@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Our jars are modules with names that stay, and no two of them have a package in common. */
+/** Jars are modules with stable names and disjoint packages. */
 class ModuleNamesTest {
 
     private static final Path HOME = Path.of("..");
 
     @Test
-    void everyPomNamesItsModule() {
+    void pomsNameTheirModules() {
         for (String module : Pom.of(HOME).texts("/project/modules/module")) {
             if (!module.equals("bom")) {
                 assertEquals(
@@ -36,7 +36,7 @@ class ModuleNamesTest {
     @EnabledIf(
             value = "dev.saccade.examples.artifacts.Built#areJars",
             disabledReason = "modules are folders of classes here; mvn verify makes jars of them")
-    void everyJarIsAModule() {
+    void jarsAreModules() {
         Map<String, String> owners = new HashMap<>();
         List<String> split = new ArrayList<>();
         int jars = 0;

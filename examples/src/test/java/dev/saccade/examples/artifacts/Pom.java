@@ -15,10 +15,9 @@ import javax.xml.xpath.XPathConstants;
 import javax.xml.xpath.XPathExpressionException;
 import javax.xml.xpath.XPathFactory;
 
-/** A pom, as it is written. */
+/** A pom.xml. */
 record Pom(Document document) {
 
-    /** Reads that of a module. */
     static Pom of(Path folder) {
         try {
             return new Pom(
@@ -30,7 +29,7 @@ record Pom(Document document) {
         }
     }
 
-    /** Returns the text at a path of XPath; empty if there is nothing. */
+    /** Returns the text at an XPath; empty if missing. */
     String text(String path) {
         return texts(path).stream().findFirst().orElse("");
     }

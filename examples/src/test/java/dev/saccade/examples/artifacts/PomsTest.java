@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Holds the poms to what Maven Central asks for, and the BOM to what is published. */
+/** Checks poms for the requirements of Maven Central, and the BOM for completeness. */
 class PomsTest {
 
-    /** Those that are for the repository alone. */
+    /** Modules that are not published. */
     private static final Set<String> PRIVATE = Set.of("examples", "parity", "test-support");
 
     private static final Pom ROOT = Pom.of(Path.of(".."));
@@ -28,7 +28,7 @@ class PomsTest {
 
     @ParameterizedTest
     @MethodSource("modules")
-    void everyPomSaysWhatItIs(String module) {
+    void pomsHaveDescriptions(String module) {
         Pom pom = Pom.of(Path.of("..", module));
         assertEquals("saccade-" + module, pom.text("/project/artifactId"));
         assertEquals("saccade-" + module, pom.text("/project/name"));
@@ -40,7 +40,7 @@ class PomsTest {
     }
 
     @Test
-    void thoseWithoutAParentSayTheRest() {
+    void pomsWithoutParentAreComplete() {
         for (Pom pom : List.of(ROOT, Pom.of(Path.of("..", "bom")))) {
             assertEquals("Apache-2.0", pom.text("/project/licenses/license/name"));
             assertFalse(pom.text("/project/licenses/license/url").isBlank());
@@ -50,7 +50,7 @@ class PomsTest {
     }
 
     @Test
-    void theBomHasEveryModuleThatIsPublished() {
+    void bomHasEveryPublishedModule() {
         Set<String> published = new TreeSet<>(modules());
         published.removeAll(PRIVATE);
         published.remove("bom");
@@ -71,7 +71,7 @@ class PomsTest {
     }
 
     @Test
-    void theBomHasTheVersionsOfTheBuild() {
+    void bomVersionsMatchTheBuild() {
         Pom bom = Pom.of(Path.of("..", "bom"));
         for (String property : List.of("djl.version", "libtorch.version")) {
             String path = "/project/properties/" + property;

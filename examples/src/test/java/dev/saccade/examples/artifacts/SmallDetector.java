@@ -21,16 +21,12 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/**
- * A checkpoint with random weights, {@code detector.safetensors}, a photograph, {@code photo.jpg},
- * and what a detector finds on it.
- */
+/** A checkpoint with random weights, an image, and the detections on it. */
 record SmallDetector(Path checkpoint, Path photo) {
 
     private static final Pattern LINE =
             Pattern.compile("([ab]) (\\S+) Box\\[x1=(.*), y1=(.*), x2=(.*), y2=(.*)]");
 
-    /** Writes both files. */
     static SmallDetector in(Path folder) throws IOException {
         Path checkpoint =
                 TinyModel.RETINANET.save(folder.resolve("detector.safetensors"), List.of("a", "b"));
@@ -41,8 +37,8 @@ record SmallDetector(Path checkpoint, Path photo) {
     }
 
     /**
-     * Asserts that a program has found what is found here, and printed {@code label score Box[...]}
-     * an object a line. Other threads of libtorch sum in another order, so the last digits differ.
+     * Asserts that the output has a line {@code label score Box[...]} for each detection. The last
+     * digits may differ, because the number of threads changes the order of sums.
      */
     void assertFound(String printed) {
         List<DetectedObject> expected;

@@ -1,2 +1,2 @@
-/** Tests of what is published: poms, jars, and the pages that tell how to build with them. */
+/** Tests of published poms and jars, and of the pages about builds. */
 package dev.saccade.examples.artifacts;

@@ -6,7 +6,7 @@ import dev.saccade.core.ops.script.Script;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.loss.ClassificationLoss;
 
-/** Squared differences of probabilities (Brier 1950). */
+/** Squared error of probabilities (Brier 1950). */
 @Part("brier")
 public record BrierLoss() implements ClassificationLoss {
 

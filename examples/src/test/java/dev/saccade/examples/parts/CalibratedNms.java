@@ -10,7 +10,7 @@ import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.Map;
 
-/** Bends scores by a power, such that they are the shares of boxes that are right, and selects. */
+/** NMS with scores calibrated by a power. */
 @Part("calibrated")
 public record CalibratedNms(
         @Default("1") double exponent,
@@ -19,7 +19,7 @@ public record CalibratedNms(
         @Default("100") int maxPerImg)
         implements MulticlassNms {
 
-    /** What is not there scores minus infinity before, and 0 behind, which no threshold lets by. */
+    /** Missing detections have score -inf before and 0 after, which no threshold passes. */
     private static final ScriptTemplate BENT =
             ScriptTemplate.of(
                     "(scores: Tensor) -> Tensor",

@@ -15,7 +15,7 @@ import dev.saccade.core.structures.FeaturePyramid;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A neck that makes the channels of all levels the same, each by a convolution and a swish. */
+/** A neck that maps all levels to the same number of channels. */
 public final class ChannelMapper extends Neck {
 
     @Part("channel_mapper")

@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.box.BoxCoder;
 
-/** Writes how far each corner moves, in pixels. */
+/** Encodes the offset of each corner in pixels. */
 @Part("corner")
 public record CornerCoder() implements BoxCoder {
 

@@ -19,7 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Boxes from a file of lines {@code photo,class,x,y,width,height}; photographs lie beside it. */
+/** Boxes from a CSV file {@code photo,class,x,y,width,height} next to the images. */
 public record CsvDataset(
         List<String> classes, List<ImageFile> images, List<List<Annotation>> annotations)
         implements Dataset {

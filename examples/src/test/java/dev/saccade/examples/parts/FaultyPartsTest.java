@@ -32,7 +32,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A fault in a part from outside is told as one of that part. */
+/** Errors in custom components are reported as such. */
 class FaultyPartsTest {
 
     private static final Path CONFIG = Path.of("../configs/retinanet/resnet18_fpn_demo.yaml");
@@ -92,14 +92,14 @@ class FaultyPartsTest {
                         + " assigned to",
                 "sampler={type: faulty_sampler, fault: many} | priors, expected at most its num, 10",
             })
-    void whatDoesNotFitIsToldWithItsType(String setting, String told) {
+    void reportsMismatchWithType(String setting, String output) {
         String unset = setting.substring(0, setting.indexOf('=')) + "=null";
         String message = failure("model.head." + unset, "model.head." + setting);
-        assertTrue(message.contains(told), message);
+        assertTrue(message.contains(output), message);
     }
 
     @Test
-    void levelsAreThoseThatANeckSays() {
+    void levelsComeFromNeck() {
         assertEquals(
                 "model.neck: faulty_neck returned levels with [4, 8, 16, 32] channels, but"
                         + " features() declares [8]",
@@ -108,7 +108,7 @@ class FaultyPartsTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0.5, 0, -1})
-    void learningRatesAreNumbersFrom0(double number) {
+    void rejectsInvalidLearningRates(double number) {
         assertEquals(
                 "schedule faulty_schedule: gives a learning rate of "
                         + Math.log(number)
@@ -124,7 +124,7 @@ class FaultyPartsTest {
                 "torch  | The size of tensor a",
                 "script | Unknown builtin op: aten::sun",
             })
-    void whatAPartThrowsIsToldWithItsPlace(String fault, String reason) throws IOException {
+    void reportsExceptionsWithComponent(String fault, String reason) throws IOException {
         String setting = "model.head.loss_cls={type: faulty_loss, fault: " + fault + "}";
 
         String message = failure(setting);
@@ -140,13 +140,13 @@ class FaultyPartsTest {
     }
 
     @Test
-    void whatSaccadeThrowsIsOfNoPart() {
+    void internalErrorsAreNotBlamedOnComponents() {
         assertTrue(PartFailure.of(new IllegalStateException("a bug")).isEmpty());
-        assertTrue(PartFailure.of(SaccadeException.user("told")).isEmpty());
+        assertTrue(PartFailure.of(SaccadeException.user("output")).isEmpty());
     }
 
     @Test
-    void theCommandEndsWithTheCodeOfAMistake() {
+    void commandExitsWithUserError() {
         List<String> words = new ArrayList<>(List.of("train", CONFIG.toString()));
         settings("data.train_transforms=[{type: faulty_transform}]")
                 .forEach(setting -> words.addAll(List.of("--set", setting)));

@@ -13,7 +13,7 @@ import dev.saccade.heads.box.SamplingResult;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Trains the first of all priors. */
+/** Samples the first priors. */
 @Part("first")
 public record FirstSampler(@Default("8") int num) implements BaseSampler {
 

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Steps of one length in each weight, by the sign of a mean of gradients (Chen et al. 2023). */
+/** The Lion optimizer: updates by the sign of averaged gradients (Chen et al. 2023). */
 public final class Lion extends Optimizer {
 
     @Part("lion")

@@ -17,11 +17,11 @@ import dev.saccade.heads.box.Priors;
 
 import java.util.Map;
 
-/** Every object takes the priors of each level whose centers are nearest. */
+/** Assigns each object to the nearest prior of each level. */
 @Part("nearest")
 public record NearestAssigner(@Default("3") int topk) implements Assigner {
 
-    /** Of the objects that take a prior, the last one counts. */
+    /** The last of several objects wins. */
     private static final ScriptTemplate NEAREST =
             ScriptTemplate.of(
                     "(priors: Tensor, objects: Tensor) -> Tensor",

@@ -11,7 +11,7 @@ import org.opencv.imgproc.Imgproc;
 
 import java.util.SplittableRandom;
 
-/** Takes the colours out of some photographs. */
+/** Converts some images to grayscale. */
 @Part("random_grayscale")
 public record RandomGrayscale(@Default("0.1") double probability) implements Transform {
 

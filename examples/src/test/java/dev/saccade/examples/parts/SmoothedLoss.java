@@ -8,7 +8,7 @@ import dev.saccade.train.hooks.HookState;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
 
-/** Adds a running mean of the loss to the logs, which goes on where a run is resumed. */
+/** Logs a running mean of the loss, which continues when a run is resumed. */
 public final class SmoothedLoss implements Hook {
 
     @Part("smoothed_loss")

@@ -8,17 +8,17 @@ import dev.saccade.core.ops.script.ScriptTemplate;
 
 import java.util.Map;
 
-/** {@code x sigmoid(beta x)}: a fused operator, and what it is composed of where it cannot run. */
+/** {@code x sigmoid(beta x)}: a fused operator with a portable fallback. */
 final class Swish {
 
-    /** Would be of this jar; here it is Saccade's, and libtorch itself has the operator. */
+    /** A real component has its own library; this one uses Saccade's. */
     static final OperatorLibrary LIBRARY =
             new OperatorLibrary(
                     OperatorLibrary.class,
                     "saccade",
                     () -> Script.evaluate("ops.saccade.instruction_set()") + " bits");
 
-    /** Compiled when it is first run: without the library there is no such operator. */
+    /** Compiled at first use, because the operator may be missing. */
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of("(x: Tensor) -> Tensor", "return ops.aten.silu(x * {beta}) / {beta}");
 

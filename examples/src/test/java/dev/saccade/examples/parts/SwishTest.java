@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 
-/** A fused operator from outside of the repository, with a portable twin. */
+/** A custom fused operator with a portable fallback. */
 class SwishTest {
 
     private static List<float[]> results(NDManager manager) {
@@ -26,7 +26,7 @@ class SwishTest {
     }
 
     @Test
-    void isTheSameFusedAndPortable() {
+    void fusedEqualsPortable() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             assertEquals(Kernels.status().loaded(), Swish.LIBRARY.isOn());
             List<float[]> fused = results(manager);

@@ -1,4 +1,2 @@
-/**
- * One part of every kind as others bring it: a class, a line in {@link OwnParts}, a key of YAML.
- */
+/** A custom component of each type: a class, an entry in {@link CustomParts} and a YAML key. */
 package dev.saccade.examples.parts;

@@ -29,15 +29,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/**
- * Predictions for frames of videos and for lists of images, written to {@code predictions.jsonl}
- * line by line.
- */
+/** Predicts video frames and image lists; writes {@code predictions.jsonl} line by line. */
 public final class FramePredictions implements AutoCloseable {
 
     static final String NAME = "predictions.jsonl";
 
-    private static final int LONGEST_NAME = 1 << 15;
+    private static final int MAX_NAME = 1 << 15;
 
     private final PredictionWriter writer;
     private final Settings settings;
@@ -45,23 +42,12 @@ public final class FramePredictions implements AutoCloseable {
     private final OutputStream file;
     private long faults;
 
-    /**
-     * Which frames and images to predict.
-     *
-     * @param every 1 for all, 2 for every other, from the first on
-     * @param maxPixels maximum number of pixels of an image of a list
-     * @param stopped whether to stop
-     */
+    /** Predicts the first of every N frames or images, with at most {@code maxPixels} pixels. */
     public record Settings(int every, long maxPixels, BooleanSupplier stopped) {}
 
     /**
-     * Receives the results.
-     *
-     * @param folder output folder; empty to write no file
-     * @param entries receives the entry of each frame
-     * @param warnings collects warnings about images
-     * @param log receives faults and notes
-     * @param progress shows the progress of each video and list
+     * Receives results; without a folder, no files are written. {@code log} receives errors and
+     * notes.
      */
     public record Output(
             Optional<OutputFolder> folder,
@@ -70,7 +56,6 @@ public final class FramePredictions implements AutoCloseable {
             Consumer<String> log,
             ProgressBar.Factory progress) {}
 
-    /** Creates the file. */
     public FramePredictions(PredictionWriter writer, Settings settings, Output output) {
         this.writer = writer;
         this.settings = settings;
@@ -81,12 +66,12 @@ public final class FramePredictions implements AutoCloseable {
                         .orElse(OutputStream.nullOutputStream());
     }
 
-    /** Returns the number of files and frames that could not be used. */
+    /** Returns the number of files and frames with errors. */
     public long faults() {
         return faults;
     }
 
-    /** Predicts the frames of a video, as far as it can be decoded. */
+    /** Predicts the frames of a video until it ends or cannot be decoded. */
     public void addVideo(Path path) {
         String unit = " frames of " + Printable.line(path.getFileName().toString());
         try (Video video = Video.open(path);
@@ -127,7 +112,7 @@ public final class FramePredictions implements AutoCloseable {
         }
     }
 
-    /** Predicts the images that a file names, one per line. */
+    /** Predicts the images listed in a file, one per line. */
     public void addList(Path list, long count) {
         try (BufferedReader reader = reader(list);
                 Stream<String> names = names(reader);
@@ -154,7 +139,7 @@ public final class FramePredictions implements AutoCloseable {
         } catch (SaccadeException e) {
             fault(e);
         } catch (InvalidPathException e) {
-            fault(Printable.format("%s: is no name of a file", name));
+            fault(Printable.format("%s: is not a valid file name", name));
         }
     }
 
@@ -180,7 +165,7 @@ public final class FramePredictions implements AutoCloseable {
         output.log.accept("saccade: " + fault);
     }
 
-    /** Returns the number of images in a list; none may be in the output folder. */
+    /** Counts the images in a list; rejects images inside the output folder. */
     public static long count(Path list, Path out) {
         try (BufferedReader reader = reader(list);
                 Stream<String> names = names(reader)) {
@@ -201,13 +186,13 @@ public final class FramePredictions implements AutoCloseable {
 
     private static SaccadeException unreadable(Path list, Exception e) {
         return Files.exists(list)
-                ? SaccadeException.user("%s: cannot be read as a list of names: %s", list, e)
+                ? SaccadeException.user("%s: cannot be read as a list of file names: %s", list, e)
                 : SaccadeException.user("--list %s: no such file", list);
     }
 
     private static BufferedReader reader(Path list) throws IOException {
         return new BufferedReader(
-                new InputStreamReader(BoundedLines.open(list, LONGEST_NAME), UTF_8.newDecoder()));
+                new InputStreamReader(BoundedLines.open(list, MAX_NAME), UTF_8.newDecoder()));
     }
 
     private static Stream<String> names(BufferedReader list) {

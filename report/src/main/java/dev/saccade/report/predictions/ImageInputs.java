@@ -23,12 +23,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Images and videos that are named one by one or by their folder.
+ * Images and videos named directly or by folder.
  *
- * @param images each once, in the order of the names; the content is not checked
- * @param videos likewise
- * @param faults missing files and folders without images, a message each
- * @param notes images that were left out, a message each
+ * @param faults a message for each missing file and each folder without images
+ * @param notes messages about images that were left out
  */
 public record ImageInputs(
         List<Path> images, List<Path> videos, List<String> faults, List<String> notes) {
@@ -44,13 +42,13 @@ public record ImageInputs(
 
     private static final Path STANDARD_INPUT = Path.of("-");
 
-    /** A path has one slash where a URL has two. */
+    /** {@code Path} collapses the two slashes of a URL into one. */
     private static final Pattern URL = Pattern.compile("([a-z][a-z0-9]+):/+(.+)");
 
     private static final int LEVELS_BELOW = 2;
     private static final int SHOWN_FOLDERS = 3;
 
-    /** Returns whether the name of a file is that of an image. */
+    /** Returns whether a file has the extension of an image. */
     public static boolean isImage(Path file) {
         return ImageNames.isImage(name(file)) || endsIn(file, UNSUPPORTED);
     }
@@ -95,7 +93,8 @@ public record ImageInputs(
             } else if (!below.isEmpty()) {
                 notes.add(
                         Printable.format(
-                                "%s: images in %s were not processed; name these folders, too",
+                                "%s: the images in %s were skipped; add these folders"
+                                        + " to the command",
                                 folder, shown(below)));
             }
             return images;
@@ -111,11 +110,11 @@ public record ImageInputs(
                         "%s: no images; expected files ending in %s",
                         folder, String.join(", ", ImageNames.ENDINGS))
                 : Printable.format(
-                        "%s: no images, but there are some in %s; name these folders",
+                        "%s: no images; the subfolders %s have images; name these folders",
                         folder, shown(below));
     }
 
-    /** Skips folders that cannot be read, and those that predictions were written to. */
+    /** Skips unreadable folders and folders of predictions. */
     private static void addFoldersOfImages(Path folder, int level, Set<Path> found) {
         try (Stream<Path> content = Files.list(folder)) {
             for (Path path : (Iterable<Path>) content::iterator) {
@@ -141,9 +140,7 @@ public record ImageInputs(
         Matcher url = URL.matcher(input.toString());
         return url.matches()
                 ? Printable.format(
-                        "%s://%s: is an address; fetch the file first, predict opens no"
-                                + " connections",
-                        url.group(1), url.group(2))
+                        "%s://%s: is a URL; download the file first", url.group(1), url.group(2))
                 : Printable.format("%s: no such file", input);
     }
 
@@ -166,17 +163,15 @@ public record ImageInputs(
         videos.forEach(file -> OutputFolder.checkOutside(out, file));
     }
 
-    /** Returns the number of inputs, those with faults included. */
+    /** Returns the number of inputs, including those with errors. */
     public long count() {
         return (long) images.size() + videos.size() + faults.size();
     }
 
-    /** Returns whether a path is {@code -}. */
     public static boolean isStandardInput(Path file) {
         return file.equals(STANDARD_INPUT);
     }
 
-    /** Returns the image of a file, or reads it from standard input. */
     static ImageSource source(Path file) {
         return isStandardInput(file) ? ImageSource.read("stdin", System.in) : ImageSource.of(file);
     }

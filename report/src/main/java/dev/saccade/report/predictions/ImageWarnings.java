@@ -8,20 +8,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Warnings about images that were read in part or completed; equal warnings become one line. */
+/** Collects warnings about images; equal warnings become one line. */
 public final class ImageWarnings {
 
-    /**
-     * Images with the same warning.
-     *
-     * @param first name of the first image
-     * @param count number of images
-     */
     record Images(String first, long count) {}
 
     private final Map<String, Images> images = new LinkedHashMap<>();
 
-    /** Returns the image; its warnings are added here when it is read. */
+    /** Returns the image, with its warnings collected here. */
     ImageSource of(ImageSource image) {
         return image.warnings(warning -> add(warning, new Images(image.name(), 1)));
     }
@@ -41,7 +35,6 @@ public final class ImageWarnings {
         others.forEach(this::add);
     }
 
-    /** Returns a line for each warning. */
     public List<String> lines() {
         return images.entrySet().stream()
                 .map(each -> line(each.getKey(), each.getValue()))

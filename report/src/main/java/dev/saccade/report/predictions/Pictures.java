@@ -24,12 +24,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
-/** Writes pictures of predictions or samples into a folder; each has a name of its own. */
+/** Writes pictures of predictions or samples into a folder, under unique names. */
 public final class Pictures {
 
     private static final int THUMBNAIL_EDGE = 320;
 
-    /** Content of pictures. */
     public enum Style {
         NONE,
         WITHOUT_LABELS,
@@ -47,10 +46,7 @@ public final class Pictures {
     }
 
     /**
-     * Prepares writing into a folder.
-     *
-     * @param folder output folder; empty to write no files
-     * @param style content of pictures; with {@code NONE} only label maps are written
+     * Creates a writer. Without a folder it writes nothing; {@code NONE} writes label maps only.
      */
     public Pictures(Optional<OutputFolder> folder, List<String> classes, Style style) {
         this.folder = folder;
@@ -58,11 +54,7 @@ public final class Pictures {
         this.style = style;
     }
 
-    /**
-     * Draws objects on an image.
-     *
-     * @return the written file, by its key in JSON
-     */
+    /** Draws objects. Returns the written file by JSON key. */
     Map<String, String> write(ImageSource image, Instances instances) {
         if (folder.isEmpty() || style == Style.NONE) {
             return Map.of();
@@ -80,12 +72,7 @@ public final class Pictures {
         return Map.of("picture", file);
     }
 
-    /**
-     * Draws the classes on an image, and writes their labels as a PNG of the same name in the
-     * folder {@code labels}; see {@link ClassMap#toPng}.
-     *
-     * @return the written files, by their keys in JSON
-     */
+    /** Draws a segmentation and writes {@code labels/NAME.png}. Returns the files by JSON key. */
     Map<String, String> write(ImageSource image, ClassMap map) {
         if (folder.isEmpty()) {
             return Map.of();
@@ -115,11 +102,7 @@ public final class Pictures {
         return picture(name);
     }
 
-    /**
-     * Writes a transformed sample with its labels, and a thumbnail.
-     *
-     * @return the name for {@link #picture} and {@link #thumbnail}
-     */
+    /** Writes an augmented sample and a thumbnail. Returns the name of both. */
     public String write(Sample sample) {
         Mat picture = ObjectCanvas.picture(sample, classes);
         try {
@@ -133,7 +116,7 @@ public final class Pictures {
         }
     }
 
-    /** Names images in advance, for several ranks that write into one folder. */
+    /** Reserves names, so that several ranks can write into one folder. */
     public void reserve(Iterable<String> images) {
         images.forEach(image -> reserved.computeIfAbsent(image, this::unused));
     }
@@ -151,12 +134,10 @@ public final class Pictures {
         return name;
     }
 
-    /** Returns the file of a picture. */
     public static String picture(String name) {
         return name + ".jpg";
     }
 
-    /** Returns the file of a thumbnail. */
     public static String thumbnail(String name) {
         return "thumbnails/" + name + ".jpg";
     }

@@ -32,7 +32,7 @@ public final class PredictionSummary {
                         .getOrDefault(HeadConfig.MAX_PER_IMG, Integer.MAX_VALUE);
     }
 
-    /** Adds the JSON entry of an image or a frame. */
+    /** Adds the JSON entry of an image or frame. */
     public void add(JsonNode entry) {
         images++;
         for (String kind : List.of("objects", "regions")) {
@@ -43,7 +43,6 @@ public final class PredictionSummary {
         full += size >= limit ? 1 : 0;
     }
 
-    /** Returns the number of images and frames. */
     public long images() {
         return images;
     }
@@ -59,8 +58,8 @@ public final class PredictionSummary {
                 ? Optional.empty()
                 : Optional.of(
                         Text.format(
-                                "%d of %s reach the limit of %d objects (model.head.%s); others may"
-                                        + " be missing",
+                                "%d of %s reach the limit of %d detections"
+                                        + " (model.head.%s); objects may be missing",
                                 full, Count.of(images, "image"), limit, HeadConfig.MAX_PER_IMG));
     }
 }

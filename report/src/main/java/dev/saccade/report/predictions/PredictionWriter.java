@@ -19,16 +19,11 @@ import org.opencv.core.Mat;
 
 import java.util.Map;
 
-/**
- * Predicts images, writes pictures of the predictions and returns their JSON.
- *
- * @param model model, which stays open
- * @param thresholds minimum scores of detections
- */
+/** Predicts images, draws the predictions and returns them as JSON. The model stays open. */
 public record PredictionWriter(
         TrainedModel<?> model, Pictures pictures, ScoreThresholds thresholds) {
 
-    /** Writes with the recommended score of the model. */
+    /** Uses the recommended score of the model. */
     public PredictionWriter(TrainedModel<?> model, Pictures pictures) {
         this(
                 model,
@@ -48,7 +43,7 @@ public record PredictionWriter(
         }
     }
 
-    /** Reports an unreadable image as an error of the user, like one that cannot be decoded. */
+    /** Reports an unreadable file as a user error, like one that cannot be decoded. */
     private static Mat read(ImageSource image) {
         try {
             return image.read();
@@ -59,13 +54,7 @@ public record PredictionWriter(
         }
     }
 
-    /**
-     * Predicts an image or a frame.
-     *
-     * @param source start of the JSON entry
-     * @param name file name
-     * @param pixels [H, W, 3] BGR uint8
-     */
+    /** Predicts pixels [H, W, 3] BGR uint8; the JSON starts with {@code source}. */
     JsonNode write(Map<String, Object> source, String name, Mat pixels) {
         ImageSource image = ImageSource.of(name, pixels);
         Size size = new Size(pixels.rows(), pixels.cols());

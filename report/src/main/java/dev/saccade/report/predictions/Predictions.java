@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
-/** Predictions for images, and the images that could not be used. */
+/** Predictions of images, and the errors of unusable images. */
 public final class Predictions {
 
     static final String NAME = "predictions.json";
@@ -29,18 +29,14 @@ public final class Predictions {
     private final List<String> faults = new ArrayList<>();
     private final ImageWarnings warnings = new ImageWarnings();
 
-    /** Content of another process. */
+    /** Predictions sent between ranks. */
     private record Content(
             List<JsonNode> entries,
             List<String> faults,
             Map<String, ImageWarnings.Images> warnings) {}
 
     /**
-     * Predicts images; one that cannot be used becomes a fault.
-     *
-     * @param maxPixels maximum number of pixels of an image
-     * @param stopped whether to stop
-     * @param progress receives the number of finished images
+     * Predicts images with at most {@code maxPixels} pixels; collects errors of unusable images.
      */
     public void addAll(
             List<Path> images,
@@ -61,17 +57,15 @@ public final class Predictions {
         }
     }
 
-    /** Predicts an image. */
     public void add(ImageSource image, PredictionWriter writer) {
         entries.add(writer.write(warnings.of(image)));
     }
 
-    /** Returns the JSON entry of each image. */
     public List<JsonNode> entries() {
         return entries;
     }
 
-    /** Returns why images could not be used. */
+    /** Returns an error message for each unusable image. */
     public List<String> faults() {
         return faults;
     }
@@ -80,12 +74,11 @@ public final class Predictions {
         return warnings;
     }
 
-    /** Writes {@code predictions.json}. */
     public void write(OutputFolder folder) {
         folder.write(NAME, JSON.valueToTree(entries).toPrettyString().getBytes(UTF_8));
     }
 
-    /** Returns the predictions of all ranks; every rank must call this. */
+    /** Collects the predictions of all ranks; every rank must call this. */
     public Predictions gather(ProcessGroup ranks) {
         if (ranks.worldSize() == 1) {
             return this;
@@ -100,7 +93,7 @@ public final class Predictions {
                 all.warnings.addAll(content.warnings);
             }
         } catch (IOException e) {
-            throw SaccadeException.internal(e, "predictions of a rank");
+            throw SaccadeException.internal(e, "predictions of a rank cannot be exchanged");
         }
         return all;
     }

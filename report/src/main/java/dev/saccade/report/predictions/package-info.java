@@ -1,2 +1,2 @@
-/** Predictions for images, videos and lists of images, as pictures and JSON. */
+/** Predictions of images and videos, as pictures and JSON. */
 package dev.saccade.report.predictions;

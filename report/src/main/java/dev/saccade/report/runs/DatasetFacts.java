@@ -16,12 +16,11 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 
-/** Statistics of the data sets of a run. */
 final class DatasetFacts {
 
     private DatasetFacts() {}
 
-    /** Summarizes data sets by their role, such as {@code train}. */
+    /** Summarizes data sets by split, such as {@code train}. */
     static DataSummary of(Map<String, DatasetStatistics> roles) {
         List<Fact> facts = new ArrayList<>();
         List<Histogram> histograms = new ArrayList<>();
@@ -57,7 +56,7 @@ final class DatasetFacts {
                             bars(objects.boxesPerClass(), UnaryOperator.identity(), n -> n)),
                     new Histogram(
                             "Object sizes, " + role,
-                            "square root of the area, below … pixels",
+                            "√area in pixels, upper limits",
                             bars(objects.boxesPerSize(), DatasetFacts::shortSize, n -> n)));
         }
         PixelStatistics labeled = (PixelStatistics) statistics;

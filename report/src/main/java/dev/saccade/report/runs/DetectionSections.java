@@ -25,8 +25,8 @@ import dev.saccade.report.Examples;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.HeatMap;
 import dev.saccade.report.LineChart;
+import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
-import dev.saccade.report.ShareTable;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,7 +36,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** The metrics of a detector in a report; those of masks are beside those of boxes. */
+/** Report sections of a detector: box metrics, and mask metrics if present. */
 public final class DetectionSections {
 
     private static final int IOU_50 = 0;
@@ -46,11 +46,10 @@ public final class DetectionSections {
     private DetectionSections() {}
 
     /**
-     * Returns the metrics of an evaluation.
+     * Returns the sections of an evaluation.
      *
-     * @param dataset validation set
-     * @param score initial minimum score, if none can be recommended
-     * @param examples maximum number of images to show
+     * @param score initial minimum score if none is recommended
+     * @param examples maximum number of images
      */
     public static TaskMetrics collect(
             Dataset dataset, DetectionEvaluation evaluation, double score, int examples) {
@@ -70,11 +69,12 @@ public final class DetectionSections {
                         ScoreSection.section(scores),
                         new Section(
                                 "Error types",
-                                "The AP50 gained by fixing all errors of one type (TIDE). Counts"
-                                        + " include detections of any score.",
+                                "AP50 gained by fixing all errors of one type (TIDE,"
+                                        + " Bolya et al. 2020). Counts include detections of any"
+                                        + " score.",
                                 errors(evaluation.errors())),
                         new Section(
-                                "Confusion matrix",
+                                Text.format("Confusion matrix (score ≥ %.2f)", threshold),
                                 "Missed objects are in the column background, false positives in"
                                         + " the row background.",
                                 confusion(evaluation.confusion(threshold))),
@@ -85,7 +85,7 @@ public final class DetectionSections {
         List<Fact> facts = new ArrayList<>();
         for (CocoMetrics measured : metrics) {
             for (SummaryRow row : measured.summary().subList(0, 3)) {
-                facts.add(Fact.ofShare(metric(measured, row.name()), row.value(), iou(row)));
+                facts.add(Fact.ofFraction(metric(measured, row.name()), row.value(), iou(row)));
             }
         }
         best.ifPresent(point -> facts.add(ScoreSection.recommended(point)));
@@ -118,16 +118,16 @@ public final class DetectionSections {
         return (measured.parameters().iouType() == IouType.BOX ? "Box " : "Mask ") + name;
     }
 
-    /** Returns the IoU thresholds of a metric: COCO's range, or a minimum. */
+    /** Returns the IoU thresholds of a metric: COCO's range or a minimum. */
     private static String iou(SummaryRow row) {
         return (row.iou().contains(":") ? "IoU " : "IoU ≥ ") + row.iou();
     }
 
-    /** Returns the 12 numbers of COCO's summary. */
-    private static ShareTable summary(List<CocoMetrics> metrics) {
+    /** Returns the 12 metrics of COCO's summary. */
+    private static MetricTable summary(List<CocoMetrics> metrics) {
         List<String> heads = new ArrayList<>(List.of("Metric", ""));
         metrics.forEach(m -> heads.add(metric(m, "").strip()));
-        List<ShareTable.Row> rows = new ArrayList<>();
+        List<MetricTable.Row> rows = new ArrayList<>();
         for (int i = 0; i < metrics.get(0).summary().size(); i++) {
             int place = i;
             SummaryRow row = metrics.get(0).summary().get(i);
@@ -137,16 +137,16 @@ public final class DetectionSections {
                             iou(row), lowerCase(row.area()), row.maxDetections());
             List<Double> values =
                     metrics.stream().map(m -> m.summary().get(place).value()).toList();
-            rows.add(new ShareTable.Row(row.name(), meaning, values));
+            rows.add(new MetricTable.Row(row.name(), meaning, values));
         }
-        return new ShareTable(heads, rows);
+        return new MetricTable(heads, rows);
     }
 
     private static String lowerCase(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns average precision over IoU, and precision over recall at two IoU thresholds. */
+    /** Returns AP over IoU, and precision over recall at two IoU thresholds. */
     private static List<LineChart> precision(List<CocoMetrics> metrics) {
         return metrics.stream()
                 .flatMap(m -> Stream.of(overIou(m), overRecall(m, IOU_50), overRecall(m, IOU_75)))
@@ -166,13 +166,13 @@ public final class DetectionSections {
         String title = metric(metrics, "AP by IoU threshold and object size");
         return new LineChart(
                         title, "IoU threshold", series, Optional.of(REACH), Optional.empty(), false)
-                .ofShares();
+                .withUnitYAxis();
     }
 
     private static LineChart overRecall(CocoMetrics metrics, int threshold) {
         double[] recall = CocoParameters.RECALL_THRESHOLDS.toArray();
         List<Integer> objects = metrics.perClass().stream().map(ClassMetrics::objects).toList();
-        ShownClasses shown = ShownClasses.of(objects);
+        PlottedClasses shown = PlottedClasses.of(objects);
         List<PrecisionRecallCurve> curves = metrics.curves(threshold);
         List<LineChart.Series> series = new ArrayList<>();
         int present = 0;
@@ -186,22 +186,25 @@ public final class DetectionSections {
         }
         double iou = CocoParameters.IOU_THRESHOLDS.get(threshold);
         String title = Text.format("%s, IoU ≥ %.2f", metric(metrics, "precision–recall"), iou);
-        return new LineChart(shown.title(title), "recall", series).inUnitSquare();
+        return new LineChart(shown.title(title), "recall", series).withUnitAxes();
     }
 
     /** Returns the AP50 gained by fixing each type of error. */
-    private static ShareTable errors(List<ErrorBreakdown> breakdowns) {
+    private static MetricTable errors(List<ErrorBreakdown> breakdowns) {
         List<String> heads = new ArrayList<>(List.of("Type", "Count"));
         breakdowns.forEach(
-                b -> heads.add((b.iouType() == IouType.BOX ? "Box" : "Mask") + " AP50 gain"));
-        List<ShareTable.Row> rows = new ArrayList<>();
+                b ->
+                        heads.add(
+                                (b.iouType() == IouType.BOX ? "Box" : "Mask")
+                                        + " AP50 gain if fixed"));
+        List<MetricTable.Row> rows = new ArrayList<>();
         for (DetectionError error : DetectionError.values()) {
             long count = breakdowns.get(0).row(error).count();
             List<Double> gains = breakdowns.stream().map(b -> b.row(error).gain()).toList();
             String note = Text.format("%,d %s", count, meaning(error));
-            rows.add(new ShareTable.Row(lowerCase(error), note, gains));
+            rows.add(new MetricTable.Row(lowerCase(error), note, gains));
         }
-        return new ShareTable(heads, rows);
+        return new MetricTable(heads, rows);
     }
 
     private static String meaning(DetectionError error) {
@@ -218,7 +221,7 @@ public final class DetectionSections {
     private static HeatMap confusion(ConfusionMatrix matrix) {
         List<String> names = new ArrayList<>(matrix.classes());
         names.add("background");
-        String title = Text.format("Boxes with score ≥ %.2f and IoU ≥ 0.50", matrix.score());
+        String title = "Boxes with IoU ≥ 0.50";
         List<List<Long>> counts =
                 matrix.counts().stream()
                         .map(row -> row.stream().map(Integer::longValue).toList())
@@ -226,22 +229,23 @@ public final class DetectionSections {
         return new HeatMap(title, names, counts, false);
     }
 
-    private static ShareTable classes(List<CocoMetrics> metrics) {
+    private static MetricTable classes(List<CocoMetrics> metrics) {
         List<String> heads = new ArrayList<>(List.of("Class", "Objects"));
         for (CocoMetrics m : metrics) {
             heads.addAll(List.of(metric(m, "AP"), metric(m, "AP50"), metric(m, "AP75")));
         }
         List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
-        List<ShareTable.Row> rows = new ArrayList<>();
+        List<MetricTable.Row> rows = new ArrayList<>();
         for (int label = 0; label < measured.get(0).size(); label++) {
             ClassMetrics boxes = measured.get(0).get(label);
-            List<Double> shares = new ArrayList<>();
+            List<Double> values = new ArrayList<>();
             for (List<ClassMetrics> classes : measured) {
                 ClassMetrics p = classes.get(label);
-                shares.addAll(List.of(p.ap(), p.ap50(), p.ap75()));
+                values.addAll(List.of(p.ap(), p.ap50(), p.ap75()));
             }
-            rows.add(new ShareTable.Row(boxes.name(), Text.format("%,d", boxes.objects()), shares));
+            rows.add(
+                    new MetricTable.Row(boxes.name(), Text.format("%,d", boxes.objects()), values));
         }
-        return new ShareTable(heads, rows, true);
+        return new MetricTable(heads, rows, true);
     }
 }

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** The versions of everything that Saccade runs on. */
+/** Versions of Saccade, its libraries and the machine. */
 public final class Environment {
 
     private Environment() {}
@@ -30,7 +30,7 @@ public final class Environment {
     /** Formats a value of {@link #facts}. */
     public static String text(Object value) {
         return value instanceof List<?> lines
-                ? lines.isEmpty() ? "none" : Joiner.on("\n" + " ".repeat(13)).join(lines)
+                ? lines.isEmpty() ? "none" : Joiner.on("\n ".repeat(13)).join(lines)
                 : value.toString();
     }
 
@@ -45,11 +45,11 @@ public final class Environment {
                 .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")
                 .put("djl", Engine.getDjlVersion())
                 .put("libtorch", libtorch.version() + ", in " + libtorch.folder())
-                .put("cuda", libtorch.cuda().orElse("none, libtorch is for CPUs"))
+                .put("cuda", libtorch.cuda().orElse("none (libtorch for CPUs)"))
                 .put("driver", devices.driver().toString())
                 .put("gpus", gpus(devices))
                 .put("kernels", "cpu: " + Kernels.status())
-                .put("device", "auto is " + Devices.name(auto))
+                .put("device", "auto = " + Devices.name(auto))
                 .put("missing", devices.fault(Device.gpu()).orElse("nothing"))
                 .put("opencv", opencv())
                 .put(
@@ -65,14 +65,13 @@ public final class Environment {
                 .buildOrThrow();
     }
 
-    /** Returns the facts as text for a report. */
     static List<Fact> lines() {
         return facts().entrySet().stream()
                 .map(fact -> new Fact(fact.getKey(), text(fact.getValue())))
                 .toList();
     }
 
-    /** Returns a line for each GPU: what it is, and what its operators are. */
+    /** Returns a line per GPU with its operators. */
     private static List<String> gpus(Devices devices) {
         return IntStream.range(0, devices.driver().gpus().size())
                 .mapToObj(Device::gpu)
@@ -99,6 +98,6 @@ public final class Environment {
                 instanceof com.sun.management.OperatingSystemMXBean system) {
             return system.getTotalMemorySize();
         }
-        throw SaccadeException.internal(null, "this JVM does not tell the memory of the machine");
+        throw SaccadeException.internal(null, "this JVM does not report the physical memory");
     }
 }

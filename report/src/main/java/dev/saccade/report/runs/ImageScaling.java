@@ -10,30 +10,29 @@ import org.opencv.imgproc.Imgproc;
 import java.nio.file.Path;
 import java.util.Base64;
 
-/** Scales images down for pages. */
+/** Resizes images for pages. */
 public final class ImageScaling {
 
-    private static final int LONGEST_EDGE = 800;
+    private static final int MAX_EDGE = 800;
 
     private ImageScaling() {}
 
-    /** Returns an image file as base64 of a JPEG, at most 800 pixels long. */
+    /** Returns a base64 JPEG of at most 800 pixels. */
     static String base64(Path file) {
         Mat image = ImageReader.read(file);
         try {
-            shrink(image, LONGEST_EDGE);
+            shrink(image, MAX_EDGE);
             return base64(image);
         } finally {
             image.release();
         }
     }
 
-    /** Returns a picture as base64 of a JPEG. */
     static String base64(Mat picture) {
         return Base64.getEncoder().encodeToString(Jpeg.encode(picture));
     }
 
-    /** Returns the size with at most the given longer edge. */
+    /** Returns the size with the longer edge limited. */
     static Size size(Size image, int longestEdge) {
         double scale = Math.min(1, (double) longestEdge / Math.max(image.width(), image.height()));
         return new Size(
@@ -41,7 +40,6 @@ public final class ImageScaling {
                 Math.max(1, (int) Math.rint(image.width() * scale)));
     }
 
-    /** Shrinks an image in place. */
     public static void shrink(Mat image, int longestEdge) {
         Size size = size(new Size(image.rows(), image.cols()), longestEdge);
         org.opencv.core.Size edges = new org.opencv.core.Size(size.width(), size.height());

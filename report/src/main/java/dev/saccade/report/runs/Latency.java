@@ -12,25 +12,18 @@ import dev.saccade.models.TrainedModel;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * How long one photograph takes from its file to what is seen in it, alone and one after another;
- * medians in milliseconds.
- *
- * @param decode to read and decode the file
- * @param prepare to resize and normalize it, in all views
- * @param compute to run the network, and to make objects or labels of what it gives
- */
-public record Latency(double decode, double prepare, double compute) {
+/** Median latency at batch size 1 in ms; {@code inference} includes postprocessing. */
+public record Latency(double decode, double preprocess, double inference) {
 
-    private static final int PHOTOGRAPHS = 20;
+    private static final int IMAGES = 20;
 
-    /** Measures a model that has just been used on some photographs of a data set. */
+    /** Measures a model that is warmed up. */
     public static Latency of(TrainedModel<?> model, Dataset dataset) {
-        int count = Math.min(PHOTOGRAPHS, dataset.size());
+        int count = Math.min(IMAGES, dataset.size());
         InferenceReader reader = new InferenceReader(model.pipelines());
         List<Double> decoded = new ArrayList<>();
-        List<Double> prepared = new ArrayList<>();
-        List<Double> computed = new ArrayList<>();
+        List<Double> preprocessed = new ArrayList<>();
+        List<Double> inferred = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int index = (int) ((long) i * dataset.size() / count);
             long start = System.nanoTime();
@@ -39,21 +32,20 @@ public record Latency(double decode, double prepare, double compute) {
             try (InferenceInput input = reader.read(dataset, index)) {
                 long ready = System.nanoTime();
                 model.predict(input);
-                computed.add((System.nanoTime() - ready) / 1e6);
+                inferred.add((System.nanoTime() - ready) / 1e6);
                 decoded.add((read - start) / 1e6);
-                // The reader decodes, too.
-                prepared.add(Math.max(0, (ready - read) - (read - start)) / 1e6);
+                // The reader decodes the image again.
+                preprocessed.add(Math.max(0, (ready - read) - (read - start)) / 1e6);
             }
         }
-        return new Latency(median(decoded), median(prepared), median(computed));
+        return new Latency(median(decoded), median(preprocessed), median(inferred));
     }
 
     private static double median(List<Double> values) {
         return values.isEmpty() ? 0 : Quantiles.median().compute(ImmutableList.copyOf(values));
     }
 
-    /** Returns the milliseconds of all together. */
-    double all() {
-        return decode + prepare + compute;
+    double total() {
+        return decode + preprocess + inference;
     }
 }

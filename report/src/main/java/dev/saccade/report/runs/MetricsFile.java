@@ -27,13 +27,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The {@link RunMetrics} of a run: {@code report.json}. */
+/** Reads and writes {@code report.json}. */
 public final class MetricsFile {
 
     private static final String NAME = "report.json";
 
-    /** Raised when the format changes; files of other formats are ignored. */
-    private static final int FORMAT = 3;
+    /** Increased when the format changes; other formats are ignored. */
+    private static final int FORMAT = 4;
 
     private static final ObjectMapper JSON =
             new ObjectMapper()
@@ -56,7 +56,7 @@ public final class MetricsFile {
 
     private record Content(int format, RunMetrics metrics) {}
 
-    /** Reads the file of a run, if it has one of this format. */
+    /** Reads the file of a run; empty if missing or in another format. */
     public static Optional<RunMetrics> read(Path run) {
         Path file = run.resolve(NAME);
         if (!Files.isRegularFile(file)) {
@@ -69,12 +69,11 @@ public final class MetricsFile {
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException e) {
             throw SaccadeException.user(
-                    "%s: is damaged; delete it to evaluate the run again (%s)",
+                    "%s: damaged file; delete it to evaluate the run again (%s)",
                     file, e.getMessage());
         }
     }
 
-    /** Writes the file of a run. */
     public static void write(Path run, RunMetrics metrics) {
         try {
             AtomicFile.write(
@@ -84,7 +83,7 @@ public final class MetricsFile {
         }
     }
 
-    /** Stored {@link Instances}; masks as COCO's compressed run lengths. */
+    /** Stored {@link Instances}, with compressed RLE masks. */
     private record StoredObjects(
             List<Float> boxes,
             List<Integer> labels,

@@ -34,22 +34,22 @@ import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 /**
- * The evaluation of a model on a data set.
+ * The evaluation of a model.
  *
- * @param imagesPerSecond images read, predicted and evaluated per second
- * @param figures returns the results for a page with at most N example images
+ * @param imagesPerSecond throughput including reading and evaluation
+ * @param taskMetrics returns the report content with at most N example images
  */
 public record ModelEvaluation(
-        MetricReport metrics, double imagesPerSecond, IntFunction<TaskMetrics> figures) {
+        MetricReport metrics, double imagesPerSecond, IntFunction<TaskMetrics> taskMetrics) {
 
     /**
      * Evaluation settings.
      *
-     * @param evaluators the evaluators of the run; the task's standard evaluator always runs
-     * @param workers threads that read images, and threads that evaluate
-     * @param score minimum score of detections in confusions and in the report
-     * @param boxAreas whether the area of a box decides if its mask is small, medium or large
-     * @param maxDets limits on evaluated detections per image and class, instead of the run's
+     * @param evaluators in addition to the standard evaluator of the task
+     * @param workers threads for reading, and threads for evaluation
+     * @param score minimum score of the confusion matrix and the report
+     * @param boxAreas whether box areas decide if a mask is small, medium or large
+     * @param maxDets overrides the limits on detections per image and class
      * @param results prefix of files for detections
      */
     public record Settings(
@@ -62,19 +62,14 @@ public record ModelEvaluation(
 
         private static final double REPORT_SCORE = 0.4;
 
-        /** Returns the settings for the report of a run. */
-        public static Settings ofReport(List<Evaluator.Config> evaluators, int workers) {
+        public static Settings forReport(List<Evaluator.Config> evaluators, int workers) {
             return new Settings(
                     evaluators, workers, REPORT_SCORE, false, Optional.empty(), Optional.empty());
         }
     }
 
     /**
-     * Evaluates a model on all {@linkplain ProcessGroup#current() ranks}.
-     *
-     * @param inference over the data set
-     * @param progress receives the number of images done in this rank
-     * @return empty except in rank 0
+     * Evaluates on all {@linkplain ProcessGroup#current() ranks}; returns empty except in rank 0.
      */
     public static Optional<ModelEvaluation> run(
             TrainedModel<?> model,

@@ -8,17 +8,16 @@ import dev.saccade.datasets.ImageFile;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Names that distinguish images with the same file name in different folders. */
+/** Names images relative to their common folder, so that the names are unique. */
 public final class RelativeNames {
 
     private RelativeNames() {}
 
-    /** Returns the name of each image of a data set. */
     public static List<String> of(Dataset dataset) {
         return of(dataset.images().stream().map(ImageFile::file).toList());
     }
 
-    /** Returns the path of each file from the deepest folder that contains all of them. */
+    /** Returns each path relative to the deepest common folder. */
     static List<String> of(List<Path> files) {
         if (files.isEmpty()) {
             return List.of();

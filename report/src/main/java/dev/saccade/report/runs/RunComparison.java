@@ -13,7 +13,7 @@ import dev.saccade.report.Examples;
 import dev.saccade.report.Report;
 import dev.saccade.report.Section;
 import dev.saccade.report.TextTable;
-import dev.saccade.report.runs.RunMetrics.Measured;
+import dev.saccade.report.runs.RunMetrics.CheckpointMetrics;
 import dev.saccade.train.checkpoint.RunFolder;
 
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** The report of several runs side by side. */
+/** Compares runs in one report. */
 public final class RunComparison {
 
     private static final String NOT_SET = "–";
@@ -34,7 +34,6 @@ public final class RunComparison {
     private final List<RunReport> runs;
     private final List<String> names;
 
-    /** Compares runs. */
     public RunComparison(List<RunReport> runs) {
         this.runs = ImmutableList.copyOf(runs);
         List<String> stems = runs.stream().map(RunReport::name).toList();
@@ -45,7 +44,6 @@ public final class RunComparison {
         }
     }
 
-    /** Returns the report. */
     public Report report() {
         List<RunEvents> events = runs.stream().map(RunReport::events).toList();
         return new Report(
@@ -59,7 +57,7 @@ public final class RunComparison {
                         new Section("Training", "", Charts.of(RunCurves.of(names, events)))));
     }
 
-    /** Returns the headline metrics of each run, a column each. */
+    /** Returns the headline metrics of each run in a column. */
     private Section results() {
         long sets =
                 runs.stream()
@@ -74,13 +72,13 @@ public final class RunComparison {
                 (sets > 1
                                 ? "Evaluated on different images: these metrics are not comparable. "
                                 : "")
-                        + "Metrics of the best checkpoints on validation images. Latency depends on"
-                        + " the machine and its load during the evaluation; compare under equal"
-                        + " conditions with ./saccade bench model.",
+                        + "Metrics of the best checkpoints on the validation set."
+                        + " Latency depends on the machine and its load; compare models"
+                        + " under equal conditions with ./saccade bench model.",
                 table("Metric", columns, values -> true, "n/a"));
     }
 
-    /** Returns a table with a column for each run and a row for each key with suitable values. */
+    /** Returns a table with a column per run and a row per key whose values match. */
     private TextTable table(
             String head,
             List<Map<String, String>> columns,
@@ -100,9 +98,9 @@ public final class RunComparison {
 
     private static Map<String, String> headline(RunReport run) {
         Map<String, String> values = new LinkedHashMap<>();
-        Optional<Measured> measured = run.measured();
+        Optional<CheckpointMetrics> measured = run.checkpoint();
         if (measured.isPresent()) {
-            Measured m = measured.get();
+            CheckpointMetrics m = measured.get();
             m.task().headline().forEach(fact -> values.put(fact.name(), fact.value()));
             values.put("Parameters", RunReport.millions(m.weights().parameters()));
             values.put("Latency", RunReport.latency(m).value());
@@ -112,7 +110,7 @@ public final class RunComparison {
         return values;
     }
 
-    /** Returns the settings that are not the same in all runs. */
+    /** Returns the settings that differ. */
     private Section settings() {
         List<Map<String, String>> configs = runs.stream().map(RunComparison::settings).toList();
         TextTable different =
@@ -125,7 +123,7 @@ public final class RunComparison {
         return new Section("Different settings", lead, different);
     }
 
-    /** Returns the values of a config by their dotted keys. */
+    /** Returns the values of a config by dotted key. */
     private static Map<String, String> settings(RunReport run) {
         String json =
                 ConfigWriter.json(ConfigFile.load(new RunFolder(run.folder()).config(), List.of()));
@@ -146,11 +144,11 @@ public final class RunComparison {
         }
     }
 
-    /** Returns the images that all runs show, if they have the same task and classes. */
+    /** Returns the images that all runs show, if task and classes are equal. */
     private Examples examples() {
         List<Examples> all =
                 runs.stream()
-                        .flatMap(run -> run.measured().stream())
+                        .flatMap(run -> run.checkpoint().stream())
                         .map(measured -> measured.task().examples())
                         .toList();
         if (all.size() < runs.size()
@@ -170,12 +168,12 @@ public final class RunComparison {
     }
 
     private static Optional<Class<?>> kind(Examples examples) {
-        return examples.pictures().stream().findFirst().map(row -> row.get(0).getClass());
+        return examples.rows().stream().findFirst().map(row -> row.get(0).getClass());
     }
 
     private static Map<String, Example> byName(Examples examples) {
         Map<String, Example> byName = new LinkedHashMap<>();
-        examples.pictures().forEach(row -> byName.putIfAbsent(row.get(0).name(), row.get(0)));
+        examples.rows().forEach(row -> byName.putIfAbsent(row.get(0).name(), row.get(0)));
         return byName;
     }
 }

@@ -11,11 +11,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Training curves from the logged events of runs. */
 final class RunCurves {
 
     /** Metrics from 0 to 1 that share a chart. */
-    private static final List<String> SHARES =
+    private static final List<String> UNIT_METRICS =
             List.of(
                     "AP",
                     "AP50",
@@ -44,8 +43,8 @@ final class RunCurves {
         }
         terms.forEach(term -> curves.add(term, run.steps(), 1, "losses", term));
         curves.charts.add(curves.chart("Loss").smoothed());
-        SHARES.forEach(name -> curves.addMetric(name, run, name));
-        curves.charts.add(curves.chart("Validation metrics").ofShares());
+        UNIT_METRICS.forEach(name -> curves.addMetric(name, run, name));
+        curves.charts.add(curves.chart("Validation metrics").withUnitYAxis());
         for (String monitor : monitors(List.of(run))) {
             curves.addMetric(monitor, run, monitor);
             curves.charts.add(curves.chart(monitor));
@@ -61,16 +60,16 @@ final class RunCurves {
         return curves.notEmpty();
     }
 
-    /** Returns the curves of several runs, one chart for each quantity. */
+    /** Returns the curves of several runs, one chart per quantity. */
     static List<LineChart> of(List<String> names, List<RunEvents> runs) {
         RunCurves curves = new RunCurves();
         curves.charts.add(curves.ofSteps("Loss", names, runs, "loss").smoothed());
-        for (String metric : Iterables.concat(SHARES, monitors(runs))) {
+        for (String metric : Iterables.concat(UNIT_METRICS, monitors(runs))) {
             for (int i = 0; i < runs.size(); i++) {
                 curves.addMetric(names.get(i), runs.get(i), metric);
             }
             LineChart chart = curves.chart(metric);
-            curves.charts.add(SHARES.contains(metric) ? chart.ofShares() : chart);
+            curves.charts.add(UNIT_METRICS.contains(metric) ? chart.withUnitYAxis() : chart);
         }
         curves.charts.add(curves.ofSteps("Learning rate", names, runs, "learning_rate"));
         curves.charts.add(curves.ofSteps("Seconds per step", names, runs, "seconds"));
@@ -89,34 +88,34 @@ final class RunCurves {
         return chart(title);
     }
 
-    /** Returns a chart of the curves that were added since the last chart. */
+    /** Creates a chart of the curves added since the last chart. */
     private LineChart chart(String title) {
         LineChart chart = new LineChart(title, "step", series);
         series = new ArrayList<>();
         return chart;
     }
 
-    /** Returns the monitored metrics that are not among {@link #SHARES}. */
+    /** Returns the monitored metrics that are not in {@link #UNIT_METRICS}. */
     private static Set<String> monitors(List<RunEvents> runs) {
         Set<String> monitors = new LinkedHashSet<>();
         for (RunEvents run : runs) {
             run.evaluations().stream()
                     .limit(1)
                     .map(evaluation -> evaluation.path("monitor").asText())
-                    .filter(monitor -> !SHARES.contains(monitor))
+                    .filter(monitor -> !UNIT_METRICS.contains(monitor))
                     .forEach(monitors::add);
         }
         return monitors;
     }
 
-    /** Adds the curve of a metric if it was evaluated; negative values are undefined. */
+    /** Adds the curve of a metric if it was evaluated. */
     private void addMetric(String curve, RunEvents run, String metric) {
         if (run.evaluations().stream().anyMatch(e -> e.path("metrics").has(metric))) {
             add(curve, run.evaluations(), 1, "metrics", metric);
         }
     }
 
-    /** Adds the curve of a value divided by a unit, if there are events. */
+    /** Adds the curve of a value divided by a unit. */
     private void add(String curve, List<JsonNode> events, double unit, String... path) {
         if (events.isEmpty()) {
             return;
@@ -129,7 +128,7 @@ final class RunCurves {
             for (String key : path) {
                 value = value.path(key);
             }
-            // Values that were not finite are null; metrics are negative where undefined.
+            // Non-finite values are null; undefined metrics are negative.
             boolean undefined = path[0].equals("metrics") && value.asDouble() < 0;
             y[i] = value.isNumber() && !undefined ? value.asDouble() / unit : Double.NaN;
         }

@@ -6,7 +6,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.report.runs.RunMetrics.Measured;
+import dev.saccade.report.runs.RunMetrics.CheckpointMetrics;
 import dev.saccade.report.runs.RunMetrics.Weights;
 import dev.saccade.train.checkpoint.RunFolder;
 import dev.saccade.train.config.RunConfig;
@@ -17,27 +17,17 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
-/**
- * Evaluates the best checkpoint of a run for its page.
- *
- * @param examples number of validation images to show at most
- * @param loader loads a checkpoint
- * @param evaluator evaluates a model on a data set
- */
+/** Evaluates the best checkpoint of a run, and keeps at most N example images. */
 public record RunEvaluation(
         int examples,
         Function<Path, TrainedModel<?>> loader,
         BiFunction<TrainedModel<?>, Dataset, ModelEvaluation> evaluator) {
 
-    /** Number of validation images to show by default. */
-    public static final int EXAMPLES = 24;
+    public static final int DEFAULT_EXAMPLES = 24;
 
     /**
-     * Evaluates the best checkpoint, or else the last, and keeps the results in the run. Without a
-     * validation set, keeps the data set statistics only.
-     *
-     * @param subtitle one sentence about the run
-     * @param reports the checked data sets
+     * Evaluates the best or else the last checkpoint, and writes {@code report.json}. Without a
+     * validation set the file has only statistics of the data.
      */
     public void keep(Path run, RunConfig config, String subtitle, DataReports reports) {
         Map<String, DatasetStatistics> statistics =
@@ -53,16 +43,16 @@ public record RunEvaluation(
                                 .map(val -> evaluate(run, val.open(config.data().root())))));
     }
 
-    private Measured evaluate(Path run, Dataset dataset) {
+    private CheckpointMetrics evaluate(Path run, Dataset dataset) {
         Path checkpoint = new RunFolder(run).best();
         try (TrainedModel<?> model = loader.apply(checkpoint)) {
             Weights weights = Weights.of(run, checkpoint, model.parameterCount());
             ModelEvaluation evaluation = evaluator.apply(model, dataset);
-            return new Measured(
+            return new CheckpointMetrics(
                     weights,
                     evaluation.imagesPerSecond(),
                     Latency.of(model, dataset),
-                    evaluation.figures().apply(examples));
+                    evaluation.taskMetrics().apply(examples));
         }
     }
 }

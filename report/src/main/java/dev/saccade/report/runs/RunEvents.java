@@ -20,24 +20,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The events in the {@code metrics.jsonl} of a run, which may still be training.
- *
- * @param steps means over some steps each
- * @param evaluations of checkpoints
+ * Logged events of a run ({@code metrics.jsonl}); each step event is an average over some steps.
  */
 record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
 
-    private static final int LONGEST_LINE = 1 << 20;
+    private static final int MAX_LINE_BYTES = 1 << 20;
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Reads the events of a run; none if it has not logged any. */
+    /** Reads the events; empty if nothing is logged yet. */
     static RunEvents read(Path run) {
         List<JsonNode> events = new ArrayList<>();
         Path file = new RunFolder(run).metrics();
         try (BufferedReader lines =
                 new BufferedReader(
-                        new InputStreamReader(BoundedLines.open(file, LONGEST_LINE), UTF_8))) {
+                        new InputStreamReader(BoundedLines.open(file, MAX_LINE_BYTES), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 events.add(parse(line));
             }
@@ -53,7 +50,7 @@ record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
         return events.stream().filter(e -> e.path("event").asText().equals(type)).toList();
     }
 
-    /** Parses a line; returns nothing for lines that are incomplete. */
+    /** Parses a line; incomplete lines give a missing node. */
     static JsonNode parse(String line) {
         try {
             return JSON.readTree(line);

@@ -16,18 +16,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The content of a report besides logged events; kept in the {@code report.json} of the run,
- * pictures included, so that the report can be written without the data set.
- *
- * @param subtitle one sentence about the run
- * @param data statistics of the data sets
- * @param environment versions and machine
- * @param measured evaluation of the best checkpoint; empty without a validation set
+ * Content of {@code report.json}, with pictures, so that writing the report needs no data set.
+ * {@code checkpoint} is empty without a validation set.
  */
 public record RunMetrics(
-        String subtitle, DataSummary data, List<Fact> environment, Optional<Measured> measured) {
+        String subtitle,
+        DataSummary data,
+        List<Fact> environment,
+        Optional<CheckpointMetrics> checkpoint) {
 
-    /** Statistics of data sets. */
     public record DataSummary(List<Fact> facts, List<Histogram> charts) {
 
         static final DataSummary EMPTY = new DataSummary(List.of(), List.of());
@@ -38,23 +35,13 @@ public record RunMetrics(
         }
     }
 
-    /**
-     * The evaluation of a checkpoint.
-     *
-     * @param imagesPerSecond throughput of the evaluation, with all threads and ranks
-     */
-    public record Measured(
+    /** The evaluation of a checkpoint, with the throughput of all threads and ranks. */
+    public record CheckpointMetrics(
             Weights weights, double imagesPerSecond, Latency latency, TaskMetrics task) {}
 
-    /**
-     * A checkpoint.
-     *
-     * @param file path relative to the folder of the run
-     * @param parameters number of parameters, including frozen ones
-     */
+    /** A checkpoint; the file is relative to the run. {@code parameters} includes frozen ones. */
     public record Weights(String file, long bytes, String sha256, long parameters) {
 
-        /** Describes the file of a checkpoint. */
         public static Weights of(Path run, Path checkpoint, long parameters) {
             return new Weights(
                     run.relativize(checkpoint).toString().replace('\\', '/'),
@@ -73,8 +60,9 @@ public record RunMetrics(
     }
 
     /** Returns whether these are the metrics of a checkpoint, with enough example images. */
-    public boolean areOf(Path checkpoint, int examples) {
-        return measured.filter(
+    public boolean matches(Path checkpoint, int examples) {
+        return this.checkpoint
+                .filter(
                         all -> {
                             int shown = all.task.examples().size();
                             return shown >= Math.min(examples, all.task.examples().all());

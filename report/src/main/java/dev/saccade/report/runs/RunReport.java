@@ -18,8 +18,8 @@ import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.Report;
 import dev.saccade.report.Section;
 import dev.saccade.report.YamlText;
+import dev.saccade.report.runs.RunMetrics.CheckpointMetrics;
 import dev.saccade.report.runs.RunMetrics.DataSummary;
-import dev.saccade.report.runs.RunMetrics.Measured;
 import dev.saccade.train.checkpoint.RunFolder;
 
 import java.io.IOException;
@@ -30,38 +30,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The report of a run.
- *
- * @param folder of the run
- * @param events logged so far
- * @param metrics of the last evaluation
- */
+/** The report of a run, with its last evaluation, if any. */
 public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metrics) {
 
-    /** Reads the logs and metrics of a run. */
     public static RunReport read(Path folder) {
         return new RunReport(folder, RunEvents.read(folder), MetricsFile.read(folder));
     }
 
-    /** Writes the page into the folder of the run and returns its file. */
+    /** Writes {@code report.html} into the folder of the run. */
     public static Path write(Path folder) {
         Path file = folder.resolve("report.html");
         read(folder).report().write(file);
         return file;
     }
 
-    /** Returns the name of the run. */
     String name() {
         return folder.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /** Returns the evaluation of the best checkpoint. */
-    Optional<Measured> measured() {
-        return metrics.flatMap(RunMetrics::measured);
+    Optional<CheckpointMetrics> checkpoint() {
+        return metrics.flatMap(RunMetrics::checkpoint);
     }
 
-    /** Returns the config with every default written out. */
+    /** Returns the config with all defaults. */
     String config() {
         Path file = new RunFolder(folder).config();
         try {
@@ -71,15 +62,14 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
         }
     }
 
-    /** Returns the report. */
     public Report report() {
-        String missing = measured().isPresent() ? "" : "Not evaluated on validation images yet.";
+        String missing = checkpoint().isPresent() ? "" : "Not evaluated yet.";
         String subtitle = metrics.map(RunMetrics::subtitle).orElse("");
         List<Section> sections = new ArrayList<>();
-        measured().ifPresent(m -> sections.add(m.task().examples().section()));
+        checkpoint().ifPresent(m -> sections.add(m.task().examples().section()));
         sections.add(new Section("Training", "", Charts.of(RunCurves.of(events))));
-        measured().ifPresent(m -> sections.addAll(m.task().sections()));
-        measured().ifPresent(m -> sections.add(model(m)));
+        checkpoint().ifPresent(m -> sections.addAll(m.task().sections()));
+        checkpoint().ifPresent(m -> sections.add(model(m)));
         sections.add(metrics.map(RunMetrics::data).orElse(DataSummary.EMPTY).section());
         sections.add(new Section("Config", "", new YamlText(config())));
         metrics.map(RunMetrics::environment)
@@ -90,9 +80,9 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
 
     private List<Fact> headline() {
         List<Fact> facts = new ArrayList<>();
-        measured().ifPresent(m -> facts.addAll(m.task().headline()));
+        checkpoint().ifPresent(m -> facts.addAll(m.task().headline()));
         training().ifPresent(facts::add);
-        measured().ifPresent(m -> facts.add(latency(m)));
+        checkpoint().ifPresent(m -> facts.add(latency(m)));
         JsonNode last = Iterables.getLast(events.steps(), MissingNode.getInstance());
         long mebibytes = last.path("peak_tensor_bytes").asLong() >> 20;
         if (mebibytes > 0) {
@@ -101,7 +91,6 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
         return facts;
     }
 
-    /** Returns the duration of the training. */
     Optional<Fact> training() {
         if (events.steps().isEmpty()) {
             return Optional.empty();
@@ -124,15 +113,14 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
                 : Text.format("%.1f\u00a0min", seconds / 60);
     }
 
-    /** Returns how long one photograph takes. */
-    static Fact latency(Measured measured) {
+    static Fact latency(CheckpointMetrics measured) {
         return new Fact(
                 "Latency",
-                Text.format("%.0f\u00a0ms", measured.latency().all()),
-                "per image, batch size 1, with decoding");
+                Text.format("%.0f\u00a0ms", measured.latency().total()),
+                "per image, batch size 1");
     }
 
-    private Section model(Measured measured) {
+    private Section model(CheckpointMetrics measured) {
         RunMetrics.Weights weights = measured.weights();
         List<Fact> facts = new ArrayList<>();
         facts.add(new Fact("Parameters", millions(weights.parameters())));
@@ -143,13 +131,12 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
                 .ifPresent(best -> facts.add(new Fact("Best checkpoint", bestAt(best))));
         Latency latency = measured.latency();
         facts.add(fact("Decoding", latency.decode(), "ms", "read and decode the image"));
-        facts.add(fact("Preprocessing", latency.prepare(), "ms", "resize and normalize"));
-        facts.add(fact("Inference", latency.compute(), "ms", "model and postprocessing"));
+        facts.add(fact("Preprocessing", latency.preprocess(), "ms", "resize and normalize"));
+        facts.add(fact("Inference", latency.inference(), "ms", "model and postprocessing"));
         facts.add(fact("Throughput", measured.imagesPerSecond(), "images/s", "during evaluation"));
         Examples examples = measured.task().examples();
         boolean hasObjects =
-                !examples.isEmpty()
-                        && examples.pictures().get(0).get(0) instanceof DetectionExample;
+                !examples.isEmpty() && examples.rows().get(0).get(0) instanceof DetectionExample;
         String score = hasObjects ? Text.format(" --score %.2f", examples.threshold()) : "";
         String predict =
                 Text.format(
@@ -157,8 +144,8 @@ public record RunReport(Path folder, RunEvents events, Optional<RunMetrics> metr
                         Printable.shellWord(folder), score);
         return new Section(
                 "Model",
-                "The best checkpoint, and its median latency per image at batch size 1 on the"
-                        + " machine below.",
+                "Best checkpoint, with its median latency per image at batch size 1 on"
+                        + " the machine below.",
                 new FactList(facts),
                 new Commands(List.of(predict)));
     }

@@ -7,14 +7,13 @@ import dev.saccade.eval.coco.ScoreCurves;
 import dev.saccade.report.Charts;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.LineChart;
+import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
-import dev.saccade.report.ShareTable;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The recommended score thresholds of a report. */
 final class ScoreSection {
 
     private static final List<String> HEADS =
@@ -22,45 +21,44 @@ final class ScoreSection {
 
     private static final List<Double> UNDEFINED = List.of(-1.0, -1.0, -1.0, -1.0);
 
-    private static final String COMMON =
-            " The threshold with the highest mean F1 over all classes is %.2f.";
+    private static final String COMMON = " Highest mean F1 over all classes: %.2f.";
 
     private ScoreSection() {}
 
     /** Returns the recommended threshold for all classes. */
     static Fact recommended(Point best) {
         return new Fact(
-                "Score",
+                "Score threshold",
                 Text.format("%.2f", best.score()),
                 Text.format(
-                        "recommended; precision %.2f, recall %.2f",
-                        best.precision(), best.recall()));
+                        "best F1; precision %.2f, recall %.2f", best.precision(), best.recall()));
     }
 
     /** Returns the recommended threshold of each class, and F1 over the threshold. */
     static Section section(ScoreCurves curves) {
         String common = curves.best().map(best -> Text.format(COMMON, best.score())).orElse("");
-        List<ShareTable.Row> rows = new ArrayList<>();
+        List<MetricTable.Row> rows = new ArrayList<>();
         for (ScoreCurve curve : curves.classes()) {
-            List<Double> shares =
+            List<Double> values =
                     curve.best()
                             .map(b -> List.of(b.score(), b.precision(), b.recall(), b.f1()))
                             .orElse(UNDEFINED);
-            rows.add(new ShareTable.Row(curve.name(), Text.format("%,d", curve.objects()), shares));
+            rows.add(
+                    new MetricTable.Row(curve.name(), Text.format("%,d", curve.objects()), values));
         }
         return new Section(
                 "Score thresholds",
-                "The threshold of each class with the highest F1, the harmonic mean of precision"
-                        + " and recall, for boxes with IoU ≥ 0.50. Classes without a correct"
-                        + " detection have none."
+                "Recommended minimum score of each class: the threshold with the"
+                        + " highest F1 at IoU ≥ 0.50. Classes without a correct detection have"
+                        + " none."
                         + common,
-                new ShareTable(HEADS, rows, true),
+                new MetricTable(HEADS, rows, true),
                 new Charts(List.of(chart(curves))));
     }
 
     private static LineChart chart(ScoreCurves curves) {
-        ShownClasses shown =
-                ShownClasses.of(curves.classes().stream().map(ScoreCurve::objects).toList());
+        PlottedClasses shown =
+                PlottedClasses.of(curves.classes().stream().map(ScoreCurve::objects).toList());
         List<LineChart.Series> series = new ArrayList<>();
         for (int label : shown.labels()) {
             ScoreCurve curve = curves.classes().get(label);
@@ -70,7 +68,7 @@ final class ScoreSection {
         }
         series.add(series("mean over all classes", curves.mean()));
         return new LineChart(shown.title("F1 by score threshold"), "score threshold", series)
-                .inUnitSquare();
+                .withUnitAxes();
     }
 
     private static LineChart.Series series(String name, List<Point> points) {

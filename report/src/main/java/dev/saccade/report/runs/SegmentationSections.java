@@ -20,9 +20,9 @@ import dev.saccade.models.draw.LabelCanvas;
 import dev.saccade.report.Examples;
 import dev.saccade.report.FactList.Fact;
 import dev.saccade.report.HeatMap;
+import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExample;
-import dev.saccade.report.ShareTable;
 
 import org.opencv.core.Mat;
 
@@ -31,10 +31,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/** The metrics of a segmenter in a report. */
+/** Report sections of a segmenter. */
 public final class SegmentationSections {
 
-    private static final int LONGEST_EDGE = 640;
+    private static final int MAX_EDGE = 640;
     private static final int CONFUSIONS = 10;
 
     private static final Map<String, String> MEANINGS =
@@ -53,28 +53,22 @@ public final class SegmentationSections {
         this.dataset = dataset;
     }
 
-    /**
-     * Returns the metrics of an evaluation.
-     *
-     * @param segmenter predicts the example images again
-     * @param dataset validation set
-     * @param examples maximum number of images to show
-     */
+    /** Returns the sections of an evaluation; predicts the example images again. */
     public static TaskMetrics collect(
             Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation, int examples) {
         Map<String, Double> values = evaluation.values();
         List<Fact> headline = new ArrayList<>();
         for (String name : List.of("mIoU", "aAcc", "boundary_mIoU")) {
             double value = values.getOrDefault(name, -1.0);
-            headline.add(Fact.ofShare(name.replace('_', ' '), value, MEANINGS.get(name)));
+            headline.add(Fact.ofFraction(name.replace('_', ' '), value, MEANINGS.get(name)));
         }
-        List<ShareTable.Row> rows = new ArrayList<>();
+        List<MetricTable.Row> rows = new ArrayList<>();
         values.forEach(
                 (name, value) -> {
                     String shown = name.replace('_', ' ');
-                    rows.add(new ShareTable.Row(shown, MEANINGS.get(name), List.of(value)));
+                    rows.add(new MetricTable.Row(shown, MEANINGS.get(name), List.of(value)));
                 });
-        ShareTable summary = new ShareTable(List.of("Metric", "", "Value"), rows);
+        MetricTable summary = new MetricTable(List.of("Metric", "", "Value"), rows);
         return new TaskMetrics(
                 headline,
                 new SegmentationSections(segmenter, dataset).examples(evaluation.ious(), examples),
@@ -88,39 +82,36 @@ public final class SegmentationSections {
     }
 
     private static Section confusions(SegmentationEvaluation evaluation) {
-        List<ShareTable.Row> rows = new ArrayList<>();
+        List<MetricTable.Row> rows = new ArrayList<>();
         for (var confusion : Iterables.limit(evaluation.confusions(), CONFUSIONS)) {
             String predicted =
                     Text.format("%s (%,d pixels)", confusion.predicted(), confusion.pixels());
-            List<Double> share = List.of(confusion.fraction());
-            rows.add(new ShareTable.Row(confusion.truth(), predicted, share));
+            List<Double> fraction = List.of(confusion.fraction());
+            rows.add(new MetricTable.Row(confusion.truth(), predicted, fraction));
         }
         return new Section(
                 "Confusion matrix",
-                "The most frequent confusions, with their fraction of the pixels of the class.",
-                new ShareTable(List.of("Ground truth", "Predicted as", "Fraction"), rows),
+                "The most frequent confusions, as a fraction of the pixels of the"
+                        + " ground-truth class.",
+                new MetricTable(List.of("Ground truth", "Predicted as", "Fraction"), rows),
                 new HeatMap(
-                        "Percentage of the pixels of each ground-truth class",
+                        "Confusion matrix, percent of ground-truth pixels",
                         evaluation.classes(),
                         evaluation.confusion().rows(),
                         true));
     }
 
-    private static ShareTable classes(List<SegmentationClassMetrics> classes) {
-        List<ShareTable.Row> rows = new ArrayList<>();
+    private static MetricTable classes(List<SegmentationClassMetrics> classes) {
+        List<MetricTable.Row> rows = new ArrayList<>();
         for (SegmentationClassMetrics c : classes) {
-            List<Double> shares = List.of(c.iou(), c.accuracy(), c.dice(), c.boundaryIou());
-            rows.add(new ShareTable.Row(c.name(), Text.format("%,d", c.pixels()), shares));
+            List<Double> values = List.of(c.iou(), c.accuracy(), c.dice(), c.boundaryIou());
+            rows.add(new MetricTable.Row(c.name(), Text.format("%,d", c.pixels()), values));
         }
-        return new ShareTable(
+        return new MetricTable(
                 List.of("Class", "Pixels", "IoU", "Accuracy", "Dice", "Boundary IoU"), rows, true);
     }
 
-    /**
-     * Returns examples, the worst first.
-     *
-     * @param ious mean IoU of each image; NaN without labeled pixels
-     */
+    /** Returns examples, worst mean IoU first. IoU is NaN without labeled pixels. */
     private Examples examples(ImmutableDoubleArray ious, int count) {
         List<String> names = RelativeNames.of(dataset);
         List<SegmentationExample> examples = new ArrayList<>();
@@ -137,8 +128,8 @@ public final class SegmentationSections {
         LabelMap predicted = segmenter.predict(ImageSource.of(file.file()));
         Mat image = ImageReader.read(file.file());
         try {
-            Size shown = ImageScaling.size(file.size(), LONGEST_EDGE);
-            ImageScaling.shrink(image, LONGEST_EDGE);
+            Size shown = ImageScaling.size(file.size(), MAX_EDGE);
+            ImageScaling.shrink(image, MAX_EDGE);
             return new SegmentationExample(
                     name,
                     tinted(image, truth.resize(shown)),

@@ -6,11 +6,5 @@ import dev.saccade.report.Section;
 
 import java.util.List;
 
-/**
- * The part of a report that depends on the task.
- *
- * @param headline the main metrics
- * @param examples validation images with ground truth and predictions
- * @param sections metrics
- */
+/** The part of a report that depends on the task. */
 public record TaskMetrics(List<Fact> headline, Examples examples, List<Section> sections) {}

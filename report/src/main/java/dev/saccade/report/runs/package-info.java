@@ -1,2 +1,2 @@
-/** What a report says of a run, and where it is kept. */
+/** Reports of runs. */
 package dev.saccade.report.runs;

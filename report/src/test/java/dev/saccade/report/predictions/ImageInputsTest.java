@@ -10,13 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Which files of a folder are images. */
+/** Which files count as images. */
 class ImageInputsTest {
 
     @TempDir Path folder;
 
     @Test
-    void imagesOfAllEndingsAreFound() throws IOException {
+    void findsImagesOfAllExtensions() throws IOException {
         for (String name : List.of("a.JFIF", "b.jpe", "c.jpg", "d.dib", "e.tif", "f.txt")) {
             Files.createFile(folder.resolve(name));
         }

@@ -20,9 +20,9 @@ import dev.saccade.report.HeatMap;
 import dev.saccade.report.Histogram;
 import dev.saccade.report.Histogram.Bar;
 import dev.saccade.report.LineChart;
+import dev.saccade.report.MetricTable;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExample;
-import dev.saccade.report.ShareTable;
 import dev.saccade.report.TextTable;
 import dev.saccade.report.runs.RunMetrics.DataSummary;
 
@@ -42,7 +42,7 @@ class MetricsFileTest {
     @TempDir Path run;
 
     @Test
-    void everyFigureIsReadAsItWasWritten() throws Exception {
+    void metricsSurviveRoundTrip() throws Exception {
         Files.write(run.resolve("best.safetensors"), new byte[] {1, 2, 3});
         List<Block> blocks =
                 List.of(
@@ -58,13 +58,13 @@ class MetricsFileTest {
                                                                         new double[] {
                                                                             Double.NaN, 1e-300
                                                                         })))
-                                                .inUnitSquare())),
+                                                .withUnitAxes())),
                         new Commands(List.of("./saccade predict x")),
                         new FactList(List.of(new Fact(NAME, "1", "note"))),
                         new HeatMap(NAME, List.of("a"), List.of(List.of(1L << 40)), true),
-                        new ShareTable(
+                        new MetricTable(
                                 List.of("Class"),
-                                List.of(new ShareTable.Row(NAME, "5", List.of(-1.0, 2 / 3.0))),
+                                List.of(new MetricTable.Row(NAME, "5", List.of(-1.0, 2 / 3.0))),
                                 true),
                         new TextTable(List.of("Run"), List.of(List.of(NAME))));
         SegmentationExample label =
@@ -74,8 +74,8 @@ class MetricsFileTest {
         MetricsFile.write(run, figures);
         RunMetrics read = MetricsFile.read(run).orElseThrow();
         assertEquals(figures.data(), read.data());
-        RunMetrics.Measured before = figures.measured().orElseThrow();
-        RunMetrics.Measured after = read.measured().orElseThrow();
+        RunMetrics.CheckpointMetrics before = figures.checkpoint().orElseThrow();
+        RunMetrics.CheckpointMetrics after = read.checkpoint().orElseThrow();
         assertEquals(before.weights(), after.weights());
         assertEquals(before.latency(), after.latency());
         assertEquals(before.task().sections(), after.task().sections());
@@ -83,14 +83,14 @@ class MetricsFileTest {
         assertEquals(40, after.task().examples().all());
         MetricsFile.write(run, read);
         assertEquals(figures.subtitle(), MetricsFile.read(run).orElseThrow().subtitle());
-        assertTrue(read.areOf(run.resolve("best.safetensors"), 1));
-        assertTrue(!read.areOf(run.resolve("best.safetensors"), 2), "40 photographs, one is shown");
+        assertTrue(read.matches(run.resolve("best.safetensors"), 1));
+        assertTrue(!read.matches(run.resolve("best.safetensors"), 2), "40 images, one is shown");
         Files.write(run.resolve("best.safetensors"), new byte[] {1, 2, 4});
-        assertTrue(!read.areOf(run.resolve("best.safetensors"), 1), "another checkpoint");
+        assertTrue(!read.matches(run.resolve("best.safetensors"), 1), "another checkpoint");
     }
 
     @Test
-    void objectsAndTheirMasksAreReadAsTheyWereWritten() {
+    void objectsSurviveRoundTrip() {
         Size size = new Size(30, 40);
         Rle mask = Rle.fromBox(size, 3, 4, 10, 12);
         Instances found =
@@ -102,8 +102,8 @@ class MetricsFileTest {
         MetricsFile.write(
                 run, figures(Examples.of(List.of(example), List.of("a"), 0.42, 1), List.of()));
         Examples read =
-                MetricsFile.read(run).orElseThrow().measured().orElseThrow().task().examples();
-        DetectionExample same = (DetectionExample) read.pictures().get(0).get(0);
+                MetricsFile.read(run).orElseThrow().checkpoint().orElseThrow().task().examples();
+        DetectionExample same = (DetectionExample) read.rows().get(0).get(0);
         assertEquals(found.toString(), same.predictions().toString());
         assertEquals(mask, same.predictions().mask(0));
         assertEquals(example.truth().toString(), same.truth().toString());
@@ -111,7 +111,7 @@ class MetricsFileTest {
     }
 
     @Test
-    void aFileOfAnotherFormIsAsGoodAsNoneAndADamagedOneIsNamed() throws Exception {
+    void ignoresOtherFormatsAndReportsDamage() throws Exception {
         assertEquals(Optional.empty(), MetricsFile.read(run));
         Files.writeString(run.resolve("report.json"), "{\"format\": 99}");
         assertEquals(Optional.empty(), MetricsFile.read(run));
@@ -136,7 +136,7 @@ class MetricsFileTest {
                         List.of(new Histogram("h", "x", List.of(new Bar("b", 3))))),
                 List.of(new Fact("java", "17")),
                 Optional.of(
-                        new RunMetrics.Measured(
+                        new RunMetrics.CheckpointMetrics(
                                 weights,
                                 12.5,
                                 new Latency(1, 2, 1 / 3.0),

@@ -35,7 +35,7 @@ class RunCurvesTest {
     }
 
     @Test
-    void theTotalLossIsDrawnWithItsTerms() throws IOException {
+    void drawsTotalLossWithTerms() throws IOException {
         LineChart chart =
                 losses(
                         step(1, "3.0", "\"loss_cls\":1.0,\"loss_bbox\":2.0"),
@@ -56,7 +56,7 @@ class RunCurvesTest {
     }
 
     @Test
-    void lossesThatAreNotFiniteLeaveAGap() throws IOException {
+    void nonFiniteLossesLeaveGaps() throws IOException {
         LineChart chart =
                 losses(
                         step(1, "3.0", "\"loss_cls\":1.0,\"loss_bbox\":2.0"),

@@ -8,14 +8,14 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.MimeTypes;
 import org.eclipse.jetty.server.Request;
 
-/** Explains how to send an image to clients whose request has changed or wrapped it. */
-final class PhotoHint {
+/** Detects requests that send an image in a wrong way, and explains the right one. */
+final class UploadHint {
 
     private static final String COMMAND = "curl --data-binary @photo.jpg ADDRESS";
 
-    private PhotoHint() {}
+    private UploadHint() {}
 
-    /** Returns the end of a message about a body that is no image; empty without a suspicion. */
+    /** Returns advice to append to the message; empty if nothing is known. */
     static String of(Request request, byte[] body) {
         String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null) {
@@ -25,14 +25,13 @@ final class PhotoHint {
             case "application/x-www-form-urlencoded" ->
                     hasLineBreaks(body)
                             ? ""
-                            : "; curl -d leaves out bytes of a file, send it with " + COMMAND;
+                            : "; curl -d removes bytes from a file, use " + COMMAND;
             case "application/json" ->
-                    isJson(body) ? "; the body is the file itself, not JSON: " + COMMAND : "";
+                    isJson(body) ? "; send the file itself instead of JSON: " + COMMAND : "";
             default -> "";
         };
     }
 
-    /** Returns whether a body has bytes that {@code curl -d} leaves out. */
     private static boolean hasLineBreaks(byte[] body) {
         return Bytes.contains(body, (byte) '\r')
                 || Bytes.contains(body, (byte) '\n')

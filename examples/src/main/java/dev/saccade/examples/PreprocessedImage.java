@@ -6,12 +6,12 @@ import java.io.IOException;
 import java.nio.FloatBuffer;
 import java.util.List;
 
-/** A photograph as an exported model takes it: resized, normalized and padded. */
-final class PreparedPhoto {
+/** An image as the input of an exported model: resized, normalized and padded. */
+final class PreprocessedImage {
 
     private static final int CHANNELS = 3;
 
-    private final RgbImage photo;
+    private final RgbImage original;
     private RgbImage image;
     private int paddedWidth;
     private int paddedHeight;
@@ -19,22 +19,19 @@ final class PreparedPhoto {
     private final float[] std = {1, 1, 1};
 
     /**
-     * Prepares a photograph.
-     *
-     * @param description the {@code model.json} beside the model
-     * @throws IOException if it asks for what is not known here, or the photograph becomes too
-     *     large
+     * Preprocesses an image as {@code model.json} describes; rejects unsupported transforms and
+     * results that are larger than the model accepts.
      */
-    PreparedPhoto(RgbImage photo, JsonNode description) throws IOException {
-        this.photo = photo;
-        this.image = photo;
-        padTo(photo.width(), photo.height());
+    PreprocessedImage(RgbImage original, JsonNode description) throws IOException {
+        this.original = original;
+        this.image = original;
+        padTo(image.width(), image.height());
         for (JsonNode transform : description.path("transforms")) {
             switch (transform.path("type").asText()) {
                 case "resize" -> resize(transform);
                 case "normalize" -> normalize(transform);
                 case "pad" -> pad(transform);
-                default -> throw new IOException("a transform that is not known: " + transform);
+                default -> throw new IOException("unsupported transform: " + transform);
             }
         }
         JsonNode only = description.path("image_size");
@@ -53,7 +50,7 @@ final class PreparedPhoto {
     private void resize(JsonNode transform) throws IOException {
         JsonNode edges = transform.path("scales").path(0);
         if (transform.path("scales").size() != 1 || !transform.path("ratio_range").isEmpty()) {
-            throw new IOException("a resize that is not known, to one of many sizes: " + transform);
+            throw new IOException("unsupported resize, expected a single size: " + transform);
         }
         int one = edges.path(0).asInt();
         int other = edges.path(1).asInt();
@@ -98,12 +95,11 @@ final class PreparedPhoto {
         paddedHeight = height;
     }
 
-    /** Returns the shape of {@code images}. */
     long[] shape() {
         return new long[] {1, CHANNELS, paddedHeight, paddedWidth};
     }
 
-    /** Returns {@code images}: planes of red, green and blue, with zeros right and below. */
+    /** Returns the input {@code images} [1, 3, H, W], padded with zeros right and below. */
     FloatBuffer images() {
         FloatBuffer planes = FloatBuffer.allocate(CHANNELS * paddedHeight * paddedWidth);
         for (int channel = 0; channel < CHANNELS; channel++) {
@@ -118,18 +114,18 @@ final class PreparedPhoto {
         return planes;
     }
 
-    /** Returns {@code sizes}: width and height without the padding. */
+    /** Returns the input {@code sizes}: width and height without padding. */
     FloatBuffer sizes() {
         return FloatBuffer.wrap(new float[] {image.width(), image.height()});
     }
 
-    /** Returns how much wider it is than the photograph. */
+    /** Returns the horizontal scale factor from the original image. */
     float scaleX() {
-        return (float) image.width() / photo.width();
+        return (float) image.width() / original.width();
     }
 
-    /** Returns how much higher it is than the photograph. */
+    /** Returns the vertical scale factor from the original image. */
     float scaleY() {
-        return (float) image.height() / photo.height();
+        return (float) image.height() / original.height();
     }
 }

@@ -23,8 +23,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Mistakes in what names one's own parts are told as those in what names Saccade's. */
-class OwnNamesTest {
+/** Errors in settings of custom components are reported like those of bundled components. */
+class CustomNamesTest {
 
     @TempDir private Path folder;
 
@@ -33,7 +33,7 @@ class OwnNamesTest {
     }
 
     @Test
-    void everyMistakenSettingIsToldWithItsKeyAndLine() throws IOException {
+    void reportsKeyAndLineOfInvalidSettings() throws IOException {
         Map<String, String> mistakes =
                 Map.ofEntries(
                         Map.entry("width: 0.25", "width: -1"),
@@ -51,7 +51,7 @@ class OwnNamesTest {
                         Map.entry("gamma: 0.5", "gamma: 0"),
                         Map.entry("min_score: 0.2", "min_score: 2"),
                         Map.entry("momentum: 0.5", "momentum: 1"));
-        String yaml = Files.readString(Path.of("src/test/resources/own_parts.yaml"));
+        String yaml = Files.readString(Path.of("src/test/resources/custom_parts.yaml"));
         for (Map.Entry<String, String> mistake : mistakes.entrySet()) {
             yaml = yaml.replace(mistake.getKey(), mistake.getValue());
         }
@@ -78,7 +78,7 @@ class OwnNamesTest {
                 refusal(yaml));
     }
 
-    /** Has the name of another. */
+    /** A duplicate name. */
     @Part("exponential")
     public record Another(Warmup warmup) implements Schedule {
 
@@ -88,7 +88,6 @@ class OwnNamesTest {
         }
     }
 
-    /** Has no name. */
     public record Nameless(Warmup warmup) implements Schedule {
 
         @Override
@@ -97,7 +96,7 @@ class OwnNamesTest {
         }
     }
 
-    /** Lists the one. */
+    /** Lists a duplicate name. */
     public static final class TwoOfAName implements PartProvider {
 
         @Override
@@ -106,7 +105,7 @@ class OwnNamesTest {
         }
     }
 
-    /** Lists the other. */
+    /** Lists a component without a name. */
     public static final class WithoutAName implements PartProvider {
 
         @Override
@@ -115,7 +114,7 @@ class OwnNamesTest {
         }
     }
 
-    /** Returns what is told where a provider is on the class path besides. */
+    /** Returns the error message with an additional provider on the class path. */
     private String refusalWith(String provider) throws IOException {
         Path services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(services.resolve(PartProvider.class.getName()), provider);
@@ -131,7 +130,7 @@ class OwnNamesTest {
     }
 
     @Test
-    void aNameThatTwoClaimIsTold() throws IOException {
+    void reportsDuplicateNames() throws IOException {
         assertEquals(
                 "type exponential: claimed by "
                         + ExponentialSchedule.class.getName()
@@ -142,7 +141,7 @@ class OwnNamesTest {
     }
 
     @Test
-    void aPartWithoutANameIsTold() throws IOException {
+    void reportsMissingNames() throws IOException {
         assertEquals(
                 Nameless.class.getName()
                         + ": expected a record with @Part(\"name\"), as a PartProvider lists them",
@@ -150,7 +149,7 @@ class OwnNamesTest {
     }
 
     @Test
-    void aListThatIsNotThereIsTold() throws IOException {
+    void reportsMissingLists() throws IOException {
         assertEquals(
                 "META-INF/services: a component cannot be loaded: "
                         + PartProvider.class.getName()

@@ -23,8 +23,8 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The table of {@code extending.md} has every kind of part, and leads to what it says. */
-class OwnTableTest {
+/** The table of {@code extending.md} lists every component type with an example. */
+class CustomTableTest {
 
     private static final Path DOCS = Path.of("../docs");
 
@@ -34,7 +34,7 @@ class OwnTableTest {
                             + " \\[(\\w+)]\\((\\S+)\\) \\|$",
                     Pattern.MULTILINE);
 
-    /** A row: the interface, the key in a config, and the record of the example. */
+    /** A row: interface, config key, and record of the example. */
     private record Row(Class<?> kind, Path source, String key, Class<?> example) {
 
         static Row of(MatchResult cells) {
@@ -67,9 +67,9 @@ class OwnTableTest {
     }
 
     @Test
-    void everyExampleIsOfItsKindAndNamedByTheConfig() throws IOException {
+    void examplesMatchTypesAndConfig() throws IOException {
         ConfigNode config =
-                ConfigFile.load(Path.of("src/test/resources/own_parts.yaml"), List.of());
+                ConfigFile.load(Path.of("src/test/resources/custom_parts.yaml"), List.of());
         for (Row row : rows()) {
             assertTrue(row.kind.isAssignableFrom(row.example), row.toString());
             ConfigNode node = config;
@@ -84,7 +84,7 @@ class OwnTableTest {
     }
 
     @Test
-    void everyKindOfPartHasARow() throws IOException {
+    void everyComponentTypeHasARow() throws IOException {
         Set<Class<?>> kinds = new HashSet<>(Set.of(SegmentationHead.Config.class));
         rows().forEach(row -> kinds.add(row.kind));
         assertEquals(16, kinds.size(), kinds.toString());
@@ -100,7 +100,7 @@ class OwnTableTest {
     }
 
     @Test
-    void everyKindSaysHowToBringOne() throws IOException {
+    void everyComponentTypeIsExplained() throws IOException {
         for (Row row : rows()) {
             String words = Files.readString(row.source).replaceAll("[\\s*]+", " ");
             String sentence =

@@ -23,12 +23,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Reports mistaken arguments, with hints for terms of other toolkits. */
-final class CommandMistake {
+/** Prints invalid arguments, with hints for terms of other toolkits. */
+final class UsageError {
 
-    private CommandMistake() {}
+    private UsageError() {}
 
-    /** Prints a mistake with hints. */
     static void print(ParameterException mistake, List<String> arguments, PrintWriter err) {
         CommandSpec here = mistake.getCommandLine().getCommandSpec();
         Optional<String> command = commandHint(here.root(), arguments);
@@ -41,7 +40,7 @@ final class CommandMistake {
             }
         }
         CommandSpec helpful = command.isPresent() ? here.root() : here;
-        err.println(helpful.qualifiedName() + " --help tells more");
+        err.println(helpful.qualifiedName() + " --help shows all options");
     }
 
     private static String message(ParameterException mistake) {
@@ -66,7 +65,7 @@ final class CommandMistake {
         return type == int.class || type == long.class ? "an integer" : "";
     }
 
-    /** Returns a hint for a command of another toolkit; the last word of "yolo detect train". */
+    /** Returns a hint for a command of another toolkit, such as "yolo detect train". */
     private static Optional<String> commandHint(CommandSpec root, List<String> arguments) {
         Set<String> ours = root.subcommands().keySet();
         List<Term> terms = ToolkitTerms.ALL.commands();
@@ -103,7 +102,7 @@ final class CommandMistake {
 
     private static Stream<String> hints(CommandSpec here, String argument, String name) {
         if (!argument.startsWith("-") && name.equals(argument)) {
-            // The table is not read for names of commands.
+            // Do not read the table for plain words.
             return Stream.of(argument)
                     .filter(key -> key.contains("."))
                     .flatMap(key -> ToolkitTerms.find(ToolkitTerms.ALL.keys(), key).stream())
@@ -132,7 +131,7 @@ final class CommandMistake {
                 : Text.format("%s is %s in Saccade%s%s", typed, ours, owners, note);
     }
 
-    /** Lists the commands with an option that the current command does not have. */
+    /** Lists the commands that have an option, if the current command lacks it. */
     private static String owners(String option, CommandSpec here) {
         String name = option.replaceFirst(" .*", "");
         if (!name.startsWith("--") || here.findOption(name) != null) {

@@ -14,30 +14,30 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Tags the photographs of a folder with what is on them:
+ * Tags the images of a folder with the classes of their objects:
  *
- * <pre>PhotoTagger CHECKPOINT FOLDER LEAST-SCORE</pre>
+ * <pre>ImageTagger CHECKPOINT FOLDER MIN-SCORE</pre>
  */
-public final class PhotoTagger {
+public final class ImageTagger {
 
     private final Detector detector;
-    private final double leastScore;
+    private final double minScore;
 
-    /** Tags with a detector, which is not closed; objects below the score do not count. */
-    public PhotoTagger(Detector detector, double leastScore) {
+    /** Creates a tagger; the detector is not closed. */
+    public ImageTagger(Detector detector, double minScore) {
         this.detector = detector;
-        this.leastScore = leastScore;
+        this.minScore = minScore;
     }
 
-    /** Prints a line for each file of a folder: its tags, or what is wrong with it. */
+    /** Prints a line per file: its tags or an error. */
     public static void main(String[] args) throws IOException {
         if (args.length != 3) {
-            System.err.println("expected: CHECKPOINT FOLDER LEAST-SCORE");
+            System.err.println("expected: CHECKPOINT FOLDER MIN-SCORE");
             return;
         }
         try (Detector detector = Detector.load(Path.of(args[0]));
                 Stream<Path> files = Files.list(Path.of(args[1]))) {
-            PhotoTagger tagger = new PhotoTagger(detector, Double.parseDouble(args[2]));
+            ImageTagger tagger = new ImageTagger(detector, Double.parseDouble(args[2]));
             files.filter(Files::isRegularFile)
                     .sorted()
                     .map(tagger::line)
@@ -45,22 +45,22 @@ public final class PhotoTagger {
         }
     }
 
-    /** Returns how many objects of each class are on a photograph, by name. */
-    public Map<String, Long> tags(Path photo) {
-        List<DetectedObject> found = detector.detect(photo, leastScore);
+    /** Returns the number of objects per class name. */
+    public Map<String, Long> tags(Path image) {
+        List<DetectedObject> found = detector.detect(image, minScore);
         return found.stream()
                 .collect(
                         Collectors.groupingBy(
                                 DetectedObject::label, TreeMap::new, Collectors.counting()));
     }
 
-    private String line(Path photo) {
+    private String line(Path image) {
         try {
             String tags =
-                    tags(photo).entrySet().stream()
+                    tags(image).entrySet().stream()
                             .map(tag -> tag.getValue() + " " + tag.getKey())
                             .collect(Collectors.joining(", "));
-            return photo.getFileName() + ": " + tags;
+            return image.getFileName() + ": " + tags;
         } catch (SaccadeException e) {
             return e.getMessage();
         }

@@ -40,10 +40,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Whatever a detector is made of can come from outside: one class, one line in {@link OwnParts},
- * one key of YAML.
+ * Every component of a detector can be custom: a class, an entry in {@link CustomParts} and a YAML
+ * key.
  */
-class OwnPartsTest {
+class CustomPartsTest {
 
     private static final Size SIZE = new Size(64, 96);
 
@@ -111,7 +111,7 @@ class OwnPartsTest {
         return losses(head(head), objects()).terms().get(term).getFloat();
     }
 
-    /** Every parameter learns, and what is found is written as any other. */
+    /** Checks that all parameters are trained and that predictions can be written. */
     private void learnsAndPredicts(String yaml) {
         DetectionHead head = head(yaml);
         List<Parameter> learned =
@@ -141,7 +141,7 @@ class OwnPartsTest {
                 "nms: {type: calibrated, exponent: 0.8, score_thr: 0}",
                 "nms: {type: soft_nms, score_thr: 0}"
             })
-    void everySelectionServesEveryHead(String selection) {
+    void selectionsWorkWithEveryHead(String selection) {
         learnsAndPredicts(RETINANET + ", " + selection);
         learnsAndPredicts(String.format(Locale.ROOT, MASK_RCNN, "", "", ", " + selection));
     }
@@ -155,7 +155,7 @@ class OwnPartsTest {
                 "sampler: {type: first, num: 10}",
                 "bbox_coder: {type: corner}",
             })
-    void aPartOfOnesOwnIsNamedInYaml(String part) {
+    void customComponentsWorkInYaml(String part) {
         learnsAndPredicts(RETINANET + ", " + part);
         String term = part.startsWith("loss_cls") ? "loss_cls" : "loss_bbox";
         assertNotEquals(loss(RETINANET, term), loss(RETINANET + ", " + part, term));
@@ -170,12 +170,12 @@ class OwnPartsTest {
                 "sampler: {type: first}",
                 "bbox_coder: {type: corner}",
             })
-    void regionsAreProposedWithIt(String part) {
+    void rpnUsesComponent(String part) {
         learnsAndPredicts(String.format(Locale.ROOT, MASK_RCNN, ", " + part, "", ""));
     }
 
     @Test
-    void regionsAreLookedAtWithIt() {
+    void roiHeadUsesComponent() {
         learnsAndPredicts(
                 String.format(
                         Locale.ROOT,
@@ -186,14 +186,14 @@ class OwnPartsTest {
     }
 
     @Test
-    void theWeightOfALossOfOnesOwnCounts() {
+    void customLossWeightIsUsed() {
         float once = loss(RETINANET + ", loss_bbox: {type: l2}", "loss_bbox");
         float thrice = loss(RETINANET + ", loss_bbox: {type: l2, loss_weight: 3}", "loss_bbox");
         assertEquals(3 * once, thrice, 1e-5f * thrice);
     }
 
     @Test
-    void aDenseHeadOfOnesOwnAddsItsBranch() {
+    void customDenseHeadAddsBranch() {
         String yaml =
                 "type: centerness, feat_channels: 8, stacked_convs: 1,"
                         + " nms: {type: nms, score_thr: 0}";
@@ -205,7 +205,7 @@ class OwnPartsTest {
         head.train(false);
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE));
         Instances found = head.predict(pyramid(), images).get(0);
-        // An untrained head predicts 0.01 for each class, and 0.5 for the centerness.
+        // An untrained head predicts 0.01 for each class and 0.5 for the centerness.
         assertEquals(0.005f, found.score(0), 0.002f);
         assertFalse(found.boxes().isEmpty());
         assertEquals(found.boxes(), head.predictAugmented(List.of(pyramid()), images).boxes());

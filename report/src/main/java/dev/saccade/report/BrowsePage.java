@@ -7,30 +7,20 @@ import dev.saccade.core.Printable;
 import java.util.List;
 import java.util.Set;
 
-/**
- * A page to browse the images of a data set, filtered by class, object size and problem. The page
- * loads the pictures lazily from the folder it is in, 60 at a time; with 10,000 images it has about
- * 2 MB.
- *
- * @param title of the page
- * @param subtitle one sentence about the photographs
- * @param classes the names of the labels
- * @param photos in their order
- * @param findings what is wrong with the data set and belongs to none of them
- */
-public record Browse(
+/** A page to browse images by class, object size and problem. Loads 60 pictures at a time. */
+public record BrowsePage(
         String title,
         String subtitle,
         List<String> classes,
-        List<Photo> photos,
+        List<Entry> images,
         List<String> findings) {
 
-    /** Only pictures beside the page are loaded. */
+    /** Allows pictures in the folder of the page only. */
     private static final String BESIDE = "'self' file:";
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** How large an object is, by the square root of its area in pixels, as COCO tells them. */
+    /** COCO's object sizes, by the square root of the area in pixels. */
     public enum ObjectSize {
         /** Below 32. */
         SMALL,
@@ -39,24 +29,16 @@ public record Browse(
         /** 96 and more. */
         LARGE;
 
-        /** Returns the size of an area in pixels. */
         public static ObjectSize of(double area) {
             return area < 32 * 32 ? SMALL : area < 96 * 96 ? MEDIUM : LARGE;
         }
     }
 
     /**
-     * A photograph.
-     *
-     * @param name such as the name of its file
-     * @param picture the file of its picture, from the folder of the page; empty if there is none
-     * @param thumbnail likewise, of a small one
-     * @param labels the positions of the classes that it shows
-     * @param sizes of its objects
-     * @param objects how many there are
-     * @param faults what is wrong with it
+     * An image with the class indices of its labels. Files are relative to the page; empty if
+     * missing.
      */
-    public record Photo(
+    public record Entry(
             String name,
             String picture,
             String thumbnail,
@@ -65,7 +47,7 @@ public record Browse(
             int objects,
             List<String> faults) {
 
-        /** Returns it in the order that the script knows; texts as they may be shown. */
+        /** Returns the fields in the order that the script expects. */
         private List<Object> row() {
             return List.of(
                     Printable.line(name),
@@ -78,13 +60,13 @@ public record Browse(
         }
     }
 
-    /** Returns the page, whose place is the folder of the pictures. */
+    /** Returns the HTML; the page belongs into the folder of the pictures. */
     public String page() {
         Markup out = new Markup();
         PageFrame.open(out, title, BESIDE, "report.css", "browse.css");
         out.open("header").leaf("h1", title).leaf("p", subtitle).close();
         search(out);
-        out.open("div", "id", "photos", "class", "photos").close();
+        out.open("div", "id", "images", "class", "images").close();
         out.open("nav").leaf("button", "Previous", "id", "before", "type", "button");
         out.leaf("span", "", "id", "range");
         out.leaf("button", "Next", "id", "after", "type", "button").close();
@@ -104,7 +86,7 @@ public record Browse(
         out.open("label").text("File name ");
         out.empty("input", "type", "search", "id", "name", "autocomplete", "off").close();
         select(out, "Class", "class", classes);
-        if (photos.stream().anyMatch(photo -> !photo.sizes.isEmpty())) {
+        if (images.stream().anyMatch(image -> !image.sizes.isEmpty())) {
             select(out, "Object size", "size", List.of("small", "medium", "large"));
         }
         select(out, "Problems", "fault", List.of("with problems", "without problems"));
@@ -120,10 +102,10 @@ public record Browse(
         out.close().close();
     }
 
-    /** Returns the photographs as JSON that ends no script. */
+    /** Returns the data as JSON that is safe inside a script element. */
     private String data() {
         List<String> names = classes.stream().map(Printable::line).toList();
-        return JSON.valueToTree(List.of(names, photos.stream().map(Photo::row).toList()))
+        return JSON.valueToTree(List.of(names, images.stream().map(Entry::row).toList()))
                 .toString()
                 .replace("<", "\\u003c")
                 .replace(">", "\\u003e")

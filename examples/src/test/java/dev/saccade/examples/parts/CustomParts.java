@@ -5,8 +5,8 @@ import dev.saccade.core.parts.PartProvider;
 
 import java.util.List;
 
-/** What a library of one's own brings to a detector and to its training. */
-public final class OwnParts implements PartProvider {
+/** Registers custom components for detectors and training. */
+public final class CustomParts implements PartProvider {
 
     @Override
     public List<Class<? extends PartConfig>> parts() {

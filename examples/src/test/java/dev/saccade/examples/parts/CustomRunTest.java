@@ -38,13 +38,13 @@ import java.util.Set;
 
 import javax.imageio.ImageIO;
 
-/** A detector of which every part is one's own learns, is measured, saved, loaded and resumed. */
-class OwnRunTest {
+/** Trains, evaluates, saves, loads and resumes a detector of custom components. */
+class CustomRunTest {
 
-    private static final Path CONFIG = Path.of("src/test/resources/own_parts.yaml");
+    private static final Path CONFIG = Path.of("src/test/resources/custom_parts.yaml");
     private static final int STEPS_PER_EPOCH = 3;
 
-    /** Begins at 0, so that what a step adds to it is not rounded. */
+    /** Starts at 0, so that updates are not rounded. */
     private static final String BIAS = "bbox_head.atss_reg.bias";
 
     @TempDir private static Path data;
@@ -56,7 +56,7 @@ class OwnRunTest {
         draw("val", 2);
     }
 
-    /** Draws a disc and a square on each of some photographs, and lists them. */
+    /** Draws a disc and a square on some images and lists them. */
     private static void draw(String name, int photos) throws IOException {
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < photos; i++) {
@@ -84,7 +84,7 @@ class OwnRunTest {
         return new RunFolder(folder.resolve(run));
     }
 
-    /** Writes down what a run tells, and how far each step moves what is learned. */
+    /** Records logs and the update of each step. */
     private static final class Recording implements Hook {
 
         private final List<StepReport> steps = new ArrayList<>();
@@ -121,7 +121,7 @@ class OwnRunTest {
     }
 
     @Test
-    void everyPartActs() {
+    void everyComponentIsUsed() {
         Recording run = record("run");
 
         assertEquals(2 * STEPS_PER_EPOCH, run.steps.size());
@@ -155,7 +155,7 @@ class OwnRunTest {
     }
 
     @Test
-    void theDetectorIsLoadedAndFinds() {
+    void loadsAndPredicts() {
         record("run");
         try (Detector detector = Detector.load(files("run").best())) {
             assertEquals(List.of("disc", "square"), detector.classes());
@@ -164,7 +164,7 @@ class OwnRunTest {
     }
 
     @Test
-    void aRunThatIsInterruptedEndsAsIfItHadNotBeen() throws IOException {
+    void resumesBitForBit() throws IOException {
         record("whole");
         Training training = training();
         Hook interrupting =
@@ -188,7 +188,7 @@ class OwnRunTest {
                 Files.readAllBytes(files("broken").last()));
     }
 
-    /** Without evaluation, which takes longer than the step. */
+    /** Skips evaluation, which takes longer than the step. */
     private Map<String, Double> firstLosses(String run, String... settings) {
         List<String> all = new ArrayList<>(List.of("iterations=1", "data.val=null"));
         all.addAll(List.of(settings));
@@ -208,7 +208,7 @@ class OwnRunTest {
                 "loss_cls        | model.head.sampler.num=16",
                 "loss_cls        | data.train_transforms=[{type: normalize}, {type: pad}]",
             })
-    void withAnotherPartTheLossIsAnother(String term, String setting) {
+    void componentsChangeTheLoss(String term, String setting) {
         double own = firstLosses("own").get(term);
 
         assertNotEquals(own, firstLosses("other", setting).get(term));
@@ -216,7 +216,7 @@ class OwnRunTest {
     }
 
     @Test
-    void mistakesInItsDataAreTold() throws IOException {
+    void reportsDataErrors() throws IOException {
         Path file = folder.resolve("train.csv");
         Files.writeString(file, "a.png,disc,1,2,3,4\nb.png,disc,1,2,3\nc.png,disc,1,2,3,wide\n");
         Training training = training("data.root='" + folder + "'");

@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
-/** What a command printed and how it ended. */
-public record Ended(int code, String out, String err) {
+/** Output and exit code of a command. */
+public record CommandResult(int code, String out, String err) {
 
-    /** Runs a command as the shell would. */
-    public static Ended saccade(Object... arguments) {
+    /** Runs a command like a shell. */
+    public static CommandResult saccade(Object... arguments) {
         String[] args = Stream.of(arguments).map(Object::toString).toArray(String[]::new);
         return of(() -> Saccade.run(args));
     }
 
-    /** Prepares a command that runs in a process of its own. */
+    /** Prepares a command to run in its own process. */
     public static ProcessBuilder process(Object... arguments) {
         List<String> line =
                 new ArrayList<>(
@@ -33,8 +33,8 @@ public record Ended(int code, String out, String err) {
         return new ProcessBuilder(line);
     }
 
-    /** Runs something that prints and returns an exit code. */
-    static Ended of(IntSupplier command) {
+    /** Runs code that prints and returns an exit code. */
+    static CommandResult of(IntSupplier command) {
         PrintStream out = System.out;
         PrintStream err = System.err;
         ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
@@ -43,7 +43,7 @@ public record Ended(int code, String out, String err) {
         System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
         try {
             int code = command.getAsInt();
-            return new Ended(
+            return new CommandResult(
                     code,
                     outBytes.toString(StandardCharsets.UTF_8),
                     errBytes.toString(StandardCharsets.UTF_8));

@@ -27,8 +27,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Does what {@code extending.md} says, in a folder that has nothing but the configs. */
-class OwnBackboneTest {
+/** Runs the commands of {@code extending.md} in a folder with configs only. */
+class CustomBackboneTest {
 
     private static final List<String> QUICK =
             List.of(
@@ -42,7 +42,7 @@ class OwnBackboneTest {
     @TempDir Path folder;
 
     @Test
-    void thePageLeadsToATrainedDetector() throws Exception {
+    void pageLeadsToTrainedDetector() throws Exception {
         PageRun page = PageRun.in(folder, "extending.md");
         SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
         SceneDataset.write(folder.resolve("runs/demo-scenes"), renderer, 8, 4, n -> {});
@@ -53,7 +53,7 @@ class OwnBackboneTest {
                             List<String> quick =
                                     words.contains("train")
                                             ? QUICK
-                                            : words.contains("--all")
+                                            : words.contains("--backbones")
                                                     ? List.of("--json")
                                                     : List.of();
                             String hooked = folder.resolve("mine/stop_at.yaml").toString();
@@ -78,7 +78,7 @@ class OwnBackboneTest {
                 log);
     }
 
-    /** Checks the JSON that {@code info --all --json} printed, with the backbone of the page. */
+    /** Checks the output of {@code info --backbones --json}. */
     private static void assertListsBackbones(String printed) throws IOException {
         Map<String, JsonNode> backbones = new HashMap<>();
         try (JsonParser parser =

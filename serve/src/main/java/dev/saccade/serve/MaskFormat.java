@@ -9,15 +9,14 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Format of masks in responses, as {@code segmentation} of COCO. */
-enum Masks {
-    /** {@code size} and {@code counts}, COCO's compressed run lengths. */
+/** Format of {@code segmentation} in responses. */
+enum MaskFormat {
+    /** COCO's compressed RLE: {@code size} and {@code counts}. */
     RLE,
 
-    /** Lists of {@code x0, y0, x1, y1, ...} along pixel edges, including the edges of holes. */
+    /** Lists of {@code x0, y0, x1, y1, ...} along pixel edges, holes included. */
     POLYGON,
 
-    /** No masks. */
     FALSE;
 
     Optional<Object> segmentation(Rle mask) {
@@ -33,11 +32,11 @@ enum Masks {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    static Optional<Masks> of(String word) {
+    static Optional<MaskFormat> of(String word) {
         return Stream.of(values()).filter(each -> each.word().equals(word)).findFirst();
     }
 
     static String words() {
-        return Stream.of(values()).map(Masks::word).collect(Collectors.joining(", "));
+        return Stream.of(values()).map(MaskFormat::word).collect(Collectors.joining(", "));
     }
 }

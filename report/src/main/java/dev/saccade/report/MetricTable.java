@@ -5,18 +5,10 @@ import dev.saccade.models.draw.ClassColors;
 
 import java.util.List;
 
-/**
- * A table of numbers between 0 and 1, each with a bar of its length.
- *
- * @param heads the heads of all columns: the name, the note, and those of the numbers
- * @param rows from top to bottom
- * @param ofClasses whether the rows are the classes in the order of their labels, shown in the
- *     colors that they have in pictures
- */
-public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) implements Block {
+/** A table of numbers from 0 to 1 with bars. Rows {@code ofClasses} show the class colors. */
+public record MetricTable(List<String> heads, List<Row> rows, boolean ofClasses) implements Block {
 
-    /** Makes a table of anything but classes. */
-    public ShareTable(List<String> heads, List<Row> rows) {
+    public MetricTable(List<String> heads, List<Row> rows) {
         this(heads, rows, false);
     }
 
@@ -38,15 +30,15 @@ public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) 
                 out.leaf("th", row.name(), "scope", "row");
             }
             out.leaf("td", row.note(), "class", "meaning");
-            row.shares().forEach(share -> write(out, share));
+            row.values().forEach(fraction -> write(out, fraction));
             out.close();
         }
         out.close().close().close();
     }
 
-    private static void write(Markup out, double share) {
-        if (share >= 0) {
-            String number = Text.format("%.3f", share);
+    private static void write(Markup out, double fraction) {
+        if (fraction >= 0) {
+            String number = Text.format("%.3f", fraction);
             out.open("td", "class", "share", "style", "--share:" + number);
             out.leaf("span", number).close();
         } else {
@@ -54,12 +46,6 @@ public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) 
         }
     }
 
-    /**
-     * A row.
-     *
-     * @param name first cell
-     * @param note explanation or count
-     * @param shares numbers; negative or NaN if they are undefined
-     */
-    public record Row(String name, String note, List<Double> shares) {}
+    /** A row; {@code note} is an explanation or a count. Undefined values are negative or NaN. */
+    public record Row(String name, String note, List<Double> values) {}
 }

@@ -13,47 +13,28 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/**
- * What {@code /model} tells.
- *
- * @param name what the server was told to call it
- * @param task {@code detection} or {@code segmentation}
- * @param backbone the type of the backbone
- * @param head the type of the head
- * @param classes the labels, in order
- * @param precision what is computed in
- * @param version of Saccade
- * @param defaultScore least score of objects where a request names none
- * @param maxUploadBytes most bytes of a request
- * @param maxPixels most pixels of a photograph
- */
-record ModelFacts(
+/** Response of {@code GET /model}; the task is {@code detection} or {@code segmentation}. */
+record ModelInfo(
         String name,
         String task,
         String backbone,
         String head,
-        List<ClassFacts> classes,
+        List<ClassInfo> classes,
         String precision,
         String version,
         double defaultScore,
         int maxUploadBytes,
         int maxPixels) {
 
-    /**
-     * A class.
-     *
-     * @param label its name
-     * @param score recommended minimum score; null for segmentation
-     * @param color in which it is drawn, {@code #rrggbb}
-     */
-    record ClassFacts(String label, Double score, String color) {}
+    /** A class with its recommended score (null for segmentation) and color {@code #rrggbb}. */
+    record ClassInfo(String label, Double score, String color) {}
 
-    static ModelFacts of(TrainedModel<?> model, String name, double score, ServerLimits limits) {
+    static ModelInfo of(TrainedModel<?> model, String name, double score, ServerLimits limits) {
         ModelSpec spec = model.spec();
         List<Integer> colors = ClassColors.of(spec.classes());
         Function<String, Double> scores =
                 model.match(detector -> detector.scoreThresholds()::of, segmenter -> label -> null);
-        return new ModelFacts(
+        return new ModelInfo(
                 name,
                 segments(model) ? "segmentation" : "detection",
                 spec.model().backbone().type(),
@@ -61,7 +42,7 @@ record ModelFacts(
                 IntStream.range(0, colors.size())
                         .mapToObj(
                                 label ->
-                                        new ClassFacts(
+                                        new ClassInfo(
                                                 spec.classes().get(label),
                                                 scores.apply(spec.classes().get(label)),
                                                 Text.format("#%06x", colors.get(label))))

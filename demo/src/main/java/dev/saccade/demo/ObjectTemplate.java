@@ -10,26 +10,22 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleBinaryOperator;
 
 /**
- * An object to put on the table, in coordinates in which it fits into the unit circle.
+ * An object that fits into the unit circle; radii are fractions of the image height.
  *
- * @param minRadius smallest radius, in heights of the image
- * @param maxRadius largest radius
- * @param thickness height above the table in radii; determines the length of the shadow
- * @param outline distance of a point to the outline, negative inside; exact near the outline
- * @param texture surface inside the outline and just beside it
+ * @param thickness height above the table in radii; determines the shadow
+ * @param outline signed distance to the outline, negative inside
  */
-record Thing(
+record ObjectTemplate(
         double minRadius,
         double maxRadius,
         double thickness,
         DoubleBinaryOperator outline,
         Surface.Texture texture) {
 
-    /** The names of the classes, in the order of their labels. */
+    /** Class names by label. */
     static final List<String> CLASSES = List.of("button", "coin", "key", "leaf");
 
-    /** Samples an object of a class. */
-    static Thing sample(int label, SplittableRandom random) {
+    static ObjectTemplate sample(int label, SplittableRandom random) {
         return switch (label) {
             case 0 -> button(random);
             case 1 -> coin(random);
@@ -39,7 +35,7 @@ record Thing(
     }
 
     /** A disc with a raised rim and two or four holes. */
-    private static Thing button(SplittableRandom random) {
+    private static ObjectTemplate button(SplittableRandom random) {
         Vec color =
                 Vec.sample(
                         random, 0xC8322F, 0x2F64B8, 0x1F8A83, 0xE8DDC8, 0xE3A72F, 0x7A4B9E,
@@ -74,11 +70,11 @@ record Thing(
                 };
         DoubleBinaryOperator outline =
                 (u, v) -> Math.max(Math.hypot(u, v) - 1, -holes.applyAsDouble(u, v));
-        return new Thing(0.075, 0.15, 0.3, outline, texture);
+        return new ObjectTemplate(0.075, 0.15, 0.3, outline, texture);
     }
 
-    /** A metal disc with a raised rim, an inscription around it and a device in the middle. */
-    private static Thing coin(SplittableRandom random) {
+    /** A metal disc with a rim, an inscription and a motif in the middle. */
+    private static ObjectTemplate coin(SplittableRandom random) {
         Vec metal = Vec.sample(random, 0xE6C068, 0xD8D4CC, 0xC9835A, 0xDDB257, 0xC6C8CC, 0xB87448);
         Vec tarnish = metal.mix(Vec.sample(random, 0x4A3A22, 0x38342C, 0x4C5A44), 0.75);
         Noise noise = new Noise(random);
@@ -90,7 +86,7 @@ record Thing(
                 switch (kind) {
                     case 0 -> (u, v) -> Shapes.star(u, v, points, 0.56, 0.26);
                     case 1 -> (u, v) -> rosette(u, v, points);
-                    default -> Thing::spray;
+                    default -> ObjectTemplate::spray;
                 };
         Surface.Texture texture =
                 (u, v) -> {
@@ -106,7 +102,7 @@ record Thing(
                     return new Surface(
                             height, metal.mix(tarnish, Math.min(patina + grime, 1)), 0.5, 1);
                 };
-        return new Thing(0.095, 0.185, 0.16, (u, v) -> Math.hypot(u, v) - 1, texture);
+        return new ObjectTemplate(0.095, 0.185, 0.16, (u, v) -> Math.hypot(u, v) - 1, texture);
     }
 
     private static double beads(double radius, double turn) {
@@ -115,14 +111,14 @@ record Thing(
         return step(1, 0.4, Math.hypot((radius - 0.75) / 0.055, offset));
     }
 
-    /** Strokes of random width along the rim that look like tiny letters. */
+    /** Strokes of random width along the rim that resemble small letters. */
     private static double letters(double radius, double turn, Noise noise) {
         double along = turn * 64;
         boolean space = along < 4 || Math.abs(along - 32) < 3 || noise.cell(along, 0) < 0.4;
         return space ? 0 : step(0.66, 0.7, radius) * step(0.82, 0.78, radius);
     }
 
-    /** A flower of round petals around a middle. */
+    /** A flower with round petals. */
     private static double rosette(double u, double v, int points) {
         double radius = Math.hypot(u, v);
         double petals = Math.abs(Math.cos(points * Math.atan2(v, u) / 2));
@@ -143,7 +139,7 @@ record Thing(
         return shape;
     }
 
-    private static Thing key(SplittableRandom random) {
+    private static ObjectTemplate key(SplittableRandom random) {
         boolean flat = random.nextInt(5) < 2;
         int[] metals =
                 flat
@@ -167,10 +163,10 @@ record Thing(
                     Vec color = metal.mix(rust, wear * step(-0.2, 0.5, dirt));
                     return new Surface(relief + 0.003 * dirt, color, 0.6, 1);
                 };
-        return new Thing(0.16, 0.29, flat ? 0.06 : 0.12, outline, texture);
+        return new ObjectTemplate(0.16, 0.29, flat ? 0.06 : 0.12, outline, texture);
     }
 
-    /** A bow to hold, a shaft, and a bit that turns the lock. */
+    /** A bow, a shaft and a bit with cuts. */
     private record Key(double bow, int cuts) {
 
         double skeleton(double u, double v) {
@@ -204,7 +200,7 @@ record Thing(
         }
     }
 
-    private static Thing leaf(SplittableRandom random) {
+    private static ObjectTemplate leaf(SplittableRandom random) {
         int[] green = {0x4F7F2C, 0x6E9A36, 0x3C6B2A, 0x86A63C};
         int[] fallen = {0xC9932A, 0xB5561F, 0x8E3B22, 0xD9B23C, 0x7C5227};
         boolean fresh = random.nextInt(2) == 0;
@@ -240,10 +236,10 @@ record Thing(
                                     .mix(new Vec(0.6, 0.55, 0.28), 0.38 * vein);
                     return new Surface(height, color, 0.14, 0);
                 };
-        return new Thing(0.17, 0.33, 0.12, leaf::outline, texture);
+        return new ObjectTemplate(0.17, 0.33, 0.12, leaf::outline, texture);
     }
 
-    /** A blade, whole, toothed or lobed, and a stalk. */
+    /** A plain, toothed or lobed blade with a stalk. */
     private record Leaf(double width, double widest, double bend, double teeth, double lobes) {
 
         private static final double BASE = -0.66;

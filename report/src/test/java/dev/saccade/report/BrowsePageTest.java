@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.core.Text;
-import dev.saccade.report.Browse.ObjectSize;
+import dev.saccade.report.BrowsePage.ObjectSize;
 
 import org.junit.jupiter.api.Test;
 
@@ -18,14 +18,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-class BrowseTest {
+class BrowsePageTest {
 
     private static final String HOSTILE = "</script><img src=x onerror=\"alert('1')\">&\u202E";
 
     @Test
-    void hostileNamesEndNoScriptAndTurnNoText() throws Exception {
+    void escapesHostileNames() throws Exception {
         String html =
-                new Browse(
+                new BrowsePage(
                                 HOSTILE,
                                 HOSTILE,
                                 List.of(HOSTILE),
@@ -41,30 +41,30 @@ class BrowseTest {
     }
 
     @Test
-    void tenThousandPhotographsMakeAPageOfAboutTwoMegabytes() throws Exception {
-        List<Browse.Photo> photos =
+    void tenThousandImagesGiveAboutTwoMegabytes() throws Exception {
+        List<BrowsePage.Entry> photos =
                 IntStream.range(0, 10_000)
                         .mapToObj(i -> photo(Text.format("photograph_%012d.jpg", i)))
                         .toList();
-        String html = new Browse("all", "", List.of("cat"), photos, List.of()).page();
+        String html = new BrowsePage("all", "", List.of("cat"), photos, List.of()).page();
 
         assertEquals(10_000, data(html).get(1).size());
         assertTrue(html.length() < 2_500_000, "length " + html.length());
     }
 
     @Test
-    void sizesAreThoseOfCoco() {
+    void sizesMatchCoco() {
         assertEquals(ObjectSize.SMALL, ObjectSize.of(1023));
         assertEquals(ObjectSize.MEDIUM, ObjectSize.of(1024));
         assertEquals(ObjectSize.MEDIUM, ObjectSize.of(9215));
         assertEquals(ObjectSize.LARGE, ObjectSize.of(9216));
     }
 
-    private static Browse.Photo photo(String name) {
-        return new Browse.Photo(
+    private static BrowsePage.Entry photo(String name) {
+        return new BrowsePage.Entry(
                 name,
-                "photograph.jpg",
-                "thumbnails/photograph.jpg",
+                "image.jpg",
+                "thumbnails/image.jpg",
                 Set.of(0),
                 Set.of(ObjectSize.LARGE),
                 1,

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/** What a server counts, in the text format of Prometheus. */
-final class Metrics {
+/** Metrics in Prometheus's text format. */
+final class ServerMetrics {
 
     static final String MEDIA_TYPE = PrometheusTextFormatWriter.CONTENT_TYPE;
 
@@ -24,39 +24,39 @@ final class Metrics {
         0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
     };
 
-    private static final double WEIGHT_OF_THE_LAST = 0.1;
-    private static final int LONGEST_WAIT_SECONDS = 30;
+    private static final double SMOOTHING = 0.1;
+    private static final int MAX_RETRY_SECONDS = 30;
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter requests =
             Counter.builder()
                     .name("saccade_http_requests_total")
-                    .help("Requests that were answered.")
+                    .help("Completed requests.")
                     .labelNames("route", "code")
                     .register(registry);
     private final Histogram duration =
             histogram("saccade_http_request_duration_seconds")
-                    .help("From the headers of a request to the end of its answer.")
+                    .help("Time from the request headers to the end of the response.")
                     .labelNames("route")
                     .register(registry);
     private final Histogram decoding =
             histogram("saccade_decoding_seconds")
-                    .help("Decoding and resizing of a photograph.")
+                    .help("Time to decode and resize an image.")
                     .register(registry);
     private final Histogram predicting =
             histogram("saccade_prediction_seconds")
-                    .help("A batch of photographs in the model.")
+                    .help("Time to predict a batch.")
                     .register(registry);
     private final Histogram batches =
             Histogram.builder()
-                    .name("saccade_batch_photographs")
-                    .help("Photographs of a batch.")
+                    .name("saccade_batch_size")
+                    .help("Images per batch.")
                     .classicOnly()
                     .classicUpperBounds(1, 2, 4, 8, 16, 32, 64)
                     .register(registry);
     private final AtomicReference<Double> meanSeconds = new AtomicReference<>(0.0);
 
-    Metrics() {
+    ServerMetrics() {
         JvmMetrics.builder().register(registry);
     }
 
@@ -65,19 +65,16 @@ final class Metrics {
     }
 
     void queue(IntSupplier length, int capacity) {
-        gauge("saccade_queue_photographs", "Photographs that wait or are looked at.", length);
-        gauge("saccade_queue_capacity", "Photographs that may, at most.", () -> capacity);
+        gauge("saccade_queue_length", "Images that are waiting or being processed.", length);
+        gauge("saccade_queue_capacity", "Maximum number of images in the queue.", () -> capacity);
     }
 
     void connections(IntSupplier open) {
-        gauge("saccade_http_connections", "Connections that are open.", open);
+        gauge("saccade_http_connections", "Open connections.", open);
     }
 
-    void underWay(IntSupplier requests) {
-        gauge(
-                "saccade_predictions_under_way",
-                "Requests for predictions that have begun.",
-                requests);
+    void requestsInFlight(IntSupplier requests) {
+        gauge("saccade_requests_in_flight", "Prediction requests in progress.", requests);
     }
 
     private void gauge(String name, String help, IntSupplier value) {
@@ -88,31 +85,28 @@ final class Metrics {
                 .register(registry);
     }
 
-    void answered(String route, int code, double seconds) {
+    void record(String route, int code, double seconds) {
         requests.labelValues(route, Integer.toString(code)).inc();
         duration.labelValues(route).observe(seconds);
     }
 
-    /** Measures how long a photograph takes to be decoded. */
     <T> T decoding(Supplier<T> work) {
         return decoding.time(work);
     }
 
-    /** Measures how long the model takes for a batch. */
     void predicting(int photographs, Runnable work) {
-        // Whoever has been answered finds it counted.
+        // Count first, so that a client that has its response finds the batch counted.
         batches.observe(photographs);
         Timer timer = predicting.startTimer();
         work.run();
         double seconds = timer.observeDuration() / photographs;
-        meanSeconds.updateAndGet(
-                mean -> mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
+        meanSeconds.updateAndGet(mean -> mean == 0 ? seconds : mean + SMOOTHING * (seconds - mean));
     }
 
-    /** Returns about how many seconds so many photographs take, in whole ones. */
+    /** Estimates the seconds that N images take, rounded up. */
     int secondsFor(int photographs) {
         double seconds = Math.ceil(meanSeconds.get() * photographs);
-        return (int) Math.max(1, Math.min(LONGEST_WAIT_SECONDS, seconds));
+        return (int) Math.max(1, Math.min(MAX_RETRY_SECONDS, seconds));
     }
 
     byte[] text() {
