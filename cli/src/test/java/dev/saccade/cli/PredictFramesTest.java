@@ -218,7 +218,8 @@ class PredictFramesTest {
         CommandResult ended = predict(part, none, folder.resolve("clip.avi"));
         assertEquals(2, ended.code(), ended.err());
         assertTrue(ended.err().contains(part + ": ends early after 3 frames of 7"), ended.err());
-        assertTrue(ended.err().contains(none + ": is no video that FFmpeg reads"), ended.err());
+        assertTrue(
+                ended.err().contains(none + ": is not a video that FFmpeg can read"), ended.err());
         assertTrue(ended.err().endsWith("saccade: 2 of 3 inputs could not be used\n"));
         assertEquals(3 + FRAMES, lines().size());
     }

@@ -31,9 +31,9 @@ class CountingErrorTest {
 
     @TempDir private Path folder;
 
-    private record Ended(int code, String out, String err) {}
+    private record CommandResult(int code, String out, String err) {}
 
-    private static Ended saccade(Object... arguments) {
+    private static CommandResult saccade(Object... arguments) {
         String[] args = new String[arguments.length];
         for (int i = 0; i < args.length; i++) {
             args[i] = arguments[i].toString();
@@ -46,7 +46,7 @@ class CountingErrorTest {
         System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
         try {
             int code = Saccade.run(args);
-            return new Ended(
+            return new CommandResult(
                     code,
                     said.toString(StandardCharsets.UTF_8),
                     complained.toString(StandardCharsets.UTF_8));
@@ -56,7 +56,7 @@ class CountingErrorTest {
         }
     }
 
-    private Ended train(String evaluation) {
+    private CommandResult train(String evaluation) {
         Path scenes = folder.resolve("scenes");
         if (!Files.exists(scenes)) {
             SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
@@ -80,7 +80,7 @@ class CountingErrorTest {
 
     @Test
     void addsItsMetricsAndCanBeMonitored() throws IOException {
-        Ended trained =
+        CommandResult trained =
                 train(
                         "{evaluators: [{type: coco}, {type: counting_error, min_score: 0}],"
                                 + " monitor: count_accuracy}");
@@ -98,7 +98,7 @@ class CountingErrorTest {
         assertTrue(evaluated.path("neg_counting_error").asDouble() < -1, log);
         assertTrue(evaluated.has("AP50"), log);
 
-        Ended measured = saccade("eval", run, "--json");
+        CommandResult measured = saccade("eval", run, "--json");
         assertEquals(0, measured.code(), measured.err());
         JsonNode metrics = json(measured.out()).path("metrics");
         assertEquals(evaluated, metrics, "the best checkpoint is the only one");
@@ -114,14 +114,14 @@ class CountingErrorTest {
 
     @Test
     void monitorsItsKeyMetric() {
-        Ended trained = train("{evaluators: [{type: counting_error}]}");
+        CommandResult trained = train("{evaluators: [{type: counting_error}]}");
         assertEquals(0, trained.code(), trained.err());
         assertTrue(Files.exists(folder.resolve("run/checkpoints/best.safetensors")));
     }
 
     @Test
     void rejectsMismatchBeforeFirstStep() {
-        Ended other = train("{evaluators: [{type: mean_iou}]}");
+        CommandResult other = train("{evaluators: [{type: mean_iou}]}");
         assertEquals(2, other.code(), other.err());
         assertTrue(
                 other.err()
@@ -130,13 +130,13 @@ class CountingErrorTest {
                                         + " predicts Instances; expected one of [coco,"
                                         + " counting_error]"),
                 other.err());
-        Ended twice = train("{evaluators: [{type: coco}, {type: coco}]}");
+        CommandResult twice = train("{evaluators: [{type: coco}, {type: coco}]}");
         assertEquals(2, twice.code(), twice.err());
         assertTrue(twice.err().contains("coco and coco both define the metric AP"), twice.err());
-        Ended unknown = train("{evaluators: [{type: cocoa}]}");
+        CommandResult unknown = train("{evaluators: [{type: cocoa}]}");
         assertEquals(2, unknown.code(), unknown.err());
         assertTrue(unknown.err().contains("did you mean coco?"), unknown.err());
-        Ended unmeasured =
+        CommandResult unmeasured =
                 train("{evaluators: [{type: counting_error}], monitor: counting_accuracy}");
         assertEquals(2, unmeasured.code(), unmeasured.err());
         assertTrue(

@@ -423,8 +423,8 @@ async function start() {
   $("name").textContent = model.name;
   const names = model.classes.map(each => each.label);
   const some = names.length > 12 ? names.slice(0, 12).join(", ") + ", …" : names.join(", ");
-  $("facts").textContent = (isSegmenter() ? "Segmentation" : "Detection")
-    + " of " + count(names.length, "class", "classes") + ": " + some + ".";
+  $("facts").textContent = (isSegmenter() ? "Semantic segmentation" : "Object detection")
+    + " with " + count(names.length, "class", "classes") + ": " + some + ".";
   $("level-name").textContent = isSegmenter() ? "Mask opacity" : "Minimum score";
   $("level").min = isSegmenter() ? 0 : MIN_SCORE;
   $("level").value = isSegmenter() ? 0.6 : model.defaultScore;

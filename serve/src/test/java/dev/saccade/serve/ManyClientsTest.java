@@ -40,7 +40,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 class ManyClientsTest {
 
     private static final int CLIENTS = 64;
-    private static final int PHOTOGRAPHS = 3;
+    private static final int IMAGES = 3;
 
     @TempDir private static Path folder;
     private Detector detector;
@@ -101,7 +101,7 @@ class ManyClientsTest {
     private void ask(PredictionServer server, Comparison comparison) throws Exception {
         List<byte[]> photos = new ArrayList<>();
         List<JsonNode> alone = new ArrayList<>();
-        for (int i = 0; i < PHOTOGRAPHS; i++) {
+        for (int i = 0; i < IMAGES; i++) {
             photos.add(ServedModels.image(i % 2 == 0 ? "png" : "jpg", i));
             alone.add(Client.seen(new Client(server).predict(photos.get(i))));
         }
@@ -111,8 +111,8 @@ class ManyClientsTest {
             clients.add(
                     () -> {
                         Client client = new Client(server);
-                        for (int i = first; i < first + PHOTOGRAPHS; i++) {
-                            int n = i % PHOTOGRAPHS;
+                        for (int i = first; i < first + IMAGES; i++) {
+                            int n = i % IMAGES;
                             comparison.of(alone.get(n), Client.seen(client.predict(photos.get(n))));
                         }
                         return null;
