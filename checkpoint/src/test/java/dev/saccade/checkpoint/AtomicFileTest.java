@@ -24,7 +24,7 @@ class AtomicFileTest {
     @TempDir Path folder;
 
     @Test
-    void theNewContentReplacesTheOld() throws IOException {
+    void replacesOldContent() throws IOException {
         Path file = Files.writeString(folder.resolve("a"), "old and longer");
 
         AtomicFile.write(file, channel -> channel.write(bytes("new")));
@@ -34,7 +34,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void aFullDiskLeavesTheOldContent() throws IOException {
+    void fullDiskKeepsTheOldContent() throws IOException {
         Path file = Files.writeString(folder.resolve("a"), "old");
 
         SaccadeException e =
@@ -55,7 +55,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void twoThatWriteTheSameFileAtOnceDoNotMeet() throws IOException {
+    void concurrentWritersDoNotInterfere() throws IOException {
         Path file = folder.resolve("a");
 
         AtomicFile.write(
@@ -71,7 +71,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void onlyWhatAKilledProcessLeftIsRemoved() throws IOException {
+    void removesOnlyTemporaryFiles() throws IOException {
         String left = ".a.0b0c96f1-9ed2-4a2d-a5a1-000000000000.tmp";
         for (String name : List.of(left, "a", ".a.tmp", "0b0c96f1.tmp")) {
             Files.writeString(folder.resolve(name), "half of something");
@@ -83,7 +83,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void theOldContentGoesOnUnderItsOtherName() throws IOException {
+    void keepsTheOldContentUnderAnotherName() throws IOException {
         Path file = Files.writeString(folder.resolve("a"), "old");
         Path kept = Files.writeString(folder.resolve("b"), "older");
 
@@ -95,7 +95,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void aMissingFolderIsNamed() {
+    void reportsAMissingFolder() {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,

@@ -31,16 +31,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * Files that others change while they are read: right weights or an error, and a JVM that lives.
- */
+/** Files that other processes change during reading: correct weights or an error, never a crash. */
 class CheckpointFileTest {
 
     private static final int ELEMENTS = 200_000;
 
     @TempDir Path folder;
 
-    /** Who wrote the file. */
+    /** Writer of the file. */
     enum Format {
         SAFETENSORS {
             @Override
@@ -69,13 +67,13 @@ class CheckpointFileTest {
             @Override
             byte[] write(Path file, Checkpoint checkpoint) {
                 byte[] bytes = TestFiles.bytes("kinds_legacy.pth");
-                // The last storage is the last of the file.
+                // The last storage is at the end of the file.
                 bytes[bytes.length - 1] ^= checkpoint.tensors().get("a").data().get(3);
                 return bytes;
             }
         };
 
-        /** Returns the content of a file, which may be written for it. */
+        /** Writes a checkpoint and returns its content. */
         abstract byte[] write(Path file, Checkpoint checkpoint) throws IOException;
     }
 
@@ -112,7 +110,7 @@ class CheckpointFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsOverwrittenBeforeItIsUsedIsAnError(Format format) throws IOException {
+    void overwritingBeforeUseIsAnError(Format format) throws IOException {
         byte[] old = bytes(format, 1);
         Path file = Files.write(folder.resolve("file"), old);
         Checkpoint checkpoint = Checkpoints.open(file);
@@ -126,7 +124,7 @@ class CheckpointFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsCutBeforeItIsUsedIsAnError(Format format) throws IOException {
+    void truncationBeforeUseIsAnError(Format format) throws IOException {
         Path file = Files.write(folder.resolve("file"), bytes(format, 1));
         Checkpoint checkpoint = Checkpoints.open(file);
 
@@ -137,7 +135,7 @@ class CheckpointFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void aFileThatTakesItsNameIsNoChange(Format format) throws IOException {
+    void renamingAnotherFileToItsNameIsNoChange(Format format) throws IOException {
         Path file = Files.write(folder.resolve("file"), bytes(format, 1));
         Checkpoint before = copy(Checkpoints.open(file));
         Checkpoint checkpoint = Checkpoints.open(file);
@@ -148,10 +146,10 @@ class CheckpointFileTest {
         assertEquals(before, checkpoint);
     }
 
-    /** Somebody copies one or the other over the file again and again, as {@code cp} does. */
+    /** Another process repeatedly copies one of two files over it, like {@code cp}. */
     @ParameterizedTest
     @EnumSource
-    void whoeverCopiesOverItGetsOneOrTheOtherOrAnError(Format format) throws Exception {
+    void copyingDuringReadGivesEitherFileOrAnError(Format format) throws Exception {
         byte[][] contents = {bytes(format, 1), bytes(format, 2)};
         Path file = folder.resolve("file");
         Map<Integer, Checkpoint> expected = new LinkedHashMap<>();

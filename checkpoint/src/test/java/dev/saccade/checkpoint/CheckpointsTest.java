@@ -23,7 +23,7 @@ class CheckpointsTest {
     @TempDir Path folder;
 
     @Test
-    void theContentDecidesNotTheName() throws IOException {
+    void detectsTheFormatByContent() throws IOException {
         Checkpoint checkpoint =
                 new Checkpoint(Map.of("a", Tensor.of(new Shape(2), 1, 2)), Map.of("epoch", "1"));
         Path file = folder.resolve("a.bin");
@@ -37,7 +37,7 @@ class CheckpointsTest {
     }
 
     @Test
-    void theNameDecidesWhatIsWritten() throws IOException {
+    void extensionSelectsTheWrittenFormat() throws IOException {
         Checkpoint checkpoint =
                 new Checkpoint(Map.of("a", Tensor.of(new Shape(2), 1, 2)), Map.of());
 
@@ -52,21 +52,20 @@ class CheckpointsTest {
     }
 
     @Test
-    void otherFilesEndInOneLineThatSaysWhatTheyAre() throws IOException {
+    void describesOtherFilesInOneLine() throws IOException {
         assertRefused("", "empty");
         assertRefused("\n<!DOCTYPE html><html>Sign in", "a web page");
         assertRefused("version https://git-lfs.github.com/spec/v1\noid", "Git LFS");
         assertRefused("sys_info" + "\0".repeat(249) + "ustar\0", "PyTorch before 0.1.10");
         assertRefused("hello", "safetensors or PyTorch file");
         assertRefused("PK\3\4 and then nothing", "truncated zip");
-        assertRefused(
-                "\u0080\2cos\nsys\33[31m\rtem\n)R.", "would execute os.sys\\u001b[31m\\rtem");
+        assertRefused("\u0080\2cos\nsys\33[31m\rtem\n)R.", "would execute os.sys\\u001b[31m\\rtem");
         assertRefused("\u0080\2}X\1\0\0\0aK\1s.", "contains no tensors; its keys are [a]");
         assertRefused("\u0080\2]q\0(K\1e.", "no dict of tensors");
     }
 
     @Test
-    void missingFilesAndFoldersAreNamed() {
+    void reportsMissingFilesAndFolders() {
         assertTrue(failure(folder.resolve("no.pth")).contains("no such file"));
         assertTrue(failure(folder).contains("is a folder"));
     }

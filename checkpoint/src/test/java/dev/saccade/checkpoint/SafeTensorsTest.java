@@ -33,7 +33,7 @@ class SafeTensorsTest {
     @TempDir Path folder;
 
     @Test
-    void whatIsWrittenIsReadBackInItsOrder() {
+    void roundTripsInOrder() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         tensors.put("flag", new Tensor(ElementType.BOOLEAN, new Shape(1), ByteBuffer.allocate(1)));
         tensors.put("b", Tensor.of(new Shape(1, 2), 1.5f, Float.NaN));
@@ -64,7 +64,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void filesOfOthersAreReadWithoutChecksum() throws IOException {
+    void readsFilesWithoutChecksum() throws IOException {
         Tensor tensor = SafeTensors.read(file("{" + A + "}   ", 8)).tensors().get("a");
 
         assertEquals(new Shape(2), tensor.shape());
@@ -72,7 +72,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void everyFlippedBitIsNoticed() throws IOException {
+    void detectsEveryFlippedBit() throws IOException {
         Path file = folder.resolve("a.safetensors");
         SafeTensors.write(
                 file, new Checkpoint(Map.of("w", Tensor.of(new Shape(2), 1, 2)), Map.of("k", "v")));
@@ -85,7 +85,7 @@ class SafeTensorsTest {
             bad[bit / 8] ^= (byte) (1 << bit % 8);
             Files.write(file, bad);
             try {
-                // Whoever flips a bit in the name of the checksum turns it into other metadata.
+                // A flipped bit in the name of the checksum turns it into other metadata.
                 Checkpoint read = SafeTensors.read(file);
                 assertEquals(original.tensors(), read.tensors());
                 assertTrue(read.metadata().size() > original.metadata().size());
@@ -97,7 +97,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void everyTruncationIsNoticed() throws IOException {
+    void detectsEveryTruncation() throws IOException {
         Path file = folder.resolve("a.safetensors");
         SafeTensors.write(
                 file, new Checkpoint(Map.of("w", Tensor.of(new Shape(2), 1, 2)), Map.of()));
@@ -110,7 +110,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void whatTheReferenceRefusesIsRefused() throws IOException {
+    void rejectsWhatTheReferenceRejects() throws IOException {
         assertRefused("{" + A + "," + A + "}", 8, "Duplicate");
         assertRefused("{" + A + "}", 9, "9 bytes of tensors, expected 8");
         assertRefused("{" + A + "}", 7, "truncated");
@@ -138,7 +138,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void aHeaderLengthBombTakesNoMemory() throws IOException {
+    void hugeHeaderLengthAllocatesNoMemory() throws IOException {
         for (long length : new long[] {0, 1, -1, 99_999_999, 1L << 40, Long.MAX_VALUE}) {
             ByteBuffer bytes = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
             bytes.putLong(length).put((byte) '{');
@@ -149,7 +149,7 @@ class SafeTensorsTest {
     }
 
     @Test
-    void filesOfMoreThanTwoGigabytesAreRead() throws IOException {
+    void readsFilesAboveTwoGigabytes() throws IOException {
         long gigabyte = 1L << 30;
         StringBuilder header = new StringBuilder("{");
         for (int i = 0; i < 3; i++) {

@@ -14,7 +14,7 @@ import java.nio.FloatBuffer;
 
 class TensorTest {
 
-    /** Every number of 16 bits. */
+    /** All 16-bit values. */
     private static Tensor all(ElementType type) {
         ByteBuffer bytes = ByteBuffer.allocate(2 << 16).order(ByteOrder.LITTLE_ENDIAN);
         for (int bits = 0; bits < 1 << 16; bits++) {
@@ -29,7 +29,7 @@ class TensorTest {
 
     @ParameterizedTest
     @EnumSource(names = {"FLOAT16", "BFLOAT16"})
-    void numbersOf16BitsStayAsTheyAre(ElementType type) {
+    void keeps16BitValues(ElementType type) {
         FloatBuffer floats = all(type).floats();
         float[] values = new float[floats.remaining()];
         floats.get(values);
@@ -40,7 +40,7 @@ class TensorTest {
     }
 
     @Test
-    void othersBecomeTheNearest() {
+    void roundsToTheNearest() {
         assertEquals(1, rounded(ElementType.FLOAT16, 1 + Math.pow(2, -11)));
         assertEquals(1 + Math.pow(2, -9), rounded(ElementType.FLOAT16, 1 + 3 * Math.pow(2, -11)));
         assertEquals(-1365 / 4096f, rounded(ElementType.FLOAT16, -1 / 3.0));

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The files beside the tests, and tensors to write. */
+/** Test resource files, and tensors to write. */
 public final class TestFiles {
 
     private TestFiles() {}

@@ -44,7 +44,7 @@ class DatasetInferenceTest {
         }
     }
 
-    /** Keeps the widths that a model says photographs have. */
+    /** Collects predicted image widths. */
     private static class Widths implements Evaluator<Integer> {
 
         private final Map<Integer, Integer> seen = new ConcurrentSkipListMap<>();
@@ -104,7 +104,7 @@ class DatasetInferenceTest {
     }
 
     @Test
-    void tellsOfEveryPhotographOnceAndAnewEachTime() {
+    void processesEveryImageOncePerRun() {
         Widths evaluator = new Widths("all");
         for (int time = 0; time < 2; time++) {
             assertEquals(List.of(1, 2, 3, 4, 5), run(DatasetInferenceTest::width, evaluator));
@@ -114,7 +114,7 @@ class DatasetInferenceTest {
     }
 
     @Test
-    void whatAnEvaluatorRefusesEndsIt() {
+    void evaluatorErrorsEndTheRun() {
         SaccadeException refusal = SaccadeException.user("the labels of 3.png are lost");
         Widths evaluator =
                 new Widths("all") {
@@ -132,7 +132,7 @@ class DatasetInferenceTest {
     }
 
     @Test
-    void joinedEvaluatorsAreToldOfTheSamePhotographs() {
+    void joinedEvaluatorsReceiveAllPredictions() {
         Widths one = new Widths("one");
         Widths other = new Widths("other");
         CompositeEvaluator<Integer> joined = new CompositeEvaluator<>(List.of(one, other));

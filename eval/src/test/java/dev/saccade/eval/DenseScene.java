@@ -5,7 +5,7 @@ import dev.saccade.eval.coco.CocoDetections;
 
 /**
  * Three images with 240 objects each, 200 of the first class, and 1083 detections; from the
- * generator of {@link RandomScene}, so that a Python script can repeat it.
+ * generator of {@link RandomScene}, so that a Python script can reproduce it.
  */
 public final class DenseScene {
 

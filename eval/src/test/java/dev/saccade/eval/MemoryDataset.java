@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** A data set without pixels, whose category ids are ten times the label plus one. */
+/** A data set without pixels; category ids are 10 * class index + 1. */
 public final class MemoryDataset implements Dataset {
 
     public static final Size SIZE = new Size(250, 300);
@@ -39,7 +39,7 @@ public final class MemoryDataset implements Dataset {
         return annotate(label, new Annotation.Bbox(x, y, width, height), area, Set.of());
     }
 
-    /** Adds an object to the last image that has a box only. */
+    /** Adds an object without a mask to the last image. */
     public MemoryDataset withoutMask(int label, double x, double y, double width, double height) {
         return annotate(Annotation.of(nextId++, label, x, y, width, height));
     }

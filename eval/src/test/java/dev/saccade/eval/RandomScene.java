@@ -5,9 +5,9 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.coco.CocoDetections;
 
 /**
- * Objects and detections from a generator that is easily written down in other languages: 30
- * images, 64 objects, crowds among them, and 121 detections with many equal scores; no object of
- * the fifth class. All corners are whole numbers.
+ * Objects and detections from a generator that other languages can reproduce: 30 images, 64 objects
+ * with crowds, and 121 detections with many equal scores; no object of the fifth class. All corners
+ * are integers.
  */
 public final class RandomScene {
 
@@ -18,7 +18,7 @@ public final class RandomScene {
 
     public RandomScene() {
         for (int i = 0; i < 30; i++) {
-            // Ids that are not in the order of the images.
+            // Ids are not in image order.
             long id = 1000 - 7L * i;
             dataset.addImage(id);
             int objects = next(7);

@@ -30,7 +30,6 @@ import java.util.stream.IntStream;
 
 import javax.imageio.ImageIO;
 
-/** Label maps with names. */
 class ClassMapTest {
 
     private static final int BIT_DEPTH = 24;
@@ -41,7 +40,7 @@ class ClassMapTest {
                     List.of("sky", "road", "tree"));
 
     @Test
-    void namesTheClassOfEveryPixel() {
+    void returnsTheClassOfEveryPixel() {
         assertEquals(3, MAP.width());
         assertEquals(2, MAP.height());
         assertEquals("tree", MAP.at(1, 1));
@@ -51,7 +50,7 @@ class ClassMapTest {
 
     @ParameterizedTest
     @CsvSource({"1, 8", "254, 8", "255, 8", "256, 16", "60000, 16"})
-    void aDataSetReadsItsPngBackAsItWas(int classes, int bits, @TempDir Path folder)
+    void pngRoundTripsThroughADataSet(int classes, int bits, @TempDir Path folder)
             throws IOException {
         OpenCv.load();
         short[] labels = new short[7 * 5];
@@ -66,7 +65,7 @@ class ClassMapTest {
         assertEquals(map, readBack(png, names, folder));
     }
 
-    /** Reads a label map as one of a data set, whose photograph is any of that size. */
+    /** Reads a label map as a data set does; the image can be any of that size. */
     private static LabelMap readBack(byte[] png, List<String> names, Path folder)
             throws IOException {
         Files.write(folder.resolve("names.txt"), names);
@@ -84,7 +83,7 @@ class ClassMapTest {
     }
 
     @Test
-    void pngsCountFromOne() throws IOException {
+    void pngValuesStartAtOne() throws IOException {
         OpenCv.load();
         LabelMap map = LabelMap.of(new Size(1, 3), new short[] {0, LabelMap.IGNORE, 1});
         byte[] png = new ClassMap(map, List.of("sky", "road")).toPng();
@@ -93,13 +92,13 @@ class ClassMapTest {
     }
 
     @Test
-    void tellsTheShareOfEveryClassThatIsThere() {
+    void returnsTheFractionOfEachClass() {
         assertEquals(List.of("tree", "sky"), List.copyOf(MAP.fractions().keySet()));
         assertEquals(Map.of("tree", 4 / 6.0, "sky", 2 / 6.0), MAP.fractions());
     }
 
     @Test
-    void givesTheRegionOfAClass() {
+    void returnsTheMaskOfAClass() {
         Rle tree = MAP.mask("tree");
         assertEquals(4, tree.area());
         BufferedImage image = tree.toImage();

@@ -147,7 +147,7 @@ class ClassOrderTest {
         assertTrue(report.toString().contains("the checkpoint has no class names"));
     }
 
-    /** Moving rows to another class order and back changes nothing. */
+    /** Reordering rows and back changes nothing. */
     @ParameterizedTest
     @ValueSource(
             strings = {

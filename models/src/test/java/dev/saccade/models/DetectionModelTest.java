@@ -64,7 +64,7 @@ class DetectionModelTest {
     }
 
     @Test
-    void startsFromAnotherNumberOfClasses() {
+    void initializesWithAnotherNumberOfClasses() {
         DetectionModel detector = detector(2, "date", "fig", "hazelnut");
         Tensor before = classifier(detector);
         Checkpoint there = checkpoint(false, "cat", "dog", "cow", "hen", "pig");
@@ -84,7 +84,7 @@ class DetectionModelTest {
     }
 
     @Test
-    void doesNotTakeOneClassForAnother() {
+    void keepsDifferentClassesApart() {
         DetectionModel detector = detector(2, "date", "fig");
         LoadReport others = detector.initializeFrom(checkpoint(true, "cat", "dog"));
         assertEquals(
@@ -98,7 +98,7 @@ class DetectionModelTest {
     }
 
     @Test
-    void namesThePartThatDoesNotFit() {
+    void namesTheComponentThatDoesNotFit() {
         ModelConfig wrong =
                 Configs.bind(
                         ConfigFile.parse(

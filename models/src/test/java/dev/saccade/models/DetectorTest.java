@@ -59,7 +59,7 @@ import java.util.concurrent.Future;
 
 import javax.imageio.ImageIO;
 
-/** Detectors from a file that look at photographs in several views. */
+/** Detectors loaded from files, with and without test-time augmentation. */
 class DetectorTest {
 
     private static final int WIDTH = 96;
@@ -165,7 +165,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void mergesWhatItFindsInTheViews(String head) {
+    void mergesTestTimeAugmentations(String head) {
         try (Detector detector = load(head);
                 NDManager manager = NDManager.newBaseManager("PyTorch")) {
             DetectionModel bare = new DetectionModel(detector.spec().model(), detector.classes());
@@ -199,7 +199,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void looksAtEachTileAsAtAPhotograph(String head) {
+    void predictsEachTileLikeAnImage(String head) {
         Size size = new Size(HEIGHT, WIDTH);
         Tiles tiles = Tiles.of(48, 40).overlap(0.25).whole(true);
         try (Detector detector = load(head)) {
@@ -225,7 +225,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void oneViewIsAPlainLook(String head) {
+    void oneAugmentationEqualsPlainPrediction(String head) {
         try (Detector detector = load(head)) {
             List<DetectedObject> plain = detector.detect(photo);
             assertSame(
@@ -238,7 +238,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void aMirroredPhotographHasMirroredObjects(String head) {
+    void flippedImageHasFlippedObjects(String head) {
         try (Detector detector = load(head)) {
             Detector viewing = detector.withTta(new TestTimeAugmentation(List.of(OWN), true));
             List<DetectedObject> found = viewing.detect(photo);
@@ -253,7 +253,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void theSamePixelsShowTheSameObjectsWhereverTheyComeFrom(String head) throws IOException {
+    void allImageSourcesGiveTheSameObjects(String head) throws IOException {
         try (Detector detector = load(head)) {
             List<DetectedObject> expected = detector.detect(photo);
             assertSame(expected, detector.detect(Files.readAllBytes(photo)));
@@ -267,7 +267,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void manyPhotographsAreAnsweredInTheirOrder(String head) {
+    void manyImagesKeepTheirOrder(String head) {
         try (Detector detector = load(head)) {
             List<ImageSource> photos = new ArrayList<>();
             for (int i = 0; i < 11; i++) {
@@ -284,7 +284,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void aListIsAnsweredAsEachPhotographAlone(String head) throws IOException {
+    void listEqualsSingleImages(String head) throws IOException {
         List<ImageSource> photos = new ArrayList<>(List.of(ImageSource.of(photo)));
         BufferedImage whole = ImageIO.read(photo.toFile());
         for (int i = 0; i < 9; i++) {
@@ -299,7 +299,7 @@ class DetectorTest {
     }
 
     @Test
-    void computesWhereItIsTold() {
+    void usesTheRequestedDevice() {
         Path file = folder.resolve("detector.safetensors");
         List<DetectedObject> expected;
         try (Detector detector = load("retinanet")) {
@@ -344,7 +344,7 @@ class DetectorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
-    void findsNothingWhereNothingIs(String head) {
+    void emptyImageHasNoObjects(String head) {
         try (Detector detector = load(head, "0.99", TRANSFORMS)) {
             assertEquals(
                     List.of(),
@@ -353,7 +353,7 @@ class DetectorTest {
     }
 
     @Test
-    void refusesViewsThatItsTransformsCannotMake() {
+    void rejectsTtaThatDoesNotFitTheTransforms() {
         try (Detector detector = load("retinanet", "0.5", List.of(Configs.of(Normalize.class)))) {
             SaccadeException thrown =
                     assertThrows(
@@ -372,7 +372,7 @@ class DetectorTest {
         "feat_channels: 60000, feat_channels: got 60000",
         "'stacked_convs: 100, feat_channels: 8192', parameters: got 119"
     })
-    void refusesADescriptionThatCannotBeBuiltByItsFile(String head, String refusal) {
+    void namesTheFileOfAnInvalidModelDescription(String head, String refusal) {
         Path file = folder.resolve("hostile.safetensors");
         String description =
                 """
@@ -395,7 +395,7 @@ class DetectorTest {
     }
 
     @Test
-    void keepsItsViewsInTheCheckpointAndNeedsNone() {
+    void checkpointStoresOptionalTta() {
         ModelConfig model = model("retinanet", "0.05");
         NamedAugmentations views =
                 new NamedAugmentations(
@@ -447,7 +447,7 @@ class DetectorTest {
     }
 
     @Test
-    void memoryThatIsNotThereIsNoBug() {
+    void outOfMemoryIsAUserError() {
         try (Detector detector = load("retinanet", "0", TRANSFORMS)) {
             Shape petabyte = new Shape(1L << 48);
             List<Executable> doors =

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import java.util.List;
 import java.util.Map;
 
-/** Checkpoints of Hybrid Task Cascade, whose mask heads may have a layer that nothing passes. */
+/** Checkpoints of Hybrid Task Cascade, whose mask heads may have an unused layer. */
 class HtcCheckpointsTest {
 
     private static DetectionModel model(boolean maskInfoFlow) {
@@ -41,7 +41,7 @@ class HtcCheckpointsTest {
     }
 
     @Test
-    void layersThatNothingPassesNeedNoPlace() {
+    void unusedLayersAreIgnored() {
         try (NDManager manager = NDManager.newBaseManager()) {
             DetectionModel flowing = model(true);
             flowing.initialize(manager, 0);

@@ -110,8 +110,8 @@ class ModelMultiplyAddsTest {
                                 MaskRcnnHead.Config.class,
                                 "mask_head=null",
                                 "bbox_head.fc_out_channels=1025"));
-        // One more channel of the first linear layer (7x7x256 inputs), of the second (1,024
-        // inputs and outputs, and itself), and inputs of 81 scores and 320 box deltas.
+        // One more channel in the first linear layer (7x7x256 inputs) and in the second (1,024
+        // inputs and outputs, and itself), plus 81 score and 320 box delta outputs.
         long channel = 7 * 7 * 256 + 1024 + 1024 + 1 + 81 + 320;
         assertEquals(1000 * channel, wider.multiplyAdds(SMALL) - boxes.multiplyAdds(SMALL));
     }
@@ -144,7 +144,7 @@ class ModelMultiplyAddsTest {
         assertEquals(branch, semantic.multiplyAdds(SMALL) - flow.multiplyAdds(SMALL));
     }
 
-    /** Returns the multiply-adds of one mask of 80 classes. */
+    /** Returns the multiply-adds of one mask with 80 classes. */
     private static long maskHead(int residuals) {
         long channels = 256 * 256;
         long convs = 14 * 14 * channels * (4 * 9 + residuals);

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.Collections;
 
-/** The totals that the papers round. */
+/** Parameter counts, rounded as in the papers. */
 class ParameterTotalsTest {
 
     @ParameterizedTest

@@ -34,7 +34,7 @@ class ScoreThresholdsTest {
     }
 
     @Test
-    void checkpointsKeepAnyClassName() {
+    void checkpointsStoreAnyClassName() {
         Map<String, Double> perClass = new LinkedHashMap<>();
         for (String name :
                 List.of(

@@ -58,7 +58,7 @@ class SegmentationModelTest {
         "small, 81259766, 53211744",
         "base, 121279716, 91241038",
     })
-    void hasTheParametersOfThePapers(String variant, long uperNet, long semanticFpn) {
+    void hasThePublishedParameterCounts(String variant, long uperNet, long semanticFpn) {
         Backbone.Config backbone = Configs.of(Swin.Config.class, "variant=" + variant);
         assertEquals(
                 uperNet,
@@ -119,7 +119,7 @@ class SegmentationModelTest {
     }
 
     @Test
-    void teachesBothHeads() {
+    void trainsBothHeads() {
         SegmentationModel segmenter = segmenter(Optional.empty());
         segmenter.train(true);
         List<ImageInfo> images = Collections.nCopies(2, ImageInfo.of(new Size(64, 64)));
@@ -132,7 +132,7 @@ class SegmentationModelTest {
     }
 
     @Test
-    void anImageIsSeenAloneAndWithoutItsPadding() {
+    void predictionDoesNotDependOnBatchAndPadding() {
         NDArray pixels = pixels(2, 64, 96);
         ImageInfo small = image(new Size(70, 80), new Size(50, 61));
         ImageInfo large = image(new Size(64, 96), new Size(64, 96)).flipHorizontal();
@@ -155,7 +155,7 @@ class SegmentationModelTest {
     }
 
     @Test
-    void manyEqualViewsSayWhatOneSays() {
+    void equalAugmentationsEqualOne() {
         SegmentationModel segmenter = segmenter(Optional.empty());
         ImageBatch view =
                 new ImageBatch(
@@ -166,7 +166,7 @@ class SegmentationModelTest {
     }
 
     @Test
-    void namesThePartThatDoesNotFit() {
+    void namesTheComponentThatDoesNotFit() {
         FcnHead.Config missing =
                 Configs.of(FcnHead.Config.class, "in_index=4", "channels=8", "norm=bn");
         SaccadeException thrown =

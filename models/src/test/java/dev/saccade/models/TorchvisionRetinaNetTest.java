@@ -27,16 +27,16 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
-/** Names and shapes of torchvision's RetinaNet against those of ours. */
+/** Compares names and shapes with torchvision's RetinaNet. */
 class TorchvisionRetinaNetTest {
 
     @Test
-    void itHasTheirNamesAndShapesTranslated() throws IOException {
+    void translatesTorchvisionNamesAndShapes() throws IOException {
         assertEquals(ours(), translated(theirs(UnaryOperator.identity())));
     }
 
     @Test
-    void filesFromBeforeTorchvision013HaveTheirOwnNames() throws IOException {
+    void readsNamesFromBeforeTorchvision013() throws IOException {
         UnaryOperator<String> old =
                 name -> {
                     String shorter = name.replaceAll("_blocks\\.(\\d)\\.0\\.", "_blocks.$1.");
@@ -52,7 +52,7 @@ class TorchvisionRetinaNetTest {
     }
 
     @Test
-    void whatIsNamedAsOursGetsTheirNamesBack() throws IOException {
+    void translatesSaccadeNamesBack() throws IOException {
         Checkpoint theirs = theirs(UnaryOperator.identity());
 
         Checkpoint back = Naming.of("torchvision").fromSaccade(Naming.toSaccade(theirs));

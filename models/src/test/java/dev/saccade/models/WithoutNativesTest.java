@@ -31,7 +31,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Processes without native libraries, with those of somebody else, or no place to unpack them. */
+/** Processes without native libraries, with other ones, or without a place to unpack them. */
 class WithoutNativesTest {
 
     private static final String PLATFORM = NativePlatform.name();
@@ -44,13 +44,13 @@ class WithoutNativesTest {
 
     @TempDir Path cache;
 
-    /** What comes first on the class path of a process. */
+    /** Entries before the class path of a process. */
     private final List<String> instead = new ArrayList<>();
 
-    /** Variables of the environment of a process. */
+    /** Environment variables of a process. */
     private final Map<String, String> variables = new HashMap<>();
 
-    /** Prints what is said of a config, twice, and of each library. */
+    /** Prints the messages for a config, twice, and for each library. */
     public static void main(String[] args) {
         Map<String, Runnable> doors =
                 Map.of(
@@ -107,7 +107,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void whatTheClassPathLacksIsNamedEachTime() throws IOException, InterruptedException {
+    void namesMissingArtifactsEveryTime() throws IOException, InterruptedException {
         String natives = said("pytorch-native-cpu", "config", "config", "libtorch");
         assertEquals(3, natives.lines().filter(line -> line.contains(" USER ")).count(), natives);
         assertEquals(
@@ -130,8 +130,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void nativesOfAnotherSystemAreToldFromThoseThatAreWanted()
-            throws IOException, InterruptedException {
+    void reportsNativesOfAnotherPlatform() throws IOException, InterruptedException {
         Path natives = Files.createDirectories(cache.resolve("other/native/lib"));
         Files.writeString(
                 natives.resolve("pytorch.properties"),
@@ -150,7 +149,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void aSystemThatDjlHasNothingForIsTold() throws IOException, InterruptedException {
+    void reportsAnUnsupportedPlatform() throws IOException, InterruptedException {
         variables.put("JAVA_TOOL_OPTIONS", "-Dos.arch=mips");
         assertSaid(
                 said("", "libtorch"),
@@ -159,12 +158,12 @@ class WithoutNativesTest {
     }
 
     @Test
-    void openCvIsNamedToo() throws IOException, InterruptedException {
+    void reportsMissingOpenCv() throws IOException, InterruptedException {
         assertSaid(said("openpnp", "opencv"), "opencv USER OpenCV cannot be loaded on");
     }
 
     @Test
-    void aCacheThatCannotBeWrittenIsNamed() throws IOException, InterruptedException {
+    void reportsAnUnwritableCache() throws IOException, InterruptedException {
         cache = Files.createFile(cache.resolve("file"));
         String output = said("", "opencv", "libtorch", "opencv");
         assertSaid(
@@ -181,7 +180,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void whatIsCutShortIsNotLoaded() throws IOException, InterruptedException {
+    void rejectsATruncatedLibrary() throws IOException, InterruptedException {
         Platform platform = Platform.detectPlatform("pytorch");
         String unpacked =
                 String.join(
@@ -196,7 +195,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void anInstalledLibtorchIsTakenAsItIs() throws IOException, InterruptedException {
+    void usesAnInstalledLibtorch() throws IOException, InterruptedException {
         Libtorch.engine();
         variables.put("SACCADE_TORCH", LibUtils.getLibtorchPath());
         assertSaid(said("pytorch-native-cpu", "libtorch"), "libtorch works");
@@ -210,7 +209,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void whatIsNoLibtorchIsNotTaken() throws IOException, InterruptedException {
+    void rejectsAFolderWithoutLibtorch() throws IOException, InterruptedException {
         variables.put("SACCADE_TORCH", cache.toString());
         String output = said("", "libtorch");
         String told = "libtorch USER SACCADE_TORCH=" + cache + ": libtorch.so not found in it";
@@ -224,7 +223,7 @@ class WithoutNativesTest {
     }
 
     @Test
-    void aDamagedLibtorchIsNamed() throws IOException, InterruptedException {
+    void namesADamagedLibtorch() throws IOException, InterruptedException {
         Path torch = Files.createDirectories(cache.resolve("2.7.1-1-cpu-" + PLATFORM));
         Files.writeString(torch.resolve("libtorch.so"), "no library");
         variables.put("SACCADE_TORCH", torch.toString());

@@ -8,7 +8,7 @@ import dev.saccade.heads.anchor.AnchorGenerator;
 
 import java.util.List;
 
-/** Anchors of a cell and of whole levels, and which of them lie on the image. */
+/** Anchors of a cell and of whole levels, and which are inside the image. */
 final class AnchorsKind implements Kind {
 
     private static final Tolerance PIXELS = Tolerance.absolute(1e-3);
@@ -52,12 +52,12 @@ final class AnchorsKind implements Kind {
                         config.number("octave_base_scale"), config.integer("scales_per_octave"));
     }
 
-    /** Returns where an anchor is centered, after a look at what mmdetection can set besides. */
+    /** Returns the anchor center offset; checks mmdetection's other settings. */
     static double centerOffset(Settings config) {
         config.onlyClass("type", "AnchorGenerator");
         config.only("base_sizes", config.integers("strides"));
         config.only("centers", null);
-        // The class of tensors that the original returns.
+        // Type of the original's return values.
         config.describes("use_box_type");
         return config.number("center_offset", 0);
     }

@@ -13,7 +13,7 @@ import dev.saccade.heads.box.Priors;
 import java.util.Arrays;
 import java.util.List;
 
-/** Which ground truth a box learns, ties and ignored regions included. */
+/** Assignment of ground truth to boxes, including ties and ignored regions. */
 final class AssignerKind implements Kind {
 
     private static final Tolerance OVERLAP = Tolerance.absolute(1e-5);
@@ -58,7 +58,7 @@ final class AssignerKind implements Kind {
         config.onlyClass("type", "MaxIoUAssigner");
         config.objectOrEmpty("iou_calculator").onlyClass("type", "BboxOverlaps2D");
         config.only("perm_repeat_gt_cfg", null);
-        // From so many objects on the original assigns on another device.
+        // Above this number of objects, the original assigns on another device.
         config.describes("gpu_assign_thr");
         Object negative =
                 config.isList("neg_iou_thr")

@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * A whole ATSS, behind FPN or behind FPN and DyHead: maps, what each anchor learns, objects in the
- * original images, losses and gradients.
+ * A complete ATSS detector, with FPN or with FPN and DyHead: feature maps, assigned targets,
+ * predictions, losses and gradients.
  */
 final class AtssKind implements Kind {
 
@@ -99,7 +99,7 @@ final class AtssKind implements Kind {
         }
     }
 
-    /** What the anchors of an image learn, level after level. */
+    /** Targets of the anchors of an image, level by level. */
     private static final class OfImage {
 
         private final List<Double> labels = new ArrayList<>();

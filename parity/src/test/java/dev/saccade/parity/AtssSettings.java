@@ -18,7 +18,7 @@ final class AtssSettings {
 
     private AtssSettings() {}
 
-    /** Returns the head; its widths and strides are left to the caller to check. */
+    /** Returns the head; the caller checks widths and strides. */
     static AtssHead.Config head(Settings head, Settings train, Settings test) {
         head.onlyClass("type", "ATSSHead");
         Settings anchors = head.object("anchor_generator");
@@ -66,7 +66,7 @@ final class AtssSettings {
 
     private static int groups(Settings head) {
         if (!head.has("norm_cfg")) {
-            // A null is no normalization; a setting that is not there the one of the original.
+            // null means no normalization; a missing key means the default.
             return head.keys().contains("norm_cfg") ? 0 : GROUPS;
         }
         Settings norm = head.object("norm_cfg");

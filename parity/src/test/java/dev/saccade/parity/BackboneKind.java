@@ -45,7 +45,7 @@ final class BackboneKind implements Kind {
         }
     }
 
-    /** Returns the backbone of mmdetection's class and settings. */
+    /** Returns the backbone for mmdetection's class and settings. */
     static Backbone.Config config(String cls, Settings config) {
         return switch (cls) {
             case "ResNet" -> resnet(config, false);
@@ -60,7 +60,7 @@ final class BackboneKind implements Kind {
         };
     }
 
-    /** Returns the settings that all kin of Swin have, and those of one of them. */
+    /** Returns the settings of all Swin variants and those of one variant. */
     private static String[] swinSettings(Settings config, String... own) {
         config.only("patch_size", 4);
         config.only("in_chans", 3);
@@ -133,7 +133,7 @@ final class BackboneKind implements Kind {
                 "out_indices=" + (config.flag("F4", false) ? "[3]" : "[0, 1, 2, 3]"));
     }
 
-    /** Returns the eps that the description of a layer normalization names, or PyTorch's. */
+    /** Returns the eps of a layer normalization, or PyTorch's default. */
     private static double normEps(Settings config) {
         if (!config.has("norm_layer")) {
             return 1e-5;
@@ -154,7 +154,7 @@ final class BackboneKind implements Kind {
     private static Backbone.Config resnext(Settings config) {
         int groups = config.integer("groups", 1);
         int baseWidth = config.integer("base_width", 4);
-        // Without groups, the original does not look at the width.
+        // Without groups, the original ignores the width.
         return resnet(
                 config, false, "groups=" + groups, "base_width=" + (groups == 1 ? 64 : baseWidth));
     }
@@ -166,7 +166,7 @@ final class BackboneKind implements Kind {
         config.only("dilations", List.of(1, 1, 1, 1));
         config.only("style", "pytorch");
         config.only("avg_down", false);
-        // Of dilations, of which there are none.
+        // Concerns dilation, which is not used.
         config.describes("contract_dilation");
         int baseChannels = config.integer("base_channels", 64);
         Stream<String> shared =

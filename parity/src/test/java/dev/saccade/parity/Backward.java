@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The backward pass. */
+/** Computes and compares gradients. */
 final class Backward {
 
     private Backward() {}
 
-    /** Returns a scalar after having gone backward from it. */
+    /** Returns a scalar after its backward pass. */
     static NDArray run(Supplier<NDArray> loss) {
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray scalar = loss.get();
@@ -25,11 +25,11 @@ final class Backward {
     }
 
     /**
-     * Compares what comes out with {@code out<i>}, or {@code stage<i>} where it is called that,
-     * and, where cotangents {@code ct<i>} are recorded, {@code loss = sum_i (out<i> * ct<i>).sum()}
-     * and its gradients by inputs and parameters.
+     * Compares outputs with {@code out<i>} or {@code stage<i>} and, if cotangents {@code ct<i>} are
+     * recorded, the gradients of {@code loss = sum_i (out<i> * ct<i>).sum()} for inputs and
+     * parameters.
      *
-     * @param inputs by their recorded names
+     * @param inputs inputs by recorded name
      */
     static void compare(
             Case recorded,
@@ -58,7 +58,8 @@ final class Backward {
                             return sum;
                         });
         if (recorded.has("loss")) {
-            // Products of either sign cancel in the sum, so it is their magnitude that counts.
+            // Positive and negative products cancel in the sum, so the tolerance uses their
+            // magnitude.
             double allowed = 1e-5 * magnitude.getFloat();
             recorded.compare("loss", loss.reshape(1), Tolerance.absolute(allowed));
         }
@@ -67,10 +68,10 @@ final class Backward {
     }
 
     /**
-     * Compares the only thing that comes out with {@code out} and, where the cotangent {@code ct}
-     * is recorded, the gradients by inputs.
+     * Compares the only output with {@code out} and, if the cotangent {@code ct} is recorded, the
+     * gradients of the inputs.
      *
-     * @param inputs by their recorded names
+     * @param inputs inputs by recorded name
      */
     static void compareOne(Case recorded, Map<String, NDArray> inputs, Supplier<NDArray> forward) {
         recorded.settings().describes("grad_tolerance");
@@ -112,13 +113,13 @@ final class Backward {
             NDArray parameter =
                     module.namedParameters().get(name.substring("grad:".length())).getArray();
             NDArray gradient = parameter.getGradient();
-            // A single number is recorded as an array of one.
+            // A scalar is recorded as an array with one element.
             boolean isNumber = gradient.getShape().dimension() == 0;
             recorded.compare(name, isNumber ? gradient.reshape(1) : gradient, tolerance);
         }
     }
 
-    /** Compares them within the tolerance that the case states. */
+    /** Compares gradients within the tolerance of the case. */
     static void parameters(Case recorded, Module module) {
         if (recorded.settings().has("grad_tolerance")) {
             String stated = recorded.settings().text("grad_tolerance");

@@ -10,7 +10,7 @@ import dev.saccade.heads.box.ImageMetas;
 
 import java.util.List;
 
-/** From boxes to bbox deltas and back. */
+/** Converts boxes to bbox deltas and back. */
 final class BoxCoderKind implements Kind {
 
     private static final Tolerance ENCODED = new Tolerance(1e-5, 0, 1e-4);
@@ -41,7 +41,7 @@ final class BoxCoderKind implements Kind {
         }
     }
 
-    /** Returns the coder of mmdetection's settings of a head, where boxes are always clipped. */
+    /** Returns the box coder of mmdetection's head settings; heads always clip boxes. */
     static BoxCoder clippingCoder(Settings config) {
         config.only("clip_border", true);
         return coder(config);
@@ -50,7 +50,7 @@ final class BoxCoderKind implements Kind {
     private static BoxCoder coder(Settings config) {
         config.onlyClass("type", "DeltaXYWHBBoxCoder");
         config.only("add_ctr_clamp", false);
-        // Of the clamp that is not there, and of the class of tensors that the original returns.
+        // Concerns an unused clamp and the type of the original's return values.
         config.describes("ctr_clamp", "use_box_type");
         return new DeltaXywhBoxCoder(
                 config.numbers("target_means", List.of(0.0, 0.0, 0.0, 0.0)),

@@ -16,12 +16,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** The overlap that evaluation sees between boxes of the form x, y, width, height. */
+/** IoU for evaluation, of boxes as x, y, width, height. */
 final class BoxOverlaps {
 
     private BoxOverlaps() {}
 
-    /** Returns the overlaps row by row, one row a detection. */
+    /** Returns the IoU matrix, one row per detection. */
     static NumpyArray of(
             List<List<Double>> found, List<List<Double>> objects, List<Integer> crowd) {
         CocoDetections.Builder detections = new CocoDetections.Builder();
@@ -54,7 +54,7 @@ final class BoxOverlaps {
                 crowd ? Set.of(Annotation.Flag.CROWD) : Set.of());
     }
 
-    /** A data set of one image and one class. */
+    /** A data set with one image and one class. */
     private record OneImage(List<Annotation> objects) implements Dataset {
 
         @Override

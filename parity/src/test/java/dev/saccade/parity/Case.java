@@ -19,10 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/**
- * A folder of recorded numbers. It remembers which settings and arrays were used: a case in which
- * something was never looked at does not pass.
- */
+/** A recorded case. It tracks used settings and arrays; a case with unused ones fails. */
 final class Case implements AutoCloseable {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -44,7 +41,7 @@ final class Case implements AutoCloseable {
         this.unused = new TreeSet<>(arrays.keySet());
     }
 
-    /** Reads {@code case.json} and, where there is one, {@code io.npz}. */
+    /** Reads {@code case.json} and, if it exists, {@code io.npz}. */
     static Case open(Path folder) {
         JsonNode described = json(folder.resolve("case.json"));
         Settings settings = new Settings(title(folder), "", described);
@@ -72,17 +69,16 @@ final class Case implements AutoCloseable {
         return settings;
     }
 
-    /** Returns the hyper-parameters, the key {@code config}. */
+    /** Returns the hyper-parameters under {@code config}. */
     Settings config() {
         return settings.object("config");
     }
 
-    /** Returns a file of the folder. */
     Path file(String name) {
         return folder.resolve(name);
     }
 
-    /** Returns the JSON object that stands in another file of the folder. */
+    /** Reads another JSON file of the case. */
     Settings settings(String file) {
         Settings content = new Settings(title(folder), file, json(file(file)));
         others.add(content);
@@ -93,14 +89,14 @@ final class Case implements AutoCloseable {
         return arrays.containsKey(array);
     }
 
-    /** Returns the names of arrays that begin with a prefix, in alphabetical order. */
+    /** Returns the array names with a prefix in alphabetical order. */
     Set<String> names(String prefix) {
         Set<String> names = new TreeSet<>(arrays.keySet());
         names.removeIf(name -> !name.startsWith(prefix));
         return names;
     }
 
-    /** Returns an array and counts it as used. */
+    /** Returns an array and marks it as used. */
     NumpyArray array(String name) {
         if (!has(name)) {
             throw new AssertionError("io.npz has no " + name);
@@ -109,27 +105,27 @@ final class Case implements AutoCloseable {
         return arrays.get(name);
     }
 
-    /** Returns an array as a float32 tensor that lives until the case is closed. */
+    /** Returns an array as a float32 tensor, owned by the case. */
     NDArray tensor(String name) {
         return array(name).tensor(manager);
     }
 
-    /** Owns what lives until the case is closed. */
+    /** Owns all arrays of the case. */
     NDManager manager() {
         return manager;
     }
 
-    /** Looks whether numbers agree with the recorded ones of this name. */
+    /** Compares values with a recorded array. */
     void compare(String name, NumpyArray actual, Tolerance tolerance) {
         compare(name, array(name), actual, tolerance);
     }
 
-    /** Looks whether a tensor agrees with the recorded one of this name. */
+    /** Compares a tensor with a recorded array. */
     void compare(String name, NDArray actual, Tolerance tolerance) {
         compare(name, NumpyArray.of(actual), tolerance);
     }
 
-    /** Looks whether numbers agree with recorded ones that need not be in {@code io.npz}. */
+    /** Compares values with recorded values that may come from another file. */
     void compare(String name, NumpyArray expected, NumpyArray actual, Tolerance tolerance) {
         try {
             double deviation = tolerance.check(name, expected, actual);
@@ -142,14 +138,14 @@ final class Case implements AutoCloseable {
         }
     }
 
-    /** Returns the largest deviation of all comparisons as a part of what was allowed. */
+    /** Returns the largest deviation relative to the tolerance. */
     String worst() {
         return worst == 0 ? worstArray : Text.format("%.4f of tolerance at %s", worst, worstArray);
     }
 
     /**
-     * Fails on settings and arrays that nobody looked at, and on numbers that differ; on the
-     * settings first, for numbers differ where one is passed over.
+     * Fails on unused settings and arrays, and on deviations. Unused settings come first, as they
+     * often cause deviations.
      */
     void check() {
         List<String> faults = new ArrayList<>();
@@ -168,7 +164,10 @@ final class Case implements AutoCloseable {
         }
     }
 
-    /** Returns the failure of a case that came to no end, for which a setting may be the reason. */
+    /**
+     * Returns the failure of a case that threw an exception, which an unused setting may have
+     * caused.
+     */
     AssertionError stoppedBy(Throwable reason) {
         List<String> faults = new ArrayList<>(differences);
         faults.add(reason + "; until then nobody asked for the settings " + unread().toList());

@@ -13,7 +13,7 @@ import dev.saccade.core.parts.Backbone;
 import java.util.List;
 import java.util.Map;
 
-/** A checkpoint of pre-training in a backbone for other windows, and what comes of it. */
+/** A pre-training checkpoint loaded into a backbone with other windows, and its outputs. */
 final class CheckpointLoadingKind implements Kind {
 
     private static final String LOADED = "loaded:";

@@ -18,7 +18,7 @@ import dev.saccade.eval.coco.SummaryRow;
 import java.util.Arrays;
 import java.util.List;
 
-/** COCO's average precision of boxes and masks, down to the full arrays. */
+/** COCO's average precision of boxes and masks, with the full arrays. */
 final class CocoEvalKind implements Kind {
 
     private static final Tolerance STATED = new Tolerance(1e-9, 0, 1e-12);
@@ -38,7 +38,7 @@ final class CocoEvalKind implements Kind {
         evaluate(recorded, dataset, order, IouType.MASK, "segm");
     }
 
-    /** Returns the label of each class of the recorded arrays, which follow the category ids. */
+    /** Returns the class index by recorded class; recorded classes follow the category ids. */
     private static int[] classOrder(List<Integer> categories, Dataset dataset) {
         int[] order = new int[categories.size()];
         for (int label = 0; label < dataset.classes().size(); label++) {
@@ -87,7 +87,7 @@ final class CocoEvalKind implements Kind {
                 name + "_scores_sum", NumpyArray.of(sums(metrics.scores()).values()[0]), STATED);
     }
 
-    /** Returns the array [T, K, A, M] with the classes in the recorded order. */
+    /** Returns the array [T, K, A, M] in the recorded class order. */
     private static NumpyArray recall(MetricArray recall, int[] order) {
         int[] shape = recall.shape().toArray();
         double[] values = new double[shape[0] * shape[1] * shape[2] * shape[3]];
@@ -124,7 +124,7 @@ final class CocoEvalKind implements Kind {
         return NumpyArray.of(values).reshape(Arrays.stream(shape).asLongStream().toArray());
     }
 
-    /** Returns the sum of the defined numbers, how many they are, and how many are undefined. */
+    /** Returns the sum and number of defined values, and the number of undefined ones. */
     private static NumpyArray sums(MetricArray array) {
         double[] defined = Arrays.stream(array.toArray()).filter(value -> value > -1).toArray();
         return NumpyArray.of(
@@ -153,7 +153,7 @@ final class CocoEvalKind implements Kind {
                 STATED);
     }
 
-    /** Returns the mean of the defined precisions of an area range and a limit. */
+    /** Returns the mean of the defined precisions for an area range and limit. */
     private static double mean(MetricArray precision, int area, int limit) {
         double[] values = precision.toArray();
         int limits = PROPOSAL_LIMITS.size();

@@ -12,18 +12,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/**
- * A sampler whose draws are counted.
- *
- * @param sampler what draws
- */
+/** A sampler that counts its samples. */
 @Part("counting")
 record CountingSampler(BaseSampler sampler) implements BaseSampler {
 
-    /** The numbers of positives and of negatives of every draw since they were last taken. */
+    /** Numbers of positives and negatives of each call since {@link #takeCounts}. */
     private static final List<double[]> COUNTS = new ArrayList<>();
 
-    /** Makes the sampler known. */
     public static final class Provider implements PartProvider {
 
         @Override
@@ -32,7 +27,7 @@ record CountingSampler(BaseSampler sampler) implements BaseSampler {
         }
     }
 
-    /** Returns the counts, [draws, 2], and begins anew. */
+    /** Returns and clears the counts, [calls, 2]. */
     static NumpyArray takeCounts() {
         double[] counts = COUNTS.stream().flatMapToDouble(Arrays::stream).toArray();
         COUNTS.clear();

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Deformable convolutions, one a configuration, and the gradients of all their inputs. */
+/** Deformable convolutions with several settings, and the gradients of all inputs. */
 final class DeformConv2dKind implements Kind {
 
     @Override
@@ -23,7 +23,7 @@ final class DeformConv2dKind implements Kind {
 
     private static void run(
             Case recorded, Settings config, String k, Tolerance stated, Tolerance ofGradients) {
-        // The operator takes these from the shapes.
+        // The operator infers these from the shapes.
         config.describes("input", "out_channels", "kernel", "groups", "offset_groups", "offsets");
         DeformConv2d operator =
                 new DeformConv2d(
@@ -58,7 +58,7 @@ final class DeformConv2dKind implements Kind {
                         recorded.compare("grad_" + name + k, input.getGradient(), ofGradients));
         String other = "grad_offset_mmcv" + k;
         if (recorded.has(other)) {
-            // mmcv has no derivative on row and column -1, and the same elsewhere.
+            // mmcv has no gradient at row and column -1; elsewhere it is equal.
             NDArray known = recorded.tensor(other).neq(0);
             NDArray found = inputs.get("offset").getGradient();
             NDArray there = found.mul(known.toType(found.getDataType(), false));

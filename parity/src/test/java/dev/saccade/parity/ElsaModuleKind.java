@@ -8,7 +8,7 @@ import dev.saccade.core.ops.attention.ElsaAttention;
 
 import java.util.Map;
 
-/** What the module of ELSA makes of a map of tokens, and gradients. */
+/** Output and gradients of the ELSA module. */
 final class ElsaModuleKind implements Kind {
 
     @Override
@@ -46,7 +46,7 @@ final class ElsaModuleKind implements Kind {
                         "elsa_scale=" + config.number("qk_scale", 1 / Math.sqrt(headChannels))));
     }
 
-    /** Returns the operator of the original's settings. */
+    /** Returns the operator for the original settings. */
     static ElsaAttention attention(Settings config) {
         return new ElsaAttention(
                 config.integer("kernel_size", 5),

@@ -11,9 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * ELSA's operator on weights and on the logits they are the softmax of, and gradients. The first
- * axis of what is recorded, images by heads, is the heads of one image here, for each has a ghost
- * head of its own.
+ * ELSA's operator on attention weights and on logits, with gradients. The first recorded axis,
+ * images * heads, is used as heads of one image, as each has its own ghost head.
  */
 final class ElsaOpKind implements Kind {
 
@@ -65,13 +64,13 @@ final class ElsaOpKind implements Kind {
         return attention.ghostHead(channels).map(active::reshape);
     }
 
-    /** From {@code [heads, C, H, W]} to {@code [1, H, W, heads C]}. */
+    /** Converts {@code [heads, C, H, W]} to {@code [1, H, W, heads C]}. */
     private static NDArray tokens(NDArray maps) {
         Shape shape = maps.getShape();
         return maps.transpose(2, 3, 0, 1).reshape(1, shape.get(2), shape.get(3), -1);
     }
 
-    /** From {@code [1, H, W, heads C]} to {@code [heads, C, H, W]}. */
+    /** Converts {@code [1, H, W, heads C]} to {@code [heads, C, H, W]}. */
     private static NDArray maps(NDArray tokens, Shape heads) {
         return tokens.reshape(heads.get(2), heads.get(3), heads.get(0), -1).transpose(2, 3, 0, 1);
     }

@@ -8,7 +8,7 @@ import dev.saccade.train.optimizers.ModelEma;
 import java.util.List;
 import java.util.Map;
 
-/** Averages of the weights along a recorded training. */
+/** Averaged weights during a recorded training. */
 final class EmaKind implements Kind {
 
     private static final Tolerance STATED = new Tolerance(1e-6, 0, 1e-5);
@@ -38,12 +38,12 @@ final class EmaKind implements Kind {
         }
     }
 
-    /** Passes over what counts batches: the batch normalization here has no such buffer. */
+    /** Marks batch counters as used; Saccade's batch normalization has none. */
     private static void lookAtCounters(Case recorded) {
         recorded.names("").stream().filter(RecordedParameters::isCounter).forEach(recorded::array);
     }
 
-    /** Returns the settings of mmengine's, mmdetection's and PyTorch's averaged models. */
+    /** Returns the settings for the averaged models of mmengine, mmdetection and PyTorch. */
     private static ModelEma.Config config(Settings average) {
         String type = average.text("type");
         return switch (type) {

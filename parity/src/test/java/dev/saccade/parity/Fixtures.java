@@ -7,19 +7,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Where the recorded numbers lie. */
+/** Location of the recorded cases. */
 final class Fixtures {
 
     private Fixtures() {}
 
     /**
-     * Returns the folder that was asked for, else that which stands beside the repository, else the
-     * copies among the resources of this module.
+     * Returns the requested folder, or the one next to the repository, or the copies in the
+     * resources.
      */
     static Path root() throws URISyntaxException {
         String asked = System.getProperty("saccade.fixtures", "");
         if (!asked.isEmpty()) {
-            // Relative to where Maven was started, which is not where tests run.
+            // Relative to the directory where Maven started, not to the test's working directory.
             return Path.of(System.getProperty("saccade.fixtures.from", "")).resolve(asked);
         }
         Path beside = Path.of(System.getProperty("saccade.fixtures.beside", ""));
@@ -28,7 +28,7 @@ final class Fixtures {
                 : Path.of(Fixtures.class.getResource("/fixtures").toURI());
     }
 
-    /** Returns all folders at and below a root that hold a {@code case.json}, in order of name. */
+    /** Returns all folders at and below a root with a {@code case.json}, sorted by name. */
     static List<Path> cases(Path root) throws IOException {
         if (!Files.isDirectory(root)) {
             throw new AssertionError("no such folder of recorded cases: " + root);
@@ -46,7 +46,7 @@ final class Fixtures {
         }
     }
 
-    /** Returns the name of a case: its folder, seen from the root. */
+    /** Returns the name of a case: its path relative to the root. */
     static String name(Path root, Path folder) {
         Path path =
                 folder.equals(root)

@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The official Focal Transformer, a classifier around the backbone, whose outputs come out. */
+/** The official Focal Transformer, a classifier around the backbone. */
 final class FocalClassifier extends Module {
 
     private final Focal backbone;
     private final LayerNorm norm;
     private final Optional<Linear> head;
 
-    /** Returns the backbone of the official class's settings. */
+    /** Returns the backbone for the official settings. */
     static Focal.Config config(Settings config) {
         config.only("patch_size", 4);
         config.only("in_chans", 3);
@@ -73,7 +73,7 @@ final class FocalClassifier extends Module {
         return config.integers("focal_levels", List.of(1, 1, 1, 1));
     }
 
-    /** The levels of a stage that does not pool are its tokens alone. */
+    /** A stage without pooling has only its tokens as levels. */
     private static List<Integer> levels(Settings config) {
         List<Integer> stages = config.integers("focal_stages", List.of(0, 1, 2, 3));
         List<Integer> levels = new ArrayList<>(focalLevels(config));
@@ -86,7 +86,7 @@ final class FocalClassifier extends Module {
         return levels;
     }
 
-    /** A stage of no level at all sees the window alone. */
+    /** A stage without levels attends only to the window. */
     private static List<Integer> expandSizes(Settings config) {
         List<Integer> sizes = new ArrayList<>(config.integers("expand_sizes", List.of(3, 3, 3, 3)));
         for (int s = 0; s < sizes.size(); s++) {
@@ -120,7 +120,7 @@ final class FocalClassifier extends Module {
         return backbone.call(inputs);
     }
 
-    /** Compares what comes before the first stage and after the last. */
+    /** Compares the input of the first stage and the output of the last. */
     void compareEnds(Case recorded, NDArray images) {
         Tolerance tolerance = Tolerance.parse(recorded.settings().text("tolerance"));
         Module stem = (Module) backbone.getChildren().valueAt(0);

@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** That a case which was not really checked cannot pass. */
+/** A case that was not really compared fails. */
 class HarnessTest {
 
     private static final Tolerance LOOSE = Tolerance.ofMax(1e-3);
@@ -42,7 +42,7 @@ class HarnessTest {
         return Case.open(folder);
     }
 
-    /** An array as numpy writes it, big-endian magic and all. */
+    /** Encodes an array as numpy does, with its big-endian magic number. */
     private static byte[] npy(String type, boolean fortran, String shape, byte[] data) {
         String header =
                 String.format(
@@ -91,7 +91,7 @@ class HarnessTest {
     }
 
     @Test
-    void truncatedArrayIsRefused() {
+    void rejectsTruncatedArrays() {
         assertThrows(
                 RuntimeException.class,
                 () -> write("{}", npy("<f4", false, "(3,)", floats(1, 2))).close());
@@ -101,7 +101,7 @@ class HarnessTest {
     }
 
     @Test
-    void unknownKindIsSkipped() throws IOException {
+    void skipsUnknownKinds() throws IOException {
         try (Case recorded = write("{\"kind\": \"telepathy\"}")) {
             TestAbortedException skipped =
                     assertThrows(TestAbortedException.class, () -> Kinds.run(recorded));
@@ -114,7 +114,7 @@ class HarnessTest {
     }
 
     @Test
-    void unknownSettingsAndUnreadArraysFailByName() throws IOException {
+    void unusedSettingsAndArraysFailByName() throws IOException {
         String json =
                 """
                 {"kind": "k", "config": [{"a": 1}, {"a": 2, "b": null}],
@@ -149,7 +149,7 @@ class HarnessTest {
     }
 
     @Test
-    void aValueThatNothingAnswersToFailsByName() throws IOException {
+    void unsupportedValuesFailByName() throws IOException {
         String json = "{\"config\": [{\"a\": 0.5, \"b\": \"x\", \"c\": [1, \"y\"], \"d\": [2]}]}";
         try (Case recorded = write(json)) {
             Settings config = recorded.config();
@@ -170,7 +170,7 @@ class HarnessTest {
     }
 
     @Test
-    void aClassOfWhichNothingIsBuiltIsSkipped() throws IOException {
+    void skipsUnsupportedClasses() throws IOException {
         try (Case recorded = write("{\"nms\": {\"type\": \"soft_nms\"}}")) {
             Settings nms = recorded.settings().object("nms");
             nms.onlyClass("type", "soft_nms");
@@ -186,7 +186,7 @@ class HarnessTest {
     }
 
     @Test
-    void aSettingIsNamedBeforeTheNumbersThatItMoves() throws IOException {
+    void unusedSettingsAreReportedBeforeDeviations() throws IOException {
         String json =
                 """
                 {"kind": "anchors", "feature_sizes": [[1, 1]], "pad_shape": [8, 8],
@@ -200,7 +200,7 @@ class HarnessTest {
     }
 
     @Test
-    void differencesAreFoundAndNamed() throws IOException {
+    void reportsDeviations() throws IOException {
         NumpyArray close = NumpyArray.of(100.1, 1, 0.05, -1).reshape(2, 2);
         try (Case recorded = hundredOneZeroMinusOne()) {
             recorded.compare("a0", close, LOOSE);
@@ -227,7 +227,7 @@ class HarnessTest {
     }
 
     @Test
-    void statedToleranceIsUnderstood() {
+    void parsesTolerances() {
         assertEquals(
                 new Tolerance(0, 1e-4, 1e-4),
                 Tolerance.parse("with atol = 1e-4*max_abs(array), rtol = 1e-4 should hold"));

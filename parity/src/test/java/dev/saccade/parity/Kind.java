@@ -1,13 +1,13 @@
 package dev.saccade.parity;
 
-/** What is done with the cases of one kind: run our code on the input and compare the output. */
+/** Runs Saccade on the input of a case and compares the output. */
 @FunctionalInterface
 interface Kind {
 
     /**
-     * Fails if our numbers are not the recorded ones.
+     * Fails if the results differ from the recorded ones.
      *
-     * @throws org.opentest4j.TestAbortedException if the case asks for what is not built
+     * @throws org.opentest4j.TestAbortedException if the case needs something that Saccade lacks
      */
     void run(Case recorded) throws Exception;
 }

@@ -8,7 +8,7 @@ import org.opentest4j.TestAbortedException;
 
 import java.util.Map;
 
-/** All kinds of cases that Saccade can be held against. */
+/** All supported kinds of cases. */
 final class Kinds {
 
     private static final Map<String, Kind> TABLE =
@@ -51,7 +51,7 @@ final class Kinds {
 
     private Kinds() {}
 
-    /** Runs a case, aborting it if nothing is built for its kind. */
+    /** Runs a case; skips it if its kind is not supported. */
     static void run(Case recorded) {
         Kind kind = TABLE.get(recorded.kind());
         if (kind == null) {

@@ -25,13 +25,13 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Values of the losses of detectors and their gradients by the prediction. */
+/** Losses of detectors and their gradients. */
 final class LossesKind implements Kind {
 
     private static final Tolerance VALUE = new Tolerance(0, 0, 1e-5);
     private static final Tolerance GRADIENT = new Tolerance(0, 1e-4, 1e-4);
 
-    /** The two losses that were recorded with a {@code loss_weight}, which no key tells. */
+    /** The two losses recorded with a {@code loss_weight} that is not in the settings. */
     private static final ImmutableMap<String, Float> LOSS_WEIGHT =
             ImmutableMap.of("giouloss", 10f, "smooth_l1_b9", 2f);
 
@@ -55,7 +55,7 @@ final class LossesKind implements Kind {
         Matcher smooth = SMOOTH_L1.matcher(name);
         Matcher focal = FOCAL.matcher(name);
         if (smooth.matches()) {
-            // b9 is the 1/9 of region proposals.
+            // b9 is the 1/9 of the RPN.
             boxes(recorded, name, new SmoothL1Loss(1 / Double.parseDouble(smooth.group(1)), 1));
         } else if (focal.matches()) {
             double gamma = Double.parseDouble(focal.group(1)) / 10;
@@ -90,7 +90,7 @@ final class LossesKind implements Kind {
         }
     }
 
-    /** Losses of whole boxes were recorded on boxes, the others on numbers. */
+    /** IoU losses were recorded on boxes, the others on plain values. */
     private static void boxes(Case recorded, String name, BoxLoss loss) {
         String ofBoxes = name.endsWith("iouloss") ? "_boxes" : "";
         compare(
@@ -124,7 +124,7 @@ final class LossesKind implements Kind {
                 "mask_logits",
                 logits -> {
                     NDArray targets = recorded.tensor("mask_targets");
-                    // The original takes the mean over pixels; avg_factor does not apply.
+                    // The original averages over pixels; avg_factor does not apply.
                     float pixels =
                             targets.size() / (float) recorded.settings().number("avg_factor");
                     return new MaskCrossEntropy(1)
@@ -137,7 +137,7 @@ final class LossesKind implements Kind {
                 });
     }
 
-    /** Compares a sum of losses over the recorded number of boxes, and its gradient. */
+    /** Compares the sum of losses divided by the recorded number of boxes, and its gradient. */
     private static void compare(
             Case recorded, String name, String input, UnaryOperator<NDArray> sum) {
         float boxes = (float) recorded.settings().number("avg_factor");

@@ -35,7 +35,7 @@ final class LrScheduleKind implements Kind {
         }
     }
 
-    /** Returns the schedule of mmcv's hook, which counts epochs unless told otherwise. */
+    /** Returns the schedule of an mmcv hook, by epoch unless set otherwise. */
     private static Schedule schedule(Settings hook, double base) {
         Warmup warmup = warmup(hook);
         boolean byEpoch = hook.flag("by_epoch", true);
@@ -72,7 +72,7 @@ final class LrScheduleKind implements Kind {
         return new Warmup(hook.integer("warmup_iters"), hook.number("warmup_ratio", 0.1));
     }
 
-    /** Returns the length of the run; of one without epochs every iteration is one. */
+    /** Returns the run length; without epochs, every iteration is an epoch. */
     private static RunLength length(Settings item, Settings hook) {
         if (!item.has("max_epochs")) {
             return new RunLength(item.integer("max_iters"), 1);

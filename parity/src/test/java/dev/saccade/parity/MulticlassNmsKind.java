@@ -11,7 +11,7 @@ import dev.saccade.heads.box.ScoredBoxes;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/** Scored boxes to objects, with boxes of their own for every class or shared by all. */
+/** Multiclass NMS with boxes per class or shared by all classes. */
 final class MulticlassNmsKind implements Kind {
 
     private static final Tolerance PIXELS = Tolerance.absolute(1e-3);
@@ -42,7 +42,7 @@ final class MulticlassNmsKind implements Kind {
         recorded.compare("keep", NumpyArray.of(among), Tolerance.EXACT);
     }
 
-    /** Returns positions as the original counts them: over the pairs above the threshold. */
+    /** Returns indices as the original counts them: over the pairs above the threshold. */
     private static int[] amongCandidates(long[] keep, float[] scores, double threshold) {
         return Arrays.stream(keep)
                 .mapToInt(
@@ -54,7 +54,7 @@ final class MulticlassNmsKind implements Kind {
                 .toArray();
     }
 
-    /** Returns the scores without the last column, which is background. */
+    /** Returns the scores without the last column, the background. */
     static float[] withoutBackground(NumpyArray scores) {
         int classes = scores.size(1) - 1;
         float[] all = scores.floats();
@@ -65,7 +65,7 @@ final class MulticlassNmsKind implements Kind {
         return foreground;
     }
 
-    /** Returns objects as mmdetection does: x1, y1, x2, y2, score. */
+    /** Returns mmdetection's rows: x1, y1, x2, y2, score. */
     static NumpyArray rows(Instances objects) {
         float[] boxes = objects.boxes().toArray();
         double[] rows = new double[5 * objects.size()];

@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a neck makes of a pyramid, and gradients. */
+/** Outputs and gradients of a neck. */
 final class NeckKind implements Kind {
 
     @Override
@@ -36,7 +36,7 @@ final class NeckKind implements Kind {
         Backward.compare(recorded, inputs, neck, () -> neck.apply(pyramid).levels());
     }
 
-    /** Returns the neck of a model, or its necks one after another. */
+    /** Returns the neck of a model, or several necks in sequence. */
     static Neck.Config config(Settings model) {
         List<Neck.Config> necks = new ArrayList<>();
         for (Settings neck : model.objects("neck")) {
@@ -49,7 +49,7 @@ final class NeckKind implements Kind {
         return necks.size() == 1 ? necks.get(0) : new SequentialNeck.Config(necks);
     }
 
-    /** Returns the neck of mmdetection's class and settings, {@code in_channels} apart. */
+    /** Returns the neck for mmdetection's class and settings without {@code in_channels}. */
     static Neck.Config config(String cls, Settings config) {
         return switch (cls) {
             case "FPN" -> fpn(config);

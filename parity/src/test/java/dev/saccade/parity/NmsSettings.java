@@ -6,10 +6,10 @@ import dev.saccade.heads.box.SoftNms;
 
 import java.util.Locale;
 
-/** mmdetection's settings of what selects objects. */
+/** mmdetection's NMS settings. */
 final class NmsSettings {
 
-    /** As many as there are. */
+    /** No limit. */
     static final int ALL = 100_000_000;
 
     private NmsSettings() {}
@@ -30,7 +30,7 @@ final class NmsSettings {
         return new HardNms(scoreThr, nms.number("iou_threshold"), maxPerImg);
     }
 
-    /** Reads what {@code batched_nms} is given, with the defaults of mmcv. */
+    /** Reads the arguments of {@code batched_nms} with mmcv's defaults. */
     static SoftNms soft(Settings nms, double scoreThr, int maxPerImg) {
         nms.onlyClass("type", "soft_nms");
         int maxNum = nms.integer("max_num", -1);

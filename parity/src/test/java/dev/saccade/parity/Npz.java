@@ -18,8 +18,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * Reads numpy's zipped arrays ({@code numpy.savez}), versions 1 to 3 of the {@code .npy} format,
- * either order of the axes and of the bytes.
+ * Reads {@code numpy.savez} files with {@code .npy} versions 1 to 3, C and Fortran order, and both
+ * byte orders.
  */
 final class Npz {
 
@@ -29,7 +29,6 @@ final class Npz {
 
     private Npz() {}
 
-    /** Returns the arrays of a file by name. */
     static Map<String, NumpyArray> read(Path file) {
         Map<String, NumpyArray> arrays = new TreeMap<>();
         try (ZipFile zip = new ZipFile(file.toFile())) {
@@ -44,7 +43,7 @@ final class Npz {
         return arrays;
     }
 
-    /** Returns the arrays of a file that need not be there. */
+    /** Returns the arrays of a file; empty if it does not exist. */
     static Map<String, NumpyArray> readIfPresent(Path file) {
         return Files.exists(file) ? read(file) : Map.of();
     }

@@ -11,20 +11,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A recorded array in row-major order. Every number is held as a double, which represents float32,
- * uint8, bool and the recorded int64 exactly.
+ * A recorded array in row-major order, as doubles, which represent float32, uint8, bool and the
+ * recorded int64 values exactly.
  */
 final class NumpyArray {
 
     private final long[] shape;
     private final double[] values;
 
-    /**
-     * Holds an array.
-     *
-     * @param shape its dimensions; none for a scalar
-     * @param values as many numbers as the shape has elements
-     */
+    /** Creates an array; a scalar has an empty shape. */
     NumpyArray(long[] shape, double[] values) {
         this.shape = shape;
         this.values = values;
@@ -65,17 +60,15 @@ final class NumpyArray {
         return values.length;
     }
 
-    /** Returns dimension {@code axis}. */
     int size(int axis) {
         return Math.toIntExact(shape[axis]);
     }
 
-    /** Returns the same numbers under other dimensions. */
     NumpyArray reshape(long... dimensions) {
         return new NumpyArray(dimensions, values);
     }
 
-    /** Returns columns {@code from} to {@code to - 1} of a table. */
+    /** Returns columns {@code from} to {@code to - 1}. */
     NumpyArray columns(int from, int to) {
         int width = to - from;
         double[] selected = new double[size(0) * width];
@@ -86,10 +79,8 @@ final class NumpyArray {
     }
 
     /**
-     * Returns the bits of bytes as {@code numpy.packbits} packed them, the first in the highest
-     * bit.
-     *
-     * @param dimensions the dimensions of the result as numbers of an array
+     * Unpacks bits of {@code numpy.packbits}, highest bit first; {@code dimensions} has the
+     * result's shape.
      */
     NumpyArray unpackBits(NumpyArray dimensions) {
         long[] unpacked = Arrays.stream(dimensions.values).mapToLong(d -> (long) d).toArray();
@@ -118,7 +109,6 @@ final class NumpyArray {
         return bytes;
     }
 
-    /** Returns a float32 tensor of this shape. */
     NDArray tensor(NDManager manager) {
         return manager.create(floats(), new Shape(shape));
     }
@@ -127,7 +117,7 @@ final class NumpyArray {
         return Arrays.stream(values).map(Math::abs).max().orElse(0);
     }
 
-    /** Returns where element {@code i} stands, such as {@code [1, 0, 7]}. */
+    /** Returns the index of element {@code i}, such as {@code [1, 0, 7]}. */
     String position(int i) {
         long[] index = new long[shape.length];
         long rest = i;

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Steps of an optimizer from recorded gradients, with parameter groups and clipping. */
+/** Optimizer steps from recorded gradients, with parameter groups and clipping. */
 final class OptimizerKind implements Kind {
 
     private static final Tolerance STATED = new Tolerance(1e-6, 0, 1e-5);
@@ -46,7 +46,7 @@ final class OptimizerKind implements Kind {
         }
     }
 
-    /** Aborts a case that holds the values after the last step under the names of all steps. */
+    /** Skips a case that recorded the values after the last step for all steps. */
     private static void checkRecordedInTime(Case recorded) {
         boolean moves =
                 recorded.names("grad1:").stream()
@@ -64,7 +64,7 @@ final class OptimizerKind implements Kind {
         }
     }
 
-    /** Returns the optimizer of PyTorch's and mmengine's settings. */
+    /** Returns the optimizer for PyTorch's and mmengine's settings. */
     private static Optimizer.Config config(Settings config) {
         Settings paramwise = config.objectOrEmpty("paramwise_cfg");
         Optional<ParameterRule> norms =
@@ -81,7 +81,7 @@ final class OptimizerKind implements Kind {
         paramwise.only("dcn_offset_lr_mult", 1);
         paramwise.only("bypass_duplicate", false);
         config.only("maximize", false);
-        // How the steps are computed, not what comes of them.
+        // These change only how steps are computed, not the results.
         config.describes("foreach", "fused", "capturable", "differentiable");
         double learningRate = config.number("lr", 1e-3);
         String type = config.text("type");

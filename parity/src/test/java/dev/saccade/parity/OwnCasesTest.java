@@ -12,7 +12,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** The cases of this module, which have what others lack, whatever others there are. */
+/** The cases in this module's resources, which always run. */
 class OwnCasesTest {
 
     private static final Logger log = LoggerFactory.getLogger(OwnCasesTest.class);

@@ -37,7 +37,7 @@ class ParityTest {
             log.info("{} skipped: {}", name, e.getMessage());
             throw e;
         } catch (Exception | AssertionError e) {
-            // Maven's own summary numbers the tests; this line names the folder.
+            // Maven's summary numbers the tests; this line has the case name.
             log.error("{} failed: {}", name, e.getMessage());
             throw e;
         }

@@ -6,7 +6,7 @@ import dev.saccade.core.ops.vision.MaskPaste;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
-/** Maps of mask probabilities put into their boxes on an image. */
+/** Mask probabilities pasted into boxes of an image. */
 final class PasteMasksKind implements Kind {
 
     private static final double ALLOWED = 1e-4;
@@ -36,7 +36,7 @@ final class PasteMasksKind implements Kind {
         compareMasks(expected.values(), recorded.array("mask").values(), masks, threshold);
     }
 
-    /** Compares masks, passing over pixels that rounding decides. */
+    /** Compares masks except at pixels decided by rounding. */
     private static void compareMasks(
             double[] probabilities, double[] expected, double[] found, float threshold) {
         for (int p = 0; p < found.length; p++) {

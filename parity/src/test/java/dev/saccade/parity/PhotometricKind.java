@@ -9,17 +9,13 @@ import org.opencv.core.Mat;
 import java.util.List;
 import java.util.Optional;
 
-/** Brightness, contrast, saturation and hue with scripted draws. */
+/** Brightness, contrast, saturation and hue with scripted random values. */
 final class PhotometricKind implements Kind {
 
     private final PhotometricDistortion.Variant form;
     private final Tolerance grayLevels;
 
-    /**
-     * Makes the kind of one form.
-     *
-     * @param grayLevels how far a pixel may be off
-     */
+    /** Creates the kind for a variant; {@code grayLevels} is the tolerance per pixel. */
     PhotometricKind(PhotometricDistortion.Variant form, double grayLevels) {
         this.form = form;
         this.grayLevels = Tolerance.absolute(grayLevels);

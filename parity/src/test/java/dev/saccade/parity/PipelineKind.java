@@ -20,14 +20,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Decoding and the transforms of detection with scripted draws: pixels, boxes and masks. */
+/** Image decoding and detection transforms with scripted random values: pixels, boxes and masks. */
 final class PipelineKind implements Kind {
 
     private static final Tolerance PIXELS = Tolerance.absolute(1e-4);
     private static final Tolerance GRAY_LEVEL = Tolerance.absolute(1);
     private static final Tolerance NORMALIZED = Tolerance.absolute(0.02);
 
-    /** JPEG decoders differ by two gray levels, and resizing by one more. */
+    /** JPEG decoders differ by two gray levels, and resizing adds one. */
     private static final Tolerance JPEG_DECODED = Tolerance.absolute(2);
 
     private static final Tolerance JPEG_RESIZED = Tolerance.absolute(3);

@@ -9,12 +9,12 @@ import org.opencv.core.Mat;
 import java.nio.FloatBuffer;
 import java.util.List;
 
-/** Between recorded arrays, [H, W, C], and OpenCV's images. */
+/** Converts between recorded arrays, [H, W, C], and OpenCV images. */
 final class Pixels {
 
     private Pixels() {}
 
-    /** Returns an image of OpenCV's {@code type}; the caller frees it. */
+    /** Returns an image of an OpenCV type; the caller releases it. */
     static Mat mat(NumpyArray pixels, int type) {
         Mat mat = new Mat(pixels.size(0), pixels.size(1), type);
         if (CvType.depth(type) == CvType.CV_8U) {
@@ -25,12 +25,11 @@ final class Pixels {
         return mat;
     }
 
-    /** Returns the shape of an image of a size. */
     static List<Integer> shape(Size size) {
         return List.of(size.height(), size.width(), 3);
     }
 
-    /** Returns what the network would see, [H, W, 3] RGB. */
+    /** Returns the network input, [H, W, 3] RGB. */
     static NumpyArray written(Sample sample) {
         Size size = sample.info().padded();
         int plane = Math.toIntExact(size.area());

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-/** What all cases of whole detectors record: features, objects, losses and gradients. */
+/** Common part of all detector cases: features, predictions, losses and gradients. */
 final class RecordedDetector {
 
     static final Tolerance MAPS = Tolerance.ofMax(1e-4);
@@ -34,7 +34,7 @@ final class RecordedDetector {
     private final ImageBatch batch;
     private final boolean isBatch;
 
-    /** Loads the detector of a case whose head is built by other code. */
+    /** Loads the detector of a case with a given head. */
     RecordedDetector(Case recorded, DetectionHead.Config head, int numClasses) {
         this.recorded = recorded;
         recorded.settings().describes("train_note");
@@ -51,7 +51,7 @@ final class RecordedDetector {
         batch = new ImageBatch(recorded.tensor("img"), images);
     }
 
-    /** Returns what the names of arrays of an image end with: its position in a batch. */
+    /** Returns the array name suffix of an image: its index in a batch. */
     String suffix(int image) {
         return isBatch ? Integer.toString(image) : "";
     }
@@ -77,16 +77,13 @@ final class RecordedDetector {
         return features.stream().map(FeatureInfo::channels).toList();
     }
 
-    /**
-     * Aborts the case unless a head takes the channels, and its anchors the strides, of the neck.
-     */
+    /** Skips the case unless the head matches the neck's channels, and its anchors the strides. */
     void checkFits(Settings head) {
         head.only("in_channels", channels());
         head.object("anchor_generator")
                 .only("strides", detector.levels().stream().map(FeatureInfo::stride).toList());
     }
 
-    /** Returns the channels of the neck. */
     int channels() {
         return channels(detector.levels()).get(0);
     }
@@ -99,7 +96,7 @@ final class RecordedDetector {
         return batch;
     }
 
-    /** Returns what happened to an image, from mmdetection's description. */
+    /** Returns the image info from mmdetection's description. */
     static ImageInfo image(Settings meta) {
         meta.describes("flip_direction", "batch_input_shape");
         List<Double> scale = meta.numbers("scale_factor");
@@ -117,7 +114,7 @@ final class RecordedDetector {
         return new Size(shape.get(0), shape.get(1));
     }
 
-    /** Compares the features and returns the pyramid of the neck. */
+    /** Compares the features and returns the neck's pyramid. */
     FeaturePyramid compareFeatures() {
         FeaturePyramid maps = detector.backbone().apply(batch.pixels());
         for (String name : recorded.names("backbone")) {
@@ -135,7 +132,7 @@ final class RecordedDetector {
         return pyramid;
     }
 
-    /** Compares a map of every level. */
+    /** Compares a map at every level. */
     void compareMaps(String name, List<NDArray> maps) {
         for (int level = 0; level < maps.size(); level++) {
             recorded.compare(name + level, maps.get(level), MAPS);
@@ -143,10 +140,10 @@ final class RecordedDetector {
     }
 
     /**
-     * Compares objects of an image, which are recorded best first if it is one of a batch, and else
-     * class by class and where wanted also best first.
+     * Compares the detections of an image. They are recorded best first in a batch, else by class
+     * and optionally also best first.
      *
-     * @return them in the order in which they are recorded
+     * @return detections in the recorded order
      */
     Instances compareObjects(int image, Instances found) {
         if (isBatch) {
@@ -157,7 +154,6 @@ final class RecordedDetector {
         return byLabel(found);
     }
 
-    /** Compares the objects of the only image. */
     void compareObjects(Instances found) {
         if (recorded.has("dets_ranked")) {
             compareObjects("_ranked", found);
@@ -170,7 +166,6 @@ final class RecordedDetector {
         compareBoxes("dets" + suffix, found);
     }
 
-    /** Compares boxes and scores. */
     void compareBoxes(String name, Instances found) {
         NumpyArray expected = recorded.array(name);
         NumpyArray rows = MulticlassNmsKind.rows(found);
@@ -178,13 +173,13 @@ final class RecordedDetector {
         recorded.compare(name + " scores", expected.columns(4, 5), rows.columns(4, 5), SCORES);
     }
 
-    /** Compares probabilities of masks, {@code [D * S * S]}. */
+    /** Compares mask probabilities, {@code [D * S * S]}. */
     void compareProbabilities(String name, float[] drawn) {
         NumpyArray rows = NumpyArray.of(drawn).reshape(recorded.array(name).shape());
         recorded.compare(name, rows, PROBABILITY);
     }
 
-    /** Returns objects class by class. */
+    /** Returns the detections by class. */
     static Instances byLabel(Instances found) {
         return found.select(
                 IntStream.range(0, found.size())

@@ -9,7 +9,7 @@ import dev.saccade.core.nn.WeightInit;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Nothing but the recorded parameters and running statistics, in a tree of their dotted names. */
+/** The recorded parameters and running statistics, as a module tree by dotted name. */
 final class RecordedParameters extends Module {
 
     private static final String START = "init:";
@@ -33,7 +33,7 @@ final class RecordedParameters extends Module {
         children.forEach(name -> add(name, new RecordedParameters(recorded, prefix + name + ".")));
     }
 
-    /** Returns the recorded start. */
+    /** Returns the recorded initial values. */
     static RecordedParameters of(Case recorded) {
         RecordedParameters parameters = new RecordedParameters(recorded, START);
         parameters.initialize(recorded.manager(), 0);
@@ -41,7 +41,7 @@ final class RecordedParameters extends Module {
         return parameters;
     }
 
-    /** Takes the values that are recorded under a prefix. */
+    /** Loads the values recorded under a prefix. */
     void set(Case recorded, String prefix) {
         namedParameters()
                 .forEach(
@@ -49,7 +49,7 @@ final class RecordedParameters extends Module {
                                 recorded.tensor(prefix + name).copyTo(parameter.getArray()));
     }
 
-    /** Returns whether a name is of the batches that PyTorch's normalization counts, ours not. */
+    /** Returns whether a name is PyTorch's batch counter, which Saccade lacks. */
     static boolean isCounter(String name) {
         return name.endsWith("num_batches_tracked");
     }

@@ -10,14 +10,14 @@ import dev.saccade.core.nn.Module;
 
 import java.util.List;
 
-/** The weights of a case, official checkpoints of PyTorch. */
+/** Weights of a case in the format of official PyTorch checkpoints. */
 final class RecordedWeights {
 
     private static final String LEGACY = "weights_legacy";
 
     private RecordedWeights() {}
 
-    /** Gives a module the recorded weights, all of them and no others. */
+    /** Loads the recorded weights into a module; names must match exactly. */
     static void load(Case recorded, Module module) {
         Settings settings = recorded.settings();
         settings.describes("checkpoint_extras", LEGACY);

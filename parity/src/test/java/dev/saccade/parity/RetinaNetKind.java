@@ -9,7 +9,7 @@ import dev.saccade.heads.anchor.RetinaNetHead;
 
 import java.util.List;
 
-/** A whole RetinaNet: maps, objects in the original image, losses and gradients. */
+/** A complete RetinaNet: feature maps, predictions, losses and gradients. */
 final class RetinaNetKind implements Kind {
 
     @Override

@@ -15,7 +15,7 @@ final class RetinaNetSettings {
 
     private RetinaNetSettings() {}
 
-    /** Returns the head; its widths and strides are left to the caller to check. */
+    /** Returns the head; the caller checks widths and strides. */
     static RetinaNetHead.Config head(Settings head, Settings train, Settings test) {
         head.onlyClass("type", "RetinaHead");
         Settings anchors = head.object("anchor_generator");

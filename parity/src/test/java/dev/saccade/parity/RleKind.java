@@ -10,7 +10,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Run-length masks: coding, areas, boxes, merges, overlaps, polygons. */
+/** RLE masks: encoding, area, bounds, union, IoU and polygons. */
 final class RleKind implements Kind {
 
     private static final Tolerance IOU = Tolerance.absolute(1e-12);

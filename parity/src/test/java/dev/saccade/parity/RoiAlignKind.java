@@ -11,7 +11,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** Regions pooled from one map, and gradients. */
+/** RoIAlign on one map, with gradients. */
 final class RoiAlignKind implements Kind {
 
     @Override
@@ -53,7 +53,7 @@ final class RoiAlignKind implements Kind {
         return (int) stride;
     }
 
-    /** Returns regions from rows of the image's position and four corners. */
+    /** Returns RoIs from rows of image index and corners. */
     static Rois rois(NDManager manager, NumpyArray rows) {
         int[] images = rows.columns(0, 1).ints();
         return Rois.of(manager, Boxes.of(rows.columns(1, 5).floats()), images);

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Regions pooled from the levels that fit their sizes. */
+/** RoIAlign on the level that fits the size of each region. */
 final class RoiExtractorKind implements Kind {
 
     @Override
@@ -37,7 +37,7 @@ final class RoiExtractorKind implements Kind {
         Backward.compareOne(recorded, maps, () -> extractor.pool(pyramid, rois));
     }
 
-    /** Returns the extractor of mmdetection's settings. */
+    /** Returns the extractor for mmdetection's settings. */
     static RoiExtractor extractor(Settings config, int channels) {
         config.onlyClass("type", "SingleRoIExtractor");
         config.only("out_channels", channels);

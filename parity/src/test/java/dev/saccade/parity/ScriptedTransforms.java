@@ -12,17 +12,16 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The transforms of mmdetection's and mmsegmentation's settings, with draws that are written into
- * the settings.
+ * Transforms of mmdetection and mmsegmentation settings, with random values given in the settings.
  */
 final class ScriptedTransforms {
 
     private ScriptedTransforms() {}
 
-    /** Returns the sample after one step. */
+    /** Returns the sample after one transform. */
     static Sample apply(Settings step, Sample sample) {
         String type = step.text("type");
-        // Nothing is drawn below: probabilities are 0 or 1, and there is one scale.
+        // No random values are used: probabilities are 0 or 1, and there is one scale.
         SplittableRandom random = new SplittableRandom(0);
         switch (type) {
             case "Resize", "AlignResize" -> {
@@ -43,7 +42,7 @@ final class ScriptedTransforms {
                 step.only("crop_type", "absolute");
                 step.only("bbox_clip_border", true);
                 step.only("ignore_index", 255);
-                // The part is scripted, whatever a class has of it.
+                // The crop is given, whatever its class ratio.
                 step.describes("cat_max_ratio");
                 List<Integer> part = step.integers("crop_size");
                 List<Integer> offset = step.integers("_offset");

@@ -14,7 +14,7 @@ import dev.saccade.models.segmentation.Tile;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Probabilities of an image's pixels from several views of it, each alone and all together. */
+/** Pixel probabilities of an image, with and without test-time augmentation. */
 final class SegInferenceKind implements Kind {
 
     private static final double ALLOWED = 1e-4;
@@ -66,7 +66,7 @@ final class SegInferenceKind implements Kind {
         return scores.transpose(2, 0, 1).expandDims(0);
     }
 
-    /** Compares classes, passing over pixels that rounding decides. */
+    /** Compares classes except at pixels decided by rounding. */
     private static void comparePrediction(
             NumpyArray probabilities, NumpyArray expected, LabelMap found) {
         int pixels = expected.size();

@@ -10,7 +10,7 @@ import dev.saccade.eval.segmentation.SegmentationMetrics;
 import java.util.Collections;
 import java.util.function.ToDoubleFunction;
 
-/** Label maps beside their ground truth: accuracy, IoU and Dice of each class, and the means. */
+/** Segmentation metrics: accuracy, IoU and Dice of each class, and the means. */
 final class SegMetricsKind implements Kind {
 
     private static final Tolerance METRIC = Tolerance.absolute(1e-9);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Decoding and the transforms of segmentation with scripted draws: pixels and labels. */
+/** Image decoding and segmentation transforms with scripted random values: pixels and labels. */
 final class SegPipelineKind implements Kind {
 
     private static final int IGNORED = 255;
@@ -41,7 +41,7 @@ final class SegPipelineKind implements Kind {
         image.release();
     }
 
-    /** Returns the one photograph of the case as a data set whose numbers are labels. */
+    /** Returns the image of the case as a data set whose label values are class indices. */
     private static Dataset files(Case recorded) {
         List<String> classes = IntStream.range(0, IGNORED).mapToObj(i -> "class " + i).toList();
         return Configs.of(
@@ -78,7 +78,7 @@ final class SegPipelineKind implements Kind {
         recorded.compare(prefix + "seg", numbers(labels), Tolerance.EXACT);
     }
 
-    /** Returns the numbers that stand in files. */
+    /** Returns the label values as stored in files. */
     private static NumpyArray numbers(LabelMap labels) {
         double[] numbers = new double[Math.toIntExact(labels.size().area())];
         short[] stored = labels.toArray();

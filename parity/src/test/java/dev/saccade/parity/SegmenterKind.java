@@ -18,7 +18,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
 
-/** A whole segmenter: features, scores, losses and gradients. */
+/** A complete segmenter: features, logits, losses and gradients. */
 final class SegmenterKind implements Kind {
 
     private static final int IGNORED = 255;

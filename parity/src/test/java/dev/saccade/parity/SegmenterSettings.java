@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** mmsegmentation's settings of an {@code EncoderDecoder}. */
+/** mmsegmentation's {@code EncoderDecoder} settings. */
 final class SegmenterSettings {
 
     private final Settings model;
@@ -90,7 +90,7 @@ final class SegmenterSettings {
         return features.stream().map(FeatureInfo::channels).toList();
     }
 
-    /** Aborts the case unless a head takes the channels, and the strides, that it is given. */
+    /** Skips the case unless a head matches the channels and strides of its input. */
     private void checkFits(Settings head, List<FeatureInfo> features) {
         if (head.json("in_index").isArray()) {
             List<FeatureInfo> taken = inIndexes(head).stream().map(features::get).toList();
@@ -105,7 +105,7 @@ final class SegmenterSettings {
         return head.integers("in_index").stream().map(i -> Math.floorMod(i, levels)).toList();
     }
 
-    /** Returns the one level of a head; a negative number counts from the coarsest. */
+    /** Returns the input level of a head; negative values count from the coarsest. */
     private int inIndex(Settings head) {
         return Math.floorMod(head.integer("in_index"), levels);
     }

@@ -19,8 +19,7 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * One object of a case's description. It remembers which settings were read, so that one nobody
- * asked for is told by name instead of being passed over.
+ * A JSON object of a case. It tracks which settings were read, so that unused ones fail the case.
  */
 final class Settings {
 
@@ -35,8 +34,8 @@ final class Settings {
     /**
      * Wraps an object.
      *
-     * @param where what messages begin with, such as {@code case anchors}
-     * @param path what names of settings begin with, nothing for those of the case itself
+     * @param where prefix of messages, such as {@code case anchors}
+     * @param path prefix of setting names; empty at the top level
      */
     Settings(String where, String path, JsonNode node) {
         this.where = where;
@@ -44,7 +43,7 @@ final class Settings {
         this.node = node;
     }
 
-    /** Returns whether a key is there and not null; what it holds counts as unread until then. */
+    /** Returns whether a key exists and is not null; does not mark nested settings as used. */
     boolean has(String key) {
         if (!node.hasNonNull(key)) {
             read.add(key);
@@ -128,7 +127,6 @@ final class Settings {
         return has(key) ? numbers(key) : otherwise;
     }
 
-    /** Returns the numbers of each array of an array. */
     List<List<Double>> lists(String key) {
         return each(key, "arrays of numbers", Settings::isNumbers)
                 .map(array -> stream(array).map(JsonNode::doubleValue).toList())
@@ -153,7 +151,7 @@ final class Settings {
         return stream(value);
     }
 
-    /** Returns what stands below a key, for values of a form that nothing else has. */
+    /** Returns the raw JSON below a key. */
     JsonNode json(String key) {
         return get(key);
     }
@@ -167,12 +165,12 @@ final class Settings {
         return objects(key).get(0);
     }
 
-    /** Returns an object, or one without keys. */
+    /** Returns an object, or an empty one if it is missing. */
     Settings objectOrEmpty(String key) {
         return has(key) ? object(key) : child(key, MissingNode.getInstance());
     }
 
-    /** Returns the objects of an array; an object that stands alone is an array of one. */
+    /** Returns the objects of an array; a single object counts as an array of one. */
     List<Settings> objects(String key) {
         JsonNode value = get(key, "an object, or an array of objects", Settings::isObjects);
         return children.computeIfAbsent(
@@ -197,19 +195,19 @@ final class Settings {
         return new Settings(where, name(key), value);
     }
 
-    /** Passes over keys that describe the case to people. */
+    /** Marks keys as used that are only descriptive. */
     void describes(String... keys) {
         read.addAll(List.of(keys));
     }
 
-    /** Fails if a key is there with another value than the one that is built. */
+    /** Fails if a key has another value than the supported one. */
     void only(String key, Object built) {
         if (has(key) && !isValue(get(key), built)) {
             throw refused(key, "built is only " + built);
         }
     }
 
-    /** Aborts the case if a key is there with the name of another class than the one built. */
+    /** Skips the case if a key names another class than the supported one. */
     void onlyClass(String key, String built) {
         if (has(key) && !text(key).equals(built)) {
             throw unbuilt(key);
@@ -222,7 +220,7 @@ final class Settings {
                 : value.equals(JSON.valueToTree(expected));
     }
 
-    /** Returns the failure of a case with a value that no code of Saccade answers to. */
+    /** Returns the failure for a value that Saccade does not support. */
     AssertionError refused(String key, String reason) {
         return new AssertionError(
                 String.format(
@@ -234,7 +232,7 @@ final class Settings {
                         reason));
     }
 
-    /** Returns the abortion of a case that names a class of which Saccade has nothing. */
+    /** Returns the abort of a case that names an unsupported class. */
     TestAbortedException unbuilt(String key) {
         return new TestAbortedException(
                 String.format(
@@ -245,7 +243,7 @@ final class Settings {
                         node.get(key)));
     }
 
-    /** Returns the names of the settings, also of objects below, that nobody asked for. */
+    /** Returns the names of all unused settings, including nested ones. */
     Stream<String> unread() {
         return Stream.concat(
                 keys().stream().filter(key -> !read.contains(key)).map(this::name),

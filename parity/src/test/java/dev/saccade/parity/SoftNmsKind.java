@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Soft-NMS of boxes of one class, of boxes with a label each, and of boxes with scores of all. */
+/** Soft-NMS of boxes of one class, with one label per box, and with scores for all classes. */
 final class SoftNmsKind implements Kind {
 
     private static final Tolerance CLOSE = Tolerance.absolute(1e-5);
@@ -73,9 +73,9 @@ final class SoftNmsKind implements Kind {
     }
 
     /**
-     * Compares boxes with scores, and positions.
+     * Compares boxes with scores, and indices.
      *
-     * @param perPosition how many of our positions are one of theirs
+     * @param perPosition number of Saccade's indices per recorded index
      */
     private static void compare(
             Case recorded, String name, MulticlassNms.Kept kept, int perPosition) {

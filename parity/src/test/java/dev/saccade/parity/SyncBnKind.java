@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Batches that ranks, each a thread, normalize as if they were one. */
+/** Batches normalized together by several ranks, each a thread. */
 final class SyncBnKind implements Kind {
 
     private static final List<String> PARAMETERS = List.of("weight", "bias");
@@ -101,7 +101,7 @@ final class SyncBnKind implements Kind {
         }
     }
 
-    /** A normalization and the batches of its rank, and what it finds in them. */
+    /** The normalization, batches and results of a rank. */
     private static final class Rank {
 
         private final BatchNorm2d norm;
@@ -109,7 +109,7 @@ final class SyncBnKind implements Kind {
         private final List<NDArray> cotangents = new ArrayList<>();
         private final Map<String, NDArray> found = new LinkedHashMap<>();
 
-        /** Takes the images from one to another. */
+        /** Uses the images {@code from} to {@code to}. */
         Rank(Case recorded, int from, int to) {
             norm =
                     new BatchNorm2d(

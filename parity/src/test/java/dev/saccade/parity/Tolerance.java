@@ -7,14 +7,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * How far a number may be from the recorded one: {@code |a - b| <= absolute + ofMax * max|b| +
- * relative * |b|}.
- *
- * @param absolute allowed anywhere
- * @param ofMax allowed anywhere, as a part of the largest magnitude of the recorded array
- * @param relative allowed as a part of the recorded number
- */
+/** Tolerance of a comparison: {@code |a - b| <= absolute + ofMax * max|b| + relative * |b|}. */
 record Tolerance(double absolute, double ofMax, double relative) {
 
     static final Tolerance EXACT = new Tolerance(0, 0, 0);
@@ -32,8 +25,8 @@ record Tolerance(double absolute, double ofMax, double relative) {
     }
 
     /**
-     * Returns the tolerance that a case states in words, such as {@code gradients: atol =
-     * 1e-3*max_abs(array), rtol = 1e-3}.
+     * Parses the tolerance of a case, such as {@code gradients: atol = 1e-3*max_abs(array), rtol =
+     * 1e-3}.
      */
     static Tolerance parse(String words) {
         Matcher matcher = OF_MAX.matcher(words);
@@ -45,9 +38,9 @@ record Tolerance(double absolute, double ofMax, double relative) {
     }
 
     /**
-     * Fails unless the numbers agree, naming the element that is worst.
+     * Fails unless the values agree; names the worst element.
      *
-     * @return the largest deviation, 1 being all that is allowed
+     * @return largest deviation relative to the tolerance
      */
     double check(String name, NumpyArray expected, NumpyArray actual) {
         if (!Arrays.equals(expected.shape(), actual.shape())) {

@@ -14,7 +14,7 @@ import dev.saccade.core.structures.Instances;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a head finds in several views of one image, whose features are given. */
+/** Predictions of a head with test-time augmentation, from recorded features. */
 final class TtaKind implements Kind {
 
     private static final Tolerance CLOSE = Tolerance.ofMax(1e-4);

@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A whole Mask R-CNN, Cascade Mask R-CNN or Hybrid Task Cascade: maps, proposals, objects with
- * masks in the original image, losses and gradients.
+ * A complete Mask R-CNN, Cascade Mask R-CNN or Hybrid Task Cascade: feature maps, proposals,
+ * predictions with masks, losses and gradients.
  */
 final class TwoStageKind implements Kind {
 
@@ -112,7 +112,7 @@ final class TwoStageKind implements Kind {
         List<Rle> expected = masks(recorded, "masks", suffix);
         List<Rle> masks = new ArrayList<>();
         for (int i = 0; i < found.size(); i++) {
-            // Mask R-CNN takes boxes that end at the top for padding and leaves their masks out.
+            // Mask R-CNN treats boxes that end at the top border as padding and omits their masks.
             if (expected.size() == found.size() || found.boxes().y2(i) != 0) {
                 masks.add(found.mask(i));
             }
@@ -137,7 +137,7 @@ final class TwoStageKind implements Kind {
         recorded.compare("mask_areas" + suffix, NumpyArray.of(areas), pixels);
     }
 
-    /** Returns the part of the image in which masks differ. */
+    /** Returns the fraction of pixels in which masks differ. */
     private static double different(Rle a, Rle b) {
         byte[] first = a.decode();
         byte[] second = b.decode();
@@ -158,11 +158,7 @@ final class TwoStageKind implements Kind {
                 : boxes;
     }
 
-    /**
-     * Returns masks that are recorded as bits, beside their shape.
-     *
-     * @param suffix of the image
-     */
+    /** Returns masks recorded as bits, with their shape. */
     static List<Rle> masks(Case recorded, String name, String suffix) {
         NumpyArray bits =
                 recorded.array(name + suffix).unpackBits(recorded.array(name + "_shape" + suffix));

@@ -34,7 +34,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** mmdetection's settings of a detector in two or more stages. */
+/** mmdetection's settings of detectors with two or more stages. */
 final class TwoStageSettings {
 
     private final Settings model;
@@ -45,9 +45,8 @@ final class TwoStageSettings {
     /**
      * Reads settings.
      *
-     * @param channels of the neck
-     * @param dropsEmptyProposals whether proposals must be larger than {@code min_bbox_size}, as
-     *     since mmdetection 2.14, not just as large
+     * @param dropsEmptyProposals whether proposals must be larger than {@code min_bbox_size}, as in
+     *     mmdetection 2.14 and later, instead of equal or larger
      */
     TwoStageSettings(Settings model, int channels, boolean dropsEmptyProposals) {
         this.model = model;
@@ -121,7 +120,7 @@ final class TwoStageSettings {
         return built;
     }
 
-    /** Returns the mask head of every stage of a cascade. */
+    /** Returns the mask head of each cascade stage. */
     private Optional<MaskHead.Config> maskHead() {
         List<MaskHead.Config> masks = maskHeads();
         if (masks.stream().distinct().count() > 1) {
@@ -379,7 +378,7 @@ final class TwoStageSettings {
         };
     }
 
-    /** Returns the loss of boxes of mmdetection's settings. */
+    /** Returns the box loss of mmdetection's settings. */
     static BoxLoss boxLoss(Settings loss) {
         loss.only("reduction", "mean");
         loss.only("eps", 1e-6);

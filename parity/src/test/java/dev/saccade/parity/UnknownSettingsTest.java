@@ -23,13 +23,13 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** That no kind passes over a setting, wherever in the description of a case it stands. */
+/** No kind ignores a setting, wherever it is in a case. */
 class UnknownSettingsTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String UNKNOWN = "unheard_of";
 
-    /** Objects that describe the case to people, and one whose keys are names of parameters. */
+    /** Descriptive objects, and one whose keys are parameter names. */
     private static final Set<String> NO_SETTINGS = Set.of("arrays", "files", "custom_keys");
 
     @TempDir Path changed;
@@ -71,7 +71,7 @@ class UnknownSettingsTest {
         }
     }
 
-    /** Adds a key to an object and to all objects below it. */
+    /** Adds a key to an object and all nested objects. */
     private static void add(JsonNode node, String path, Set<String> added) {
         if (node instanceof ObjectNode object) {
             String prefix = path.isEmpty() ? "" : path + ".";

@@ -72,7 +72,7 @@ class ColorsTest {
     }
 
     @Test
-    void otherMatricesAreRejected() throws IOException {
+    void rejectsOtherColorMatrices() throws IOException {
         Path file = Clips.copy(folder, "ycgco.mp4");
         try (Video video = Video.open(file)) {
             SaccadeException refused = assertThrows(SaccadeException.class, video::next);

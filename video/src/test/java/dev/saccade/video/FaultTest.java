@@ -53,7 +53,7 @@ class FaultTest {
     }
 
     @Test
-    void partsWithoutFrameAreReported() throws IOException {
+    void reportsPacketsWithoutFrame() throws IOException {
         byte[] clip = Clips.bytes("clip.mp4");
         clip[NINTH] ^= 0x55;
         Path file = Files.write(folder.resolve("damaged.mp4"), clip);

@@ -58,7 +58,7 @@ class OrientationTest {
         "0, 1, 1, 0, true, false, false",
         "0, -1, -1, 0, true, true, true",
     })
-    void displayMatricesTurnAndMirror(
+    void displayMatricesRotateAndFlip(
             int a, int b, int c, int d, boolean upended, boolean right, boolean bottom)
             throws IOException {
         try (Video video = Video.open(withMatrix(a, b, c, d));
@@ -70,7 +70,7 @@ class OrientationTest {
     }
 
     @Test
-    void otherAnglesAreReported() throws IOException {
+    void reportsOtherAngles() throws IOException {
         double angle = Math.toRadians(120);
         double sin = Math.sin(angle);
         double cos = Math.cos(angle);
@@ -82,7 +82,7 @@ class OrientationTest {
     }
 
     @Test
-    void matricesInTheCodecCount() throws IOException {
+    void readsMatricesOfTheCodec() throws IOException {
         try (Video video = Video.open(Clips.copy(folder, "transposed_sei.mp4"));
                 Video.Frame frame = video.next().orElseThrow()) {
             assertEquals(new Size(48, 64), frame.image().size());

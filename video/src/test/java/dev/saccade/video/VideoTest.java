@@ -69,7 +69,7 @@ class VideoTest {
     }
 
     @Test
-    void h264ComesFrameByFrameAsItWasMade() throws IOException {
+    void readsH264FrameByFrame() throws IOException {
         try (Video video = Video.open(clip("clip.mp4"))) {
             assertEquals(OptionalLong.of(FRAMES), video.declaredFrames());
             assertEquals(10, video.framesPerSecond());
@@ -89,7 +89,7 @@ class VideoTest {
     }
 
     @Test
-    void framesThatAreSkippedAreCounted() throws IOException {
+    void countsSkippedFrames() throws IOException {
         try (Video video = Video.open(clip("clip.mp4"))) {
             for (int n = 0; n < 7; n++) {
                 assertTrue(video.skip());
@@ -103,7 +103,7 @@ class VideoTest {
     }
 
     @Test
-    void aVideoOfAPhoneStandsUpright() throws IOException {
+    void rotatesPhoneVideosUpright() throws IOException {
         try (Video video = Video.open(clip("turned.mp4"));
                 Frame frame = video.next().orElseThrow()) {
             assertEquals(new Size(48, 64), frame.image().size());
@@ -114,7 +114,7 @@ class VideoTest {
     }
 
     @Test
-    void aviOfOpenCvIsRead() {
+    void readsAviWrittenByOpenCv() {
         OpenCv.load();
         Path file = folder.resolve("clip.avi");
         VideoWriter writer =
@@ -140,7 +140,7 @@ class VideoTest {
     }
 
     @Test
-    void whatBreaksOffIsReadUpToThere() throws IOException {
+    void readsTruncatedVideosToTheirEnd() throws IOException {
         byte[] whole = Files.readAllBytes(clip("clip.mp4"));
         Path file = folder.resolve("short.mp4");
         for (int share = 84; share < 100; share += 5) {
@@ -163,7 +163,7 @@ class VideoTest {
     }
 
     @Test
-    void bytesThatWereChangedEndInAFaultOrInPicturesButNeverInTheProcess() throws IOException {
+    void changedBytesNeverCrashTheProcess() throws IOException {
         byte[] whole = Files.readAllBytes(clip("clip.mp4"));
         Path file = folder.resolve("damaged.mp4");
         for (int i = 0; i < whole.length; i += 17) {
@@ -188,7 +188,7 @@ class VideoTest {
                 "#EXTM3U\n#EXTINF:1,\nclip.mp4\n#EXT-X-ENDLIST\n",
                 "ffconcat version 1.0\nfile clip.mp4\n"
             })
-    void whatIsNoVideoIsRefused(String content) throws IOException {
+    void rejectsOtherFiles(String content) throws IOException {
         clip("clip.mp4");
         Path file = Files.writeString(folder.resolve("a.mp4"), content);
         SaccadeException refused =
@@ -200,7 +200,7 @@ class VideoTest {
     }
 
     @Test
-    void aPathIsNoAddress() {
+    void pathsAreNotUrls() {
         for (String name : List.of("http://localhost/a.mp4", "concat:a.mp4", "missing.mp4")) {
             SaccadeException refused =
                     assertThrows(SaccadeException.class, () -> Video.open(Path.of(name)).close());

@@ -22,7 +22,7 @@ import java.util.Map;
 class PickleTest {
 
     @Test
-    void plainValuesAreRead() {
+    void readsPlainValues() {
         assertEquals(
                 Map.of("a", List.of(1L, 2.5, true), "b", -3L),
                 read(
@@ -30,7 +30,7 @@ class PickleTest {
     }
 
     @Test
-    void callsOfUnknownNamesAreRefusedTogether() {
+    void rejectsAllUnknownCallsTogether() {
         String call = "cos\nsystem\n)R0";
         String made = "csubprocess\nPopen\n)\u00810";
         String state = "cbuiltins\neval\n}b0";
@@ -43,20 +43,20 @@ class PickleTest {
     }
 
     @Test
-    void namesThatAreNotCalledAreHarmless() {
+    void allowsNamesThatAreNotCalled() {
         assertEquals(new Pickle.Global("os", "system"), read("\u0080\2cos\nsystem\n."));
     }
 
     @Test
-    void aCallOfWhatACallGaveIsRefused() {
+    void rejectsCallsOfResults() {
         assertTrue(
                 failure("\u0080\2cargparse\nNamespace\n)R)R.").contains("no name"),
                 "a result was called");
     }
 
-    /** Training scripts of Swin and Focal Transformer save their config beside the weights. */
+    /** Training scripts of Swin and Focal Transformer save their config next to the weights. */
     @Test
-    void aConfigIsPassedOver() {
+    void ignoresAStoredConfig() {
         String config = "cyacs.config\nCfgNode\n)\u0081(X\1\0\0\0aK\1u}X\1\0\0\0bNsb";
 
         Object root = read("\u0080\2}(X\1\0\0\0c" + config + "X\1\0\0\0mK\5u.");
@@ -66,7 +66,7 @@ class PickleTest {
     }
 
     @Test
-    void otherOperationsAreRefused() {
+    void rejectsOtherOperations() {
         for (char code : "ISFLVgpiPo\u0082\u0083\u0084\u0097\u0098".toCharArray()) {
             assertTrue(failure("\u0080\2" + code + "1\n.").contains("is not supported"));
         }
@@ -74,7 +74,7 @@ class PickleTest {
     }
 
     @Test
-    void brokenStreamsAreRefused() {
+    void rejectsInvalidStreams() {
         for (String stream :
                 List.of("", "\u0080\2", "t.", "u.", "(K\1u.", ".", "h\5.", "NNs.", "R.", "b.")) {
             failure(stream);
@@ -85,14 +85,14 @@ class PickleTest {
     }
 
     @Test
-    void valuesThatContainThemselvesDoNotHurt() {
+    void handlesCyclicValues() {
         read("]q\0h\0a.");
         read("}q\0(h\0h\0u.");
         failure("]q\0h\0ah\0)R.");
     }
 
     @Test
-    void copyingTheSameListAgainAndAgainIsStopped() {
+    void stopsRepeatedCopies() {
         String pairs = "](" + "X\1\0\0\0aN\u0086".repeat(10_000) + "eq\0";
         String copies = "ccollections\nOrderedDict\nq\1" + "h\1h\0\u0085R".repeat(100_000);
 
@@ -102,7 +102,7 @@ class PickleTest {
     }
 
     @Property(tries = 2000)
-    void anyBytesAreReadOrRefused(@ForAll @Size(max = 64) byte[] bytes) {
+    void readsOrRejectsAnyBytes(@ForAll @Size(max = 64) byte[] bytes) {
         try {
             Pickle.read(ByteBuffer.wrap(bytes), id -> new Pickle.Opaque());
         } catch (MalformedException e) {

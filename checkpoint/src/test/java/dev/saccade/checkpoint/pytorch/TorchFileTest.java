@@ -38,7 +38,7 @@ class TorchFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"training_zip.pth", "training_legacy.pth"})
-    void trainingCheckpointsGiveTheirWeightsAndMetadata(String name) throws IOException {
+    void readsWeightsAndMetadataOfTrainingCheckpoints(String name) throws IOException {
         Checkpoint checkpoint = TorchFile.read(TestFiles.copy(name, folder));
 
         assertEquals(
@@ -57,7 +57,7 @@ class TorchFileTest {
     }
 
     @Test
-    void averagedWeightsAreReadOnlyWhenAskedFor() throws IOException {
+    void readsAveragedWeightsOnRequest() throws IOException {
         Path file = TestFiles.copy("training_zip.pth", folder);
 
         assertEquals(
@@ -71,7 +71,7 @@ class TorchFileTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 4, 5})
-    void picklesOfNumpyArraysAreRead(int protocol) throws IOException {
+    void readsPickledNumpyArrays(int protocol) throws IOException {
         Path file = TestFiles.copy("numpy" + protocol + ".pkl", folder);
 
         Map<String, Tensor> tensors = Checkpoints.open(file).tensors();
@@ -81,7 +81,7 @@ class TorchFileTest {
     }
 
     @Test
-    void arraysThatDoNotFitTheirBytesAreRefused() throws IOException {
+    void rejectsArraysOfWrongLength() throws IOException {
         byte[] bytes = TestFiles.bytes("numpy4.pkl");
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         String shape = "K\2K\3\u0086";
@@ -99,7 +99,7 @@ class TorchFileTest {
         "teacher.pth, used weights: teacher",
         "net.pth, used weights: net"
     })
-    void weightsAreFoundUnderAnyKeyAndReported(String name, String note) throws IOException {
+    void findsWeightsUnderAnyKey(String name, String note) throws IOException {
         Checkpoint checkpoint = TorchFile.read(TestFiles.copy(name, folder));
 
         assertArrayEquals(
@@ -109,14 +109,14 @@ class TorchFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"classes.pth", "teacher.pth"})
-    void classNamesAreFoundWhereverTheyAre(String name) throws IOException {
+    void findsClassNamesAtAnyKey(String name) throws IOException {
         Checkpoint checkpoint = TorchFile.read(TestFiles.copy(name, folder));
 
         assertEquals(List.of("cat", "dog"), StoredClassNames.of(checkpoint.metadata()));
     }
 
     @Test
-    void laterPickleProtocolsAreRead() throws IOException {
+    void readsLaterPickleProtocols() throws IOException {
         Checkpoint checkpoint = TorchFile.read(TestFiles.copy("protocol4.pth", folder));
 
         assertArrayEquals(
@@ -125,7 +125,7 @@ class TorchFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"kinds_zip.pth", "kinds_legacy.pth"})
-    void everyElementTypeAndEveryLayoutIsRead(String name) throws IOException {
+    void readsEveryElementTypeAndLayout(String name) throws IOException {
         Map<String, Tensor> tensors = TorchFile.read(TestFiles.copy(name, folder)).tensors();
 
         for (ElementType type : ElementType.values()) {
@@ -166,27 +166,27 @@ class TorchFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shell_zip.pth", "shell_legacy.pth"})
-    void whatWantsToRunCodeIsRefusedByName(String name) throws IOException {
+    void rejectsCodeByName(String name) throws IOException {
         assertRefused(TestFiles.copy(name, folder), "posix.system");
     }
 
     @Test
-    void wholeModulesAreRefusedByName() throws IOException {
+    void rejectsWholeModulesByName() throws IOException {
         assertRefused(TestFiles.copy("module.pth", folder), "torch.nn.modules.linear.Linear");
     }
 
     @Test
-    void torchScriptIsRefused() throws IOException {
+    void rejectsTorchScript() throws IOException {
         assertRefused(TestFiles.copy("torchscript.pt", folder), "TorchScript");
     }
 
     @Test
-    void tensorsThatRepeatTheirStorageAreRefused() throws IOException {
+    void rejectsTensorsThatRepeatTheirStorage() throws IOException {
         assertRefused(TestFiles.copy("expanded.pth", folder), ".contiguous()");
     }
 
     @Test
-    void everyTruncationIsOneLine() throws IOException {
+    void reportsEveryTruncationInOneLine() throws IOException {
         for (String name : List.of("training_zip.pth", "training_legacy.pth")) {
             byte[] bytes = TestFiles.bytes(name);
             Path file = folder.resolve("cut.pth");
@@ -198,7 +198,7 @@ class TorchFileTest {
     }
 
     @Test
-    void whatIsWrittenIsReadBack() {
+    void writtenFilesRoundTrip() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         tensors.put("b.weight", Tensor.of(new Shape(2, 2), 1, 2, 3, 4));
         tensors.put("a.\u00e9", Tensor.of(new Shape(), 5));
@@ -215,7 +215,7 @@ class TorchFileTest {
     }
 
     @Test
-    void whatIsWrittenIsTheSameEveryTime() throws IOException {
+    void writingIsDeterministic() throws IOException {
         Checkpoint checkpoint = new Checkpoint(Map.of("a", Tensor.of(new Shape(1), 1)), Map.of());
         TorchFile.write(folder.resolve("1.pth"), checkpoint);
         TorchFile.write(folder.resolve("2.pth"), checkpoint);

@@ -1,6 +1,5 @@
 package dev.saccade.checkpoint.weights;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,12 +20,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What is told of rules that cannot be read. */
+/** Messages for rules that cannot be read. */
 class InstalledRulesTest {
 
     @TempDir private Path folder;
 
-    /** Has a setting without a default. */
     @Part("strict")
     public record Strict(int width) implements Backbone.Config {
 
@@ -41,7 +39,6 @@ class InstalledRulesTest {
         }
     }
 
-    /** Lists it. */
     public static final class Provider implements PartProvider {
 
         @Override
@@ -51,7 +48,7 @@ class InstalledRulesTest {
     }
 
     @Test
-    void aPartWithARequiredSettingCannotBringRules() throws IOException {
+    void rulesNeedDefaultsForAllSettings() throws IOException {
         Path services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(services.resolve(PartProvider.class.getName()), Provider.class.getName());
         Thread thread = Thread.currentThread();
@@ -59,8 +56,7 @@ class InstalledRulesTest {
         URL[] classes = {folder.toUri().toURL()};
         try (URLClassLoader loader = new URLClassLoader(classes, before)) {
             thread.setContextClassLoader(loader);
-            String message =
-                    assertThrows(SaccadeException.class, InstalledRules::all).getMessage();
+            String message = assertThrows(SaccadeException.class, InstalledRules::all).getMessage();
             assertTrue(message.startsWith(Strict.class.getName() + ": "), message);
             assertTrue(message.contains("@Default"), message);
         } finally {

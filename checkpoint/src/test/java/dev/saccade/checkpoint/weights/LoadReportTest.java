@@ -14,7 +14,7 @@ import java.util.Map;
 class LoadReportTest {
 
     @Test
-    void saysInAFewLinesWhatBecameOfEachName() {
+    void summarizesAllNamesInAFewLines() {
         String biases = "layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0";
         String neighbors = ".attn.relative_position_bias_table_to_neighbors";
         String others = "3 classes here, 80 in the checkpoint";

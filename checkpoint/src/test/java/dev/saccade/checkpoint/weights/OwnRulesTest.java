@@ -27,7 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A backbone that nobody here knows brings the rules for its own checkpoints. */
+/** A custom backbone with rules for its own checkpoints. */
 class OwnRulesTest {
 
     private NDManager manager;
@@ -61,7 +61,7 @@ class OwnRulesTest {
     }
 
     @Test
-    void whatTheOtherLibrarySavedIsLoaded() {
+    void loadsCheckpointsOfTheOtherLibrary() {
         Module backbone = backbone(3);
 
         LoadReport report = Weights.initialize(new Checkpoint(foreign(), Map.of()), backbone);
@@ -84,7 +84,7 @@ class OwnRulesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "backbone."})
-    void whatIsWrittenForTheOtherLibraryHasItsNamesAndTables(String prefix) {
+    void writesNamesAndTablesOfTheOtherLibrary(String prefix) {
         Map<String, Tensor> ours = new LinkedHashMap<>();
         Checkpoint.of(backbone(2), Map.of())
                 .tensors()
@@ -109,7 +109,7 @@ class OwnRulesTest {
     }
 
     @Test
-    void elementsKeepTheirTypeWhenTheyMove() {
+    void reorderingKeepsTheElementType() {
         Map<String, Tensor> tensors = foreign();
         tensors.put(
                 "body.block1.kernel",
@@ -132,7 +132,7 @@ class OwnRulesTest {
     }
 
     @Test
-    void librariesAreThoseThatPartsName() {
+    void librariesComeFromComponents() {
         assertEquals(List.of("official", "keras"), Naming.libraries());
         String message =
                 assertThrows(SaccadeException.class, () -> Naming.of("karas")).getMessage();
@@ -150,6 +150,7 @@ class OwnRulesTest {
                                 () -> Naming.of("keras").fromSaccade(checkpoint))
                         .getMessage();
         assertTrue(
-                message.startsWith("keras has no names for this model; expected official"), message);
+                message.startsWith("keras has no names for this model; expected official"),
+                message);
     }
 }

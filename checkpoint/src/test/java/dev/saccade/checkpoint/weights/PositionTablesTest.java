@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.Optional;
 
-/** Interpolated tables against those of {@code torch.nn.functional.interpolate}. */
+/** Compares interpolated tables with {@code torch.nn.functional.interpolate}. */
 class PositionTablesTest {
 
     private static final float EXACT = 5e-6f;
@@ -35,7 +35,7 @@ class PositionTablesTest {
         6, 4.4f, 1, 3.8f, 8, 5.6f, 4
     };
 
-    /** Two channels of {@code positions} values that look alike nowhere. */
+    /** Two channels of distinct values. */
     private static Tensor table(Shape shape, int positions, boolean positionsLast) {
         float[] values = new float[2 * positions];
         for (int p = 0; p < positions; p++) {
@@ -70,7 +70,7 @@ class PositionTablesTest {
     }
 
     @Test
-    void biasesMayBeginWithTheHeads() {
+    void biasesCanHaveHeadsFirst() {
         Tensor table = table(new Shape(2, 9), 9, true);
         PositionTable kind = BICUBIC_TABLE.withPositionsLast();
         Tensor fitted = fit(kind, table, new Shape(2, 25), "bicubic");
@@ -86,7 +86,7 @@ class PositionTablesTest {
     }
 
     @Test
-    void theClassTokenIsKeptApart() {
+    void keepsTheClassToken() {
         Tensor table = table(new Shape(1, 5, 2), 5, false);
         Tensor fitted = fit(BILINEAR_TABLE, table, new Shape(1, 10, 2), "bilinear");
         assertArrayEquals(
@@ -96,7 +96,7 @@ class PositionTablesTest {
     }
 
     @Test
-    void embeddingsAreLaidOutAndWhereNeededBicubic() {
+    void embeddingsAreTransposedAndInterpolated() {
         Tensor table = table(new Shape(1, 4, 2), 4, false);
         Tensor same = fit(BICUBIC_TABLE, table, new Shape(1, 2, 2, 2), "transposed");
         assertArrayEquals(new float[] {3, 10, 6, 2}, second(same, true));
@@ -114,7 +114,7 @@ class PositionTablesTest {
         "false, 9, 2, 26, 2",
         "true, 2, 9, 3, 9"
     })
-    void whatDiffersInMoreThanTheGridDoesNotFit(boolean last, long a, long b, long c, long d) {
+    void rejectsDifferencesBeyondTheGrid(boolean last, long a, long b, long c, long d) {
         PositionTable kind = new PositionTable(BICUBIC_TABLE.name(), BICUBIC_TABLE.method(), last);
         Tensor table = TestFiles.ones(new Shape(a, b));
         assertEquals(Optional.empty(), PositionTables.fit(kind, table, new Shape(c, d)));

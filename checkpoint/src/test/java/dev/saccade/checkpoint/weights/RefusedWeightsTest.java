@@ -26,7 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What no module takes, and that it stays as it is. */
+/** Weights that no module accepts; rejecting them leaves the module unchanged. */
 class RefusedWeightsTest {
 
     private NDManager manager;
@@ -45,7 +45,7 @@ class RefusedWeightsTest {
     }
 
     @Test
-    void twoTensorsForOnePlaceAreAnError() {
+    void twoTensorsWithOneNameAreAnError() {
         Tensor weight = TestFiles.ones(new Shape(4, 3, 3, 3));
         Checkpoint checkpoint =
                 new Checkpoint(
@@ -64,7 +64,7 @@ class RefusedWeightsTest {
     }
 
     @Test
-    void anotherModelIsAnErrorThatShowsTheDifferences() {
+    void anotherModelIsRejectedWithTheDifferences() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (int i = 0; i < 300; i++) {
             tensors.put("encoder.layer" + i % 40 + ".w" + i, TestFiles.ones(new Shape(1)));
@@ -95,7 +95,7 @@ class RefusedWeightsTest {
         return new Checkpoint(tensors, Map.of());
     }
 
-    /** Refused at each door, with a message that has these parts; the module stays as it is. */
+    /** Checks that every entry point rejects a checkpoint with these parts in the message. */
     private void assertRefused(Checkpoint checkpoint, String... parts) {
         Checkpoint before = Checkpoint.of(detector, Map.of());
         List<Executable> doors =
@@ -114,7 +114,7 @@ class RefusedWeightsTest {
     }
 
     @Test
-    void weightsThatAreNoNumbersAreRefused() {
+    void rejectsNonFiniteWeights() {
         for (float value : new float[] {Float.NaN, Float.POSITIVE_INFINITY, -1f / 0}) {
             assertRefused(
                     with("neck.fpn_convs.3.conv.bias", Tensor.of(new Shape(4), 1, 2, 3, value)),
@@ -137,7 +137,7 @@ class RefusedWeightsTest {
     }
 
     @Test
-    void allThatIsWrongIsToldTogetherAndInShort() {
+    void reportsAllProblemsBriefly() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         Checkpoint.of(detector, Map.of())
                 .tensors()
@@ -157,20 +157,20 @@ class RefusedWeightsTest {
                 " and 7 more;");
     }
 
-    /** Returns floats of which the header of a file says that they are integers. */
+    /** Returns floats that the header declares as integers. */
     private static Tensor relabeled(Shape shape) {
         return new Tensor(ElementType.INT32, shape, TestFiles.ones(shape).data());
     }
 
     @Test
-    void integersAreNoWeights() {
+    void rejectsIntegerWeights() {
         assertRefused(
                 with("bbox_head.retina_cls.weight", relabeled(new Shape(4, 4, 1, 1))),
                 "integers are stored for bbox_head.retina_cls.weight");
     }
 
     @Test
-    void countersAreIntegersAndOfNoInterest() {
+    void ignoresIntegerCounters() {
         Tensor count = new Tensor(ElementType.INT64, new Shape(), ByteBuffer.allocate(8));
 
         LoadReport report =

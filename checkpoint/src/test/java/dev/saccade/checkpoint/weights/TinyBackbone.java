@@ -25,10 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A backbone from outside that another library knows by other names, with tables of its own. */
+/** A custom backbone with other names in another library and a position table. */
 public final class TinyBackbone extends Backbone {
 
-    /** Makes it known. */
     public static final class Provider implements PartProvider {
 
         @Override
@@ -37,7 +36,7 @@ public final class TinyBackbone extends Backbone {
         }
     }
 
-    /** Its hyper-parameters: the side of the grid of positions. */
+    /** Hyper-parameters: the side of the position grid. */
     @Part("tiny")
     public record Config(@Default("3") int side) implements Backbone.Config {
 

@@ -47,7 +47,7 @@ class WeightsTest {
     }
 
     @Test
-    void aModuleComesBackFromItsCheckpoint() {
+    void restoresAModuleFromItsCheckpoint() {
         Checkpoint checkpoint = Checkpoint.of(detector, Map.of());
         Module other = Modules.detector();
         other.initialize(manager, 2);
@@ -60,7 +60,7 @@ class WeightsTest {
     }
 
     @Test
-    void theArraysStayAndKeepLearning() {
+    void keepsArraysAndGradients() {
         Parameter weight = detector.namedParameters().get("backbone.conv1.weight");
         NDArray array = weight.getArray();
         array.setRequiresGradient(true);
@@ -76,7 +76,7 @@ class WeightsTest {
     }
 
     @Test
-    void arraysOfAnotherMemoryFormatGetTheirValuesInTheRightOrder() {
+    void copiesIntoOtherMemoryFormats() {
         float[] values = new float[24];
         for (int i = 0; i < values.length; i++) {
             values[i] = i;
@@ -91,7 +91,7 @@ class WeightsTest {
     }
 
     @Test
-    void aBackboneFindsItsPlaceInADetectorAndBack() {
+    void loadsBackbonesIntoDetectorsAndBack() {
         Module backbone = Modules.backbone();
         backbone.initialize(manager, 5);
 
@@ -107,7 +107,7 @@ class WeightsTest {
     }
 
     @Test
-    void classifiersAndCountersNeedNoPlace() {
+    void ignoresClassifiersAndCounters() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         tensors.put("conv1.weight", TestFiles.ones(new Shape(4, 3, 3, 3)));
         tensors.put("layer1.0.bn1.num_batches_tracked", TestFiles.ones(new Shape()));
@@ -125,7 +125,7 @@ class WeightsTest {
     }
 
     @Test
-    void anotherShapeStaysOutAndIsReported() {
+    void reportsShapeMismatches() {
         Map<String, Tensor> tensors =
                 new LinkedHashMap<>(Checkpoint.of(detector, Map.of()).tensors());
         tensors.put("bbox_head.retina_cls.weight", TestFiles.ones(new Shape(7, 4, 1, 1)));
@@ -143,7 +143,7 @@ class WeightsTest {
     }
 
     @Test
-    void neckAndHeadStartAsTheConfigSaysWhereTheFileIsOfABackbone() {
+    void backboneCheckpointsLeaveNeckAndHeadInitialized() {
         Module backbone = Modules.backbone();
         backbone.initialize(manager, 5);
         Map<String, Tensor> tensors =
@@ -158,7 +158,7 @@ class WeightsTest {
     }
 
     @Test
-    void onlyTheBackboneOfADetectorIsWanted() {
+    void loadsOnlyTheBackboneOfADetector() {
         Module backbone = Modules.backbone();
         backbone.initialize(manager, 5);
 
@@ -172,9 +172,9 @@ class WeightsTest {
                         .contains("neck.fpn_convs.3.conv.weight"));
     }
 
-    /** MoBY keeps the encoder that learns, its running mean and projections in one file. */
+    /** MoBY stores the trained encoder, its running average and projections in one file. */
     @Test
-    void theEncoderThatLearnsIsTakenFromSelfSupervision() {
+    void usesTheTrainedEncoderOfSelfSupervision() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (String part : List.of("encoder.", "encoder_k.", "projector.")) {
             Module backbone = Modules.backbone();
@@ -216,7 +216,7 @@ class WeightsTest {
                 "backbone.bottom_up.",
                 "net.0.anything.at.all."
             })
-    void anyPrefixIsFound(String prefix) {
+    void findsAnyPrefix(String prefix) {
         Map<String, Tensor> tensors = backbone(prefix, 5);
 
         LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
@@ -237,7 +237,7 @@ class WeightsTest {
         "teacher.backbone., student.backbone.",
         "online_network., target_network."
     })
-    void theSameModelIsUsedInAnyOrderAndTheOtherIsReported(String used, String other) {
+    void choosesTheSameModelInAnyOrder(String used, String other) {
         for (boolean isFirst : new boolean[] {true, false}) {
             Map<String, Tensor> tensors = new LinkedHashMap<>(backbone(isFirst ? used : other, 5));
             tensors.putAll(backbone(isFirst ? other : used, 6));
@@ -254,7 +254,7 @@ class WeightsTest {
     }
 
     @Test
-    void namesThatDifferAloneAreReported() {
+    void reportsIfOnlyNamesDiffer() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         backbone("", 5)
                 .forEach(
@@ -274,9 +274,9 @@ class WeightsTest {
         assertTrue(message.lines().count() > 3, message);
     }
 
-    /** Names of ours that look like those of another library are still ours. */
+    /** Saccade names that look like names of another library stay unchanged. */
     @Test
-    void aModuleWithForeignNamesComesBack() {
+    void restoresAModuleWithOtherNames() {
         Module module =
                 new Modules.Parent()
                         .child("layers.3.downsample.reduction", Modules.conv())

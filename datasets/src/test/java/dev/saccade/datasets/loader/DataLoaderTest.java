@@ -209,7 +209,7 @@ class DataLoaderTest {
 
     @Test
     void readsALooseFileThroughTheSameTransforms() {
-        PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
+        ImageFolder dataset = new ImageFolder(folder).add(40, 33);
         InferenceReader reader = new InferenceReader(List.of(TEST));
         try (InferenceInput loose = reader.read(List.of(ImageSource.of(dataset.image(0).file())));
                 InferenceInput labeled = reader.read(dataset, 0)) {

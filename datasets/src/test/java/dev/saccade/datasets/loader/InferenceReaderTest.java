@@ -40,7 +40,7 @@ class InferenceReaderTest {
 
     @Test
     void tellsOfEveryViewWhatHasHappened() {
-        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        Dataset dataset = new ImageFolder(folder).add(30, 20);
         try (InferenceInput input = new InferenceReader(TTA.pipelines(PLAIN)).read(dataset, 0)) {
             assertEquals(4, input.batches().size());
             for (int v = 0; v < 4; v++) {
@@ -56,7 +56,7 @@ class InferenceReaderTest {
 
     @Test
     void mirrorsWhatIsResizedAndPadsItOnTheRight() {
-        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        Dataset dataset = new ImageFolder(folder).add(30, 20);
         try (InferenceInput input = new InferenceReader(TTA.pipelines(PLAIN)).read(dataset, 0)) {
             FloatBuffer upright = input.batches().get(2).pixels();
             FloatBuffer mirrored = input.batches().get(3).pixels();
@@ -88,7 +88,7 @@ class InferenceReaderTest {
 
     @Test
     void namesTheFileThatCannotBeUsed() {
-        Dataset dataset = new PhotoFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
+        Dataset dataset = new ImageFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
         InferenceReader reader = new InferenceReader(TTA.pipelines(PLAIN));
         SaccadeException labeled =
                 assertThrows(SaccadeException.class, () -> reader.read(dataset, 0));

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Times the evaluation of a result file, or the loading of annotations alone, to be held beside
- * pycocotools in the same minute: {@code CocoMetricsBench eval INSTANCES RESULTS BOX|MASK THREADS}
- * or {@code CocoMetricsBench load INSTANCES}. No test.
+ * Times the evaluation of a result file, or the loading of annotations, for comparison with
+ * pycocotools: {@code CocoMetricsBench eval INSTANCES RESULTS BOX|MASK THREADS} or {@code
+ * CocoMetricsBench load INSTANCES}. Not a test.
  */
 final class CocoMetricsBench {
 
@@ -28,7 +28,7 @@ final class CocoMetricsBench {
 
     private CocoMetricsBench() {}
 
-    /** Measures once in a process of its own, as a command does, and logs a JSON object. */
+    /** Runs once, as a command does, and logs a JSON object. */
     public static void main(String[] args) throws IOException {
         CocoMetricsBench bench = new CocoMetricsBench();
         bench.result.put("what", String.join(" ", args));
@@ -61,7 +61,7 @@ final class CocoMetricsBench {
         last = now;
     }
 
-    /** Returns the most memory this process has held, as Linux counts it. */
+    /** Returns the peak memory of this process on Linux. */
     private static double peakMegabytes() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/status")).stream()
                 .filter(line -> line.startsWith("VmHWM:"))

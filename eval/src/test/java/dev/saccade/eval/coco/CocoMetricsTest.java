@@ -41,7 +41,7 @@ class CocoMetricsTest {
         return metrics.summary().stream().mapToDouble(SummaryRow::value).toArray();
     }
 
-    /** The 12 numbers and the sums of precision, recall and scores, from pycocotools 2.0.11. */
+    /** The 12 metrics and the sums of precision, recall and scores, from pycocotools 2.0.11. */
     private static void check(CocoMetrics metrics, double[] values, double... sums) {
         assertArrayEquals(values, values(metrics), 1e-9);
         double[] actual = {
@@ -220,7 +220,7 @@ class CocoMetricsTest {
         assertEquals(.7 * ap, metrics.values().get("AP"), 1e-12);
     }
 
-    /** Annotation ids count from 0 here; pycocotools takes the first for not found. */
+    /** Annotation ids start at 0 here; pycocotools never counts id 0 as found. */
     @Test
     void predictingTheGroundTruthIsPerfect() {
         RandomScene scene = new RandomScene();
@@ -289,12 +289,12 @@ class CocoMetricsTest {
                         MatchStatus.TRUE_POSITIVE,
                         MatchStatus.FALSE_POSITIVE),
                 metrics.matchStatuses());
-        // Image 1 goes before image 2, so that the match comes first although it was added later.
+        // Image 1 precedes image 2, so the match comes first although it was added later.
         assertEquals(1, metrics.values().get("AP50"), 1e-12);
     }
 
     @Test
-    void nothingDetectedAndNothingToFind() {
+    void handlesNoDetectionsAndNoObjects() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 50, 50, 2500);
         assertEquals(0, metrics(dataset, new CocoDetections.Builder()).values().get("AP"));
         MemoryDataset empty = new MemoryDataset("a").addImage(1);
@@ -307,7 +307,7 @@ class CocoMetricsTest {
     }
 
     @Test
-    void curvesHoldPrecisionAndScoreOverRecall() {
+    void curvesContainPrecisionAndScore() {
         MemoryDataset dataset =
                 new MemoryDataset("a", "b")
                         .addImage(1)
@@ -327,7 +327,7 @@ class CocoMetricsTest {
     }
 
     @Test
-    void strangeImagesAndLabelsAreNamedTogether() {
+    void unknownImagesAndLabelsAreListed() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         CocoDetections.Builder detections =
                 new CocoDetections.Builder()
@@ -341,7 +341,7 @@ class CocoMetricsTest {
     }
 
     @Test
-    void masksOfAnotherSizeAreNamed() {
+    void masksOfAnotherSizeAreReported() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(8).object(0, 0, 0, 9, 9, 81);
         Rle mask = Rle.fromBox(new Size(20, 20), 0, 0, 9, 9);
         CocoDetections.Builder detections = new CocoDetections.Builder().add(8, 0, mask, 1);
@@ -352,7 +352,7 @@ class CocoMetricsTest {
     }
 
     @Test
-    void objectsWithoutMaskAreNamed() {
+    void objectsWithoutMaskAreReported() {
         MemoryDataset dataset =
                 new MemoryDataset("a").addImage(8).object(0, 0, 0, 9, Double.NaN, 81);
         SaccadeException error =
@@ -362,7 +362,7 @@ class CocoMetricsTest {
     }
 
     @Test
-    void wrongInputIsExplained() {
+    void invalidInputIsReported() {
         assertThrows(
                 SaccadeException.class,
                 () ->

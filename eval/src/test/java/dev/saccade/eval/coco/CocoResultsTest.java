@@ -44,7 +44,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void whatIsWrittenIsReadBackExactly() {
+    void writtenResultsRoundTripExactly() {
         RandomScene scene = new RandomScene();
         Path file = folder.resolve("results.json");
         for (IouType iouType : IouType.values()) {
@@ -76,7 +76,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void orderOfKeysAndOtherKeysDoNotMatter() throws IOException {
+    void ignoresKeyOrderAndOtherKeys() throws IOException {
         String json =
                 "[{\"score\": 1, \"extra\": {\"a\": [1, {}]}, \"bbox\": [1, 2, 3, 4e0],"
                         + " \"segmentation\": {\"size\": [2, 2], \"counts\": [1, 2, 1]},"
@@ -88,7 +88,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void idsAreExactUpToTheLastOf64Bits() throws IOException {
+    void ids64BitAreExact() throws IOException {
         MemoryDataset dataset = new MemoryDataset("a").addImage(Long.MAX_VALUE).addImage(12);
         CocoDetections.Builder written =
                 new CocoDetections.Builder()
@@ -115,7 +115,7 @@ class CocoResultsTest {
                 "3 | [1,2,NaN,4] | 1 | expected finite numbers",
                 "3 | [1,2,3,4] | \"high\" | expected score to be a number, got high",
             })
-    void faultsAreNamedWithTheirPlace(String image, String box, String score, String expected) {
+    void errorsHaveTheirLine(String image, String box, String score, String expected) {
         String detection =
                 String.format(
                         Locale.ROOT,
@@ -128,7 +128,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void strangeCategoriesAreNamedWithThoseThatAreKnown() {
+    void unknownCategoriesListTheKnownOnes() {
         checkFault(
                 "[{\"image_id\":3,\"category_id\":2,\"bbox\":[1,2,3,4],\"score\":1}]",
                 IouType.BOX,
@@ -136,7 +136,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void brokenMasksAreExplained() {
+    void invalidMasksAreReported() {
         String json = "[{\"image_id\":3,\"category_id\":1,\"score\":1,\"segmentation\":%s}]";
         checkFault(String.format(Locale.ROOT, json, "3"), IouType.MASK, "RLE");
         checkFault(String.format(Locale.ROOT, json, "[[1,2,3]]"), IouType.MASK, "polygon");
@@ -156,7 +156,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void readsMasksOfAnyEncodingBesideBoxes() throws IOException {
+    void readsMasksInAnyEncoding() throws IOException {
         List<String> encodings =
                 List.of(
                         "[[2, 1, 4, 1, 4, 4, 2, 4]]",
@@ -188,7 +188,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void detectionsHaveWhatTheFirstHas() throws IOException {
+    void firstDetectionDecidesTheFields() throws IOException {
         String box =
                 "{\"image_id\": 3, \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3, 4]%s}";
         String outline = ", \"segmentation\": [[1, 1, 3, 1, 3, 3]]";
@@ -217,9 +217,9 @@ class CocoResultsTest {
         assertTrue(neither.getMessage().contains("lacks bbox"), neither.getMessage());
     }
 
-    /** As in the predictions.json of Ultralytics. */
+    /** As in predictions.json of Ultralytics. */
     @Test
-    void imagesMayBeNamedByTheirFiles() throws IOException {
+    void readsFileNamesAsImageIds() throws IOException {
         String json =
                 "[{\"image_id\": \"%s\", \"category_id\": 1, \"score\": 1, \"bbox\": [1, 2, 3,"
                         + " 4]}]";
@@ -234,7 +234,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void masksOfAFileScoreAsPycocotoolsSays() {
+    void maskMetricsOfAFileEqualPycocotools() {
         RandomScene scene = new RandomScene();
         Path file = folder.resolve("masks.json");
         CocoResults.write(file, scene.dataset, scene.masks.build(), IouType.MASK);
@@ -249,7 +249,7 @@ class CocoResultsTest {
     }
 
     @Test
-    void brokenFilesAreExplained() {
+    void invalidFilesAreReported() {
         checkFault("[{\"image_id\":3", IouType.BOX, "no valid JSON at line 1");
         checkFault("[\0\0\0{\0\0\0\1\1\1\1", IouType.BOX, "no valid JSON at line 1, column 3");
         checkFault("\n" + "[".repeat(65), IouType.BOX, "no valid JSON at line 2, column 66");

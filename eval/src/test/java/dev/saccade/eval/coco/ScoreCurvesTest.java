@@ -32,9 +32,9 @@ class ScoreCurvesTest {
                 .scoreCurves();
     }
 
-    /** What confusions count among the detections of a score and more is counted here in one go. */
+    /** Curves equal the confusion matrix at every minimum score. */
     @Test
-    void countsAsConfusionsDoAtEveryScore() {
+    void equalsTheConfusionMatrixAtEveryScore() {
         for (int step = 0; step <= ScoreCurve.STEPS; step++) {
             ConfusionMatrix matrix =
                     ConfusionMatrix.compute(
@@ -55,7 +55,7 @@ class ScoreCurvesTest {
     }
 
     @Test
-    void nothingBeatsTheBestScore() {
+    void bestScoreHasTheHighestF1() {
         for (ScoreCurve curve : curves.classes()) {
             Point best = curve.best().orElse(curve.at(ScoreCurve.STEPS));
             for (int step = 0; step <= ScoreCurve.STEPS; step++) {
@@ -72,9 +72,9 @@ class ScoreCurvesTest {
         assertEquals(highest, curves.best().orElseThrow().f1());
     }
 
-    /** A detection that is less sure never takes an object from one that is surer. */
+    /** A detection with a lower score never takes an object from one with a higher score. */
     @Test
-    void fewerDetectionsFindFewerObjects() {
+    void recallDecreasesWithScore() {
         for (ScoreCurve curve : curves.classes()) {
             for (int step = 1; step <= ScoreCurve.STEPS; step++) {
                 assertTrue(curve.truePositives().get(step) <= curve.truePositives().get(step - 1));
@@ -86,7 +86,7 @@ class ScoreCurvesTest {
     }
 
     @Test
-    void ofEqualScoresTheHighestIsRecommended() {
+    void recommendsTheHighestOfEqualScores() {
         MemoryDataset dataset =
                 new MemoryDataset("cat", "dog", "none")
                         .addImage(1)
@@ -103,18 +103,18 @@ class ScoreCurvesTest {
                                 .add(1, 1, new Annotation.Bbox(200, 200, 100, 100), .8)
                                 .add(1, 2, new Annotation.Bbox(0, 0, 100, 100), .7)
                                 .build());
-        // Both of the same score count together: 2 * 2 / (3 + 2) beats 2 * 1 / (1 + 2).
+        // Equal scores count together: 2 * 2 / (3 + 2) exceeds 2 * 1 / (1 + 2).
         assertEquals(Optional.of(new Point(.30, 2 / 3.0, 1, .8)), measured.classes().get(0).best());
         assertEquals(Optional.empty(), measured.classes().get(1).best());
         assertEquals(Optional.empty(), measured.classes().get(2).best());
-        // The mean is of the two classes that have objects.
+        // The mean covers the two classes with objects.
         assertEquals(new Point(.30, 1 / 3.0, .5, .4), measured.best().orElseThrow());
         assertEquals(
                 Optional.of(new ScoreThresholds(.30, Map.of("cat", .30))), measured.thresholds());
         assertEquals(.90, best(90).orElseThrow().score());
     }
 
-    /** Returns the best point of a curve whose one detection of one object is right. */
+    /** Returns the best point for one correct detection of one object. */
     private static Optional<Point> best(int reached) {
         int[] right =
                 IntStream.rangeClosed(0, ScoreCurve.STEPS)
@@ -129,7 +129,7 @@ class ScoreCurvesTest {
     }
 
     @Test
-    void nothingIsRecommendedWhereNothingIsFound() {
+    void recommendsNothingWithoutTruePositives() {
         ScoreCurves none = curves(groundTruth, new CocoDetections.Builder().build());
         assertTrue(none.best().isEmpty());
         assertTrue(none.thresholds().isEmpty());

@@ -35,7 +35,7 @@ class ConfusionMatrixTest {
     }
 
     @Test
-    void countsWhatWasTakenForWhat() {
+    void countsConfusions() {
         ConfusionMatrix matrix =
                 matrix(
                         new CocoDetections.Builder()
@@ -51,7 +51,7 @@ class ConfusionMatrixTest {
     }
 
     @Test
-    void anObjectGoesToItsClassFirst() {
+    void matchesTheCorrectClassFirst() {
         ConfusionMatrix matrix =
                 matrix(
                         new CocoDetections.Builder()
@@ -62,7 +62,7 @@ class ConfusionMatrixTest {
     }
 
     @Test
-    void theDiagonalHoldsTruePositives() {
+    void diagonalEqualsTruePositives() {
         RandomScene scene = new RandomScene();
         GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.MASK);
         CocoDetections detections = scene.masks.build();

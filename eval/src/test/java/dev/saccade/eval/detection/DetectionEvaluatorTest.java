@@ -44,7 +44,7 @@ class DetectionEvaluatorTest {
                             Boxes.of(20, 20, 80, 80), new int[] {1}, new float[] {.8f}));
 
     @Test
-    void measuresAndTellsWhatBecameOfEachPhotograph() {
+    void returnsMetricsAndPredictionsPerImage() {
         DetectionEvaluation evaluation = evaluation(boxes(), PREDICTIONS);
         assertEquals(
                 List.of(
@@ -79,7 +79,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void modelsThatHaveDivergedAreToldFromTheirPredictions() {
+    void reportsNonFinitePredictions() {
         DetectionEvaluator evaluator = boxes();
         evaluator.process(
                 0,
@@ -89,15 +89,14 @@ class DetectionEvaluatorTest {
         SaccadeException thrown = assertThrows(SaccadeException.class, () -> evaluator.evaluate());
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertTrue(
-                thrown.getMessage()
-                        .startsWith("image 9: the model predicts NaN or infinity (box"),
+                thrown.getMessage().startsWith("image 9: the model predicts NaN or infinity (box"),
                 thrown.getMessage());
         assertTrue(
                 thrown.getMessage().contains("lower optimizer.learning_rate"), thrown.getMessage());
     }
 
     @Test
-    void allObjectsOfDenseImagesCountAtALargerLimit() {
+    void largerLimitCountsAllObjects() {
         DenseScene scene = new DenseScene();
         for (int limit : new int[] {100, 500}) {
             DetectionEvaluator.Config config =
@@ -122,7 +121,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void orderOfPhotographsDoesNotMatter() {
+    void orderOfImagesDoesNotMatter() {
         DetectionEvaluator evaluator = boxes();
         evaluator.process(1, PREDICTIONS.get(1));
         assertThrows(IllegalStateException.class, evaluator::evaluate);
@@ -131,7 +130,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void whatAnotherHasCollectedCountsAsItsOwn() {
+    void mergesTheStateOfAnotherRank() {
         for (boolean masked : List.of(false, true)) {
             List<Instances> predicted =
                     masked
@@ -159,7 +158,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void measuresMasksBesideBoxes() {
+    void evaluatesMasksAndBoxes() {
         DetectionEvaluator evaluator = masks(DATASET, IouType.MASK);
         List<Instances> masked =
                 List.of(
@@ -189,7 +188,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void sizeOfAMaskMayBeTakenFromItsBox() {
+    void maskAreaCanComeFromTheBox() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 40, 40, 1600);
         Instances stray =
                 Instances.predicted(
@@ -207,7 +206,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void masksAreMeasuredEvenIfNothingIsFound() {
+    void evaluatesMasksWithoutDetections() {
         DetectionEvaluator evaluator = masks(DATASET, IouType.MASK);
         DetectionEvaluation evaluation =
                 evaluation(evaluator, List.of(Instances.empty(), Instances.empty()));
@@ -215,7 +214,7 @@ class DetectionEvaluatorTest {
     }
 
     @Test
-    void masksNeedADatasetThatHasThem() {
+    void maskMetricsNeedMaskAnnotations() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         for (int i = 0; i < 30; i++) {
             dataset.withoutMask(0, 0, 0, 40, 40);

@@ -32,7 +32,7 @@ class DetectionTablesTest {
                     1);
 
     @Test
-    void undefinedNumbersAreNotNumbers() {
+    void undefinedMetricsAreShownAsNotAvailable() {
         assertEquals(
                 """
                 class     objects     AP   AP50   AP75  APs    APm  APl
@@ -61,7 +61,7 @@ class DetectionTablesTest {
     }
 
     @Test
-    void errorsAndConfusionsAreNamed() {
+    void errorAndConfusionTablesHaveNames() {
         GroundTruth groundTruth =
                 GroundTruth.collect(
                         new MemoryDataset("cat", "umbrella")

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Times mIoU of label maps of regions that are made by a formula, to be held beside mmsegmentation
- * in the same minute: {@code SegmentationMetricsBench MAPS HEIGHT WIDTH CLASSES THREADS}. No test.
+ * Times mIoU of generated label maps, for comparison with mmsegmentation: {@code
+ * SegmentationMetricsBench MAPS HEIGHT WIDTH CLASSES THREADS}. Not a test.
  */
 final class SegmentationMetricsBench {
 
@@ -22,7 +22,7 @@ final class SegmentationMetricsBench {
 
     private SegmentationMetricsBench() {}
 
-    /** Measures thrice in a process of its own and logs the times. */
+    /** Runs three times and logs the times. */
     public static void main(String[] args) {
         int maps = Integer.parseInt(args[0]);
         Size size = new Size(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
@@ -53,7 +53,7 @@ final class SegmentationMetricsBench {
         }
     }
 
-    /** Returns cells of 37 by 29 pixels, moved to the right; every 17th diagonal is ignored. */
+    /** Returns cells of 37 x 29 pixels, shifted to the right; every 17th diagonal is ignored. */
     private static LabelMap map(Size size, int classes, int number, int moved) {
         short[] labels = new short[Math.toIntExact(size.area())];
         for (int y = 0; y < size.height(); y++) {

@@ -40,7 +40,7 @@ class SegmentationMetricsTest {
     }
 
     @Test
-    void countsByHand() {
+    void equalsManualCounts() {
         SegmentationMetrics metrics = metrics(map(0, 0, 0, 1, 1, -1, -1), map(0, 0, 1, 1, 2, 2, 0));
         List<SegmentationClassMetrics> classes = metrics.perClass();
         assertEquals(2 / 3.0, classes.get(0).iou(), EXACT);
@@ -57,25 +57,25 @@ class SegmentationMetricsTest {
     }
 
     @Test
-    void whatIsNoClassTakesAPixelForNothing() {
+    void predictionsOutsideTheClassesAreWrong() {
         SegmentationMetrics metrics = metrics(map(0, 0, 1, 1), map(0, -1, 1, 9));
         assertEquals(0.5, metrics.perClass().get(0).iou(), EXACT);
         assertEquals(0.5, metrics.values().get("aAcc"), EXACT);
     }
 
     @Test
-    void nothingToMeasureGivesNoValues() {
+    void metricsAreUndefinedWithoutPixels() {
         assertEquals(Map.of(), metrics(map(-1, -1), map(0, 1)).values());
     }
 
     @Test
-    void aSizeThatDiffersIsRefused() {
+    void rejectsADifferentSize() {
         PixelConfusionMatrix pixels = new PixelConfusionMatrix(2);
         assertThrows(IllegalArgumentException.class, () -> pixels.add(map(0), map(0, 1)));
     }
 
     @Test
-    void confusionsComeByTheirPixels() {
+    void confusionsAreSortedByPixels() {
         PixelConfusionMatrix pixels = new PixelConfusionMatrix(CLASSES.size());
         BoundaryIou boundaries = new BoundaryIou(CLASSES.size());
         LabelMap truth = map(0, 0, 0, 0, 1, 1, 1, 2, -1);
@@ -85,7 +85,7 @@ class SegmentationMetricsTest {
                         SegmentationMetrics.compute(CLASSES, pixels, boundaries),
                         pixels,
                         ImmutableDoubleArray.of(pixels.meanIou()));
-        // Sky shares 2 of 6, grass none of 4, road 1 of 2; nothing is of the last class.
+        // IoU of sky is 2/6, grass 0/4, road 1/2; the last class does not occur.
         assertEquals((2 / 6.0 + 0 + 1 / 2.0) / 3, evaluation.ious().get(0), 1e-12);
         assertEquals(Double.NaN, new PixelConfusionMatrix(2).meanIou());
         assertEquals(
@@ -109,7 +109,7 @@ class SegmentationMetricsTest {
     }
 
     @Test
-    void threadsChangeNothing() {
+    void resultDoesNotDependOnThreads() {
         List<LabelMap> truth = IntStream.range(0, 9).mapToObj(i -> random(i, 0.1)).toList();
         List<LabelMap> predicted = IntStream.range(9, 18).mapToObj(i -> random(i, 0)).toList();
         PixelConfusionMatrix one = new PixelConfusionMatrix(4);
@@ -129,7 +129,7 @@ class SegmentationMetricsTest {
     }
 
     @Test
-    void boundariesAreStricterThanRegions() {
+    void boundaryIouIsStricterThanIou() {
         Size size = new Size(60, 80);
         LabelMap truth = box(size, 10, 50);
         LabelMap shifted = box(size, 12, 52);

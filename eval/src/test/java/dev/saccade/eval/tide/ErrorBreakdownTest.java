@@ -33,8 +33,8 @@ class ErrorBreakdownTest {
     }
 
     /**
-     * The numbers of tidecv 1.0.1 at COCO's recall thresholds, which differ from its own in the
-     * last bit; its count of errors has those in crowds too.
+     * Results of tidecv 1.0.1 at COCO's recall thresholds, which differ from its own in the last
+     * bit; its error counts include crowds.
      */
     @ParameterizedTest
     @EnumSource
@@ -62,7 +62,7 @@ class ErrorBreakdownTest {
     }
 
     @Test
-    void tellsErrorsApart() {
+    void classifiesErrors() {
         MemoryDataset dataset =
                 new MemoryDataset("a", "b")
                         .addImage(1)
@@ -89,7 +89,7 @@ class ErrorBreakdownTest {
     }
 
     @Test
-    void falseDetectionsCostWhatIsLessSure() {
+    void falsePositivesLowerThePrecisionOfLowerScores() {
         MemoryDataset dataset =
                 new MemoryDataset("a")
                         .addImage(1)
@@ -109,7 +109,7 @@ class ErrorBreakdownTest {
     }
 
     @Test
-    void theSurestMisplacedDetectionIsMended() {
+    void fixesTheBestMislocalizedDetection() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1).object(0, 0, 0, 100, 100, 1e4);
         CocoDetections.Builder detections =
                 new CocoDetections.Builder()
@@ -122,7 +122,7 @@ class ErrorBreakdownTest {
     }
 
     @Test
-    void nothingToFindIsNoError() {
+    void emptyDataSetHasNoErrors() {
         MemoryDataset dataset = new MemoryDataset("a").addImage(1);
         CocoDetections.Builder detections =
                 new CocoDetections.Builder().add(1, 0, new Annotation.Bbox(0, 0, 9, 9), .9);

@@ -23,7 +23,7 @@ class ClassColorsTest {
     }
 
     @Test
-    void givesTheClassesOfAde20kTheirPublishedColors() {
+    void usesThePublishedAde20kColors() {
         List<Integer> colors = ClassColors.of(Ade20kClasses.NAMES);
         assertEquals(0x787878, colors.get(0));
         assertEquals(0xcc05ff, colors.get(7));
@@ -31,7 +31,7 @@ class ClassColorsTest {
         assertEquals(149, new HashSet<>(colors).size());
     }
 
-    /** Distances in CIELAB, which did not select the colors; a distance of 2 is barely visible. */
+    /** Distances in CIELAB, which was not used to select the colors; 2 is barely visible. */
     @ParameterizedTest
     @CsvSource({"8, 40", "11, 35", "20, 18", "80, 12", "150, 9", "256, 5"})
     void keepsClassesApart(int classes, double least) {

@@ -57,7 +57,7 @@ class DrawingTest {
     private final List<DetectedObject> objects = DetectedObject.of(found, CLASSES);
 
     @Test
-    void objectsAreDrawnAsPredictDrawsThemWhateverTheirOrder() throws Exception {
+    void drawsObjectsInScoreOrder() throws Exception {
         Mat expected = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, new Scalar(0, 0, 0));
         ObjectCanvas.draw(expected, found, CLASSES, true);
         List<DetectedObject> turned = new ArrayList<>(objects);
@@ -73,7 +73,7 @@ class DrawingTest {
     }
 
     @Test
-    void labelMapsAreDrawnWithTheirLegend() {
+    void drawsLabelMapsWithLegend() {
         LabelMap labels = LabelMap.filled(SIZE, 1);
         BufferedImage image = Drawing.of(photo, new ClassMap(labels, CLASSES)).toImage();
         assertTrue(image.getHeight() > SIZE.height(), "a legend below");
@@ -82,7 +82,7 @@ class DrawingTest {
     }
 
     @Test
-    void namesMayBeLeftOff() {
+    void labelsCanBeOmitted() {
         Mat expected = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, new Scalar(0, 0, 0));
         ObjectCanvas.draw(expected, found, List.of(), false);
         BufferedImage plain = Drawing.of(photo, objects).withoutLabels().toImage();
@@ -96,7 +96,7 @@ class DrawingTest {
     }
 
     @Test
-    void whatBelongsToAnotherPhotographIsRefused() {
+    void rejectsPredictionsOfAnotherImage() {
         BufferedImage other = new BufferedImage(120, 120, BufferedImage.TYPE_INT_RGB);
         for (Drawing drawing :
                 List.of(
@@ -108,7 +108,7 @@ class DrawingTest {
     }
 
     @Test
-    void aNameThatTellsNoFormatIsRefusedBeforeAnythingIsDrawn() throws Exception {
+    void rejectsUnsupportedExtensionsBeforeDrawing() throws Exception {
         for (String name : List.of("found", "found.gif", "found.")) {
             Path file = folder.resolve(name);
             SaccadeException e =
@@ -122,7 +122,7 @@ class DrawingTest {
     }
 
     @Test
-    void objectsWithoutMasksMayBeAmongOthers() {
+    void drawsObjectsWithAndWithoutMasks() {
         DetectedObject box =
                 DetectedObject.of(
                                 Instances.predicted(

@@ -32,7 +32,7 @@ class LabelCanvasTest {
     }
 
     @Test
-    void mixesColorsHalfAndHalfAndLeavesIgnoredPixels() {
+    void blendsColorsExceptIgnoredPixels() {
         Mat picture = LabelCanvas.draw(gray(SIZE), labels(), CLASSES, true);
         for (int label = 0; label < 3; label++) {
             double[] color = bgr(label);
@@ -45,7 +45,7 @@ class LabelCanvasTest {
     }
 
     @Test
-    void namesTheClassesBelowThePictureTheLargestFirst() {
+    void legendListsLargestClassesFirst() {
         Mat picture = LabelCanvas.draw(gray(SIZE), labels(), CLASSES, true);
         assertTrue(picture.rows() > 110, picture.rows() + " rows");
         assertEquals(200, picture.cols());
@@ -53,7 +53,7 @@ class LabelCanvasTest {
     }
 
     @Test
-    void isWideEnoughForLongNamesAndBreaksLines() {
+    void legendFitsLongNamesAndWraps() {
         List<String> names = Collections.nCopies(3, "a class with a long name");
         Mat picture = LabelCanvas.draw(gray(SIZE), labels(), names, true);
         assertTrue(picture.cols() > 200, picture.cols() + " columns");
@@ -62,7 +62,7 @@ class LabelCanvasTest {
     }
 
     @Test
-    void saysWhatIsNotLabeledByAnEmptyPatch() {
+    void legendShowsUnlabeledPixels() {
         Mat gray = gray(SIZE);
         Mat none = LabelCanvas.draw(gray, LabelMap.filled(SIZE, LabelMap.IGNORE), CLASSES, true);
         assertTrue(none.rows() > SIZE.height(), "a legend");
@@ -71,7 +71,7 @@ class LabelCanvasTest {
     }
 
     @Test
-    void picturesASampleThatIsPadded() {
+    void drawsAPaddedSegmentationSample() {
         Sample sample = Sample.of(gray(SIZE), ImageInfo.of(SIZE), labels());
         Sample padded = new Pad(List.of(), 64).apply(sample, new SplittableRandom(1));
         Mat picture = ObjectCanvas.picture(padded, CLASSES);
@@ -80,7 +80,7 @@ class LabelCanvasTest {
     }
 
     @Test
-    void refusesLabelsOfAnotherSize() {
+    void rejectsLabelsOfAnotherSize() {
         assertThrows(
                 IllegalArgumentException.class,
                 () ->
@@ -90,7 +90,7 @@ class LabelCanvasTest {
 
     private static final double[] WHITE = {255, 255, 255};
 
-    /** Class 0 left, then 1, then 2, then nothing. */
+    /** Class 0 on the left, then 1, then 2, then unlabeled. */
     private static LabelMap labels() {
         short[] labels = new short[20_000];
         for (int i = 0; i < labels.length; i++) {
@@ -109,7 +109,7 @@ class LabelCanvasTest {
         return new double[] {rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16};
     }
 
-    /** Returns the classes in whose color a patch is filled below the picture, in reading order. */
+    /** Returns the classes of the color patches below the image, in reading order. */
     private static List<Integer> patches(Mat picture) {
         List<Integer> found = new ArrayList<>();
         for (int y = 100; y < picture.rows(); y++) {

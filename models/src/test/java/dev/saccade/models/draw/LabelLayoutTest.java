@@ -18,12 +18,12 @@ class LabelLayoutTest {
     private final LabelLayout layout = new LabelLayout(new Size(100, 200), BOX);
 
     @Test
-    void aNameStandsAboveItsBox() {
+    void namesAreAboveTheirBox() {
         assertEquals(new LabelLayout.Place(20, 20, 40, 10), layout.place(BOX, 0, 40, 10));
     }
 
     @Test
-    void namesOfOneBoxAreApartAndOutsideAtFirst() {
+    void namesOfEqualBoxesDoNotOverlap() {
         List<LabelLayout.Place> places = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             LabelLayout.Place place = layout.place(BOX, 0, 30, 10);
@@ -40,7 +40,7 @@ class LabelLayoutTest {
     }
 
     @Test
-    void aSmallObjectIsNotHiddenWhereThereIsRoom() {
+    void namesDoNotHideSmallObjects() {
         Boxes boxes = Boxes.of(20, 30, 90, 80, 22, 21, 32, 29);
         LabelLayout crowded = new LabelLayout(new Size(100, 200), boxes);
         LabelLayout.Place place = crowded.place(boxes, 0, 40, 10);
@@ -48,7 +48,7 @@ class LabelLayoutTest {
     }
 
     @Test
-    void aNameNeverLeavesThePhotograph() {
+    void namesStayInsideTheImage() {
         LabelLayout.Place place = layout.place(Boxes.of(190, 96, 200, 100), 0, 70, 10);
 
         assertTrue(place.left() + place.width() <= 200, place.toString());

@@ -43,7 +43,7 @@ class ObjectCanvasTest {
     @TempDir Path folder;
 
     @Test
-    void drawsEachClassInItsOwnColorAndLeavesTheInsideAlone() {
+    void drawsBoxOutlinesInClassColors() {
         Mat image = gray(200, 300);
         Instances instances =
                 Instances.groundTruth(Boxes.of(20, 50, 120, 150, 160, 50, 260, 150), 0, 1);
@@ -71,7 +71,7 @@ class ObjectCanvasTest {
     }
 
     @Test
-    void namesOnLargePhotographsAreNoLargerThanTheirObjectsBear() {
+    void labelSizeIsLimitedByObjectSize() {
         Boxes cell = Boxes.of(200, 200, 260, 260);
         Mat small = gray(480, 640);
         Mat large = gray(1920, 2560);
@@ -81,7 +81,7 @@ class ObjectCanvasTest {
     }
 
     @Test
-    void drawsBoxesAtAndBeyondTheBorder() {
+    void drawsBoxesAtAndOutsideTheBorder() {
         Mat image = gray(40, 60);
         ObjectCanvas.draw(
                 image,
@@ -93,14 +93,14 @@ class ObjectCanvasTest {
     }
 
     @Test
-    void drawsNothingWhereThereIsNothing() {
+    void drawsNothingWithoutObjects() {
         Mat image = gray(40, 60);
         ObjectCanvas.draw(image, Instances.empty(), CLASSES, true);
         assertEquals(0, changedPixels(image));
     }
 
     @Test
-    void picturesASampleThatIsReadyForABatch() {
+    void drawsAPaddedSample() {
         Size size = new Size(100, 100);
         Sample sample =
                 Sample.of(
@@ -123,7 +123,7 @@ class ObjectCanvasTest {
     }
 
     @Test
-    void enlargesSmallSamplesSoThatNamesDoNotHideThem() {
+    void enlargesSmallSamples() {
         Size size = new Size(35, 46);
         Instances cow = Instances.groundTruth(Boxes.of(2, 10, 44, 33), 2);
         Mat picture =
@@ -136,7 +136,7 @@ class ObjectCanvasTest {
     }
 
     @Test
-    void tintsMasksUnderTheirOutlinesInOrder() {
+    void blendsMasksAndOutlinesInOrder() {
         Mat image = gray(100, 100);
         Size size = new Size(100, 100);
         Instances found =

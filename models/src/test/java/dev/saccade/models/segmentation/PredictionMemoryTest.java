@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Labels a photograph of many classes in a process of its own. */
+/** Segments an image with many classes in a separate process. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux tells the peak of a process")
 class PredictionMemoryTest {
 
@@ -32,7 +32,7 @@ class PredictionMemoryTest {
 
     @TempDir private Path folder;
 
-    /** Writes how many MiB the process has held at most: for a few pixels, and for all. */
+    /** Writes the peak memory in MiB: for a few pixels, and for all. */
     public static void main(String[] args) throws IOException {
         label(new Size(20, 30));
         long before = peakMebibytes();
@@ -63,7 +63,7 @@ class PredictionMemoryTest {
     }
 
     @Test
-    void holdsNoScoresOfTheWholePhotograph() throws IOException, InterruptedException {
+    void neverHoldsTheScoresOfAllPixels() throws IOException, InterruptedException {
         Path peaks = folder.resolve("peaks");
         Path output = folder.resolve("output");
         Process process =

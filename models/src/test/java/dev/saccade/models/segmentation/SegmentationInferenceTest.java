@@ -27,7 +27,7 @@ import java.util.List;
 
 class SegmentationInferenceTest {
 
-    /** A network of 5 classes at stride 4, in whose scores position counts. */
+    /** A network of 5 classes at stride 4 whose scores depend on the position. */
     private static final Script NETWORK =
             Script.compile(
                     "(x: Tensor) -> Tensor",
@@ -64,13 +64,13 @@ class SegmentationInferenceTest {
         return Interpolation.resizeTo(like, scores, alignCorners);
     }
 
-    /** mmsegmentation's {@code whole_inference}, everything at once. */
+    /** mmsegmentation's {@code whole_inference}, with the full map in memory. */
     private NDArray whole(NDArray image, Size wanted, boolean alignCorners) {
         NDArray seen = resized(NETWORK.run(image), SegmentationInference.size(image), alignCorners);
         return resized(seen, wanted, alignCorners);
     }
 
-    /** mmsegmentation's {@code slide_inference}, everything at once. */
+    /** mmsegmentation's {@code slide_inference}, with the full map in memory. */
     private NDArray sliding(NDArray image, int crop, int stride, Size wanted) {
         Size size = SegmentationInference.size(image);
         NDArray sums = manager.zeros(new Shape(1, 5, size.height(), size.width()));
@@ -118,7 +118,7 @@ class SegmentationInferenceTest {
     }
 
     @Test
-    void refusesWindowsWithoutEnd() {
+    void rejectsTooManyWindows() {
         SlidingWindow window = new SlidingWindow(List.of(1, 1), List.of(1, 1));
         NDArray image = image(101, 100);
         SaccadeException thrown =
@@ -130,7 +130,7 @@ class SegmentationInferenceTest {
 
     @ParameterizedTest
     @CsvSource({"33, 47, 50, 71", "60, 40, 21, 13", "32, 32, 32, 32", "5, 9, 30, 31"})
-    void wholeImagesAreResizedTwice(int h, int w, int height, int width) {
+    void wholeInferenceResizesTwice(int h, int w, int height, int width) {
         NDArray image = image(h, w);
         Size wanted = new Size(height, width);
         for (boolean align : new boolean[] {false, true}) {
@@ -149,7 +149,8 @@ class SegmentationInferenceTest {
         "64, 96, 32, 16, 64, 96",
         "33, 65, 32, 31, 20, 20",
     })
-    void windowsAreAveraged(int h, int w, int crop, int stride, int height, int width) {
+    void slidingInferenceAveragesWindows(
+            int h, int w, int crop, int stride, int height, int width) {
         NDArray image = image(h, w);
         Size wanted = new Size(height, width);
         NDArray expected = sliding(image, crop, stride, wanted);
@@ -160,7 +161,7 @@ class SegmentationInferenceTest {
     }
 
     @Test
-    void eachWindowIsSeenOnceAndFreedOnTheWay() {
+    void eachWindowIsPredictedOnceAndFreed() {
         NDArray image = image(320, 64);
         SlidingWindow window = new SlidingWindow(List.of(32, 32), List.of(16, 16));
         ScoreMap map = maps(false).sliding(image, window, 5, new Size(100, 30));
@@ -177,7 +178,7 @@ class SegmentationInferenceTest {
     }
 
     @Test
-    void viewsAreAveragedAsProbabilities() {
+    void augmentationsAreAveragedAsProbabilities() {
         Size wanted = new Size(41, 37);
         NDArray sum = manager.zeros(new Shape(1, 5, 41, 37));
         List<ScoreMap> views = new ArrayList<>();
@@ -213,7 +214,7 @@ class SegmentationInferenceTest {
     }
 
     @Test
-    void ofEqualScoresTheFirstClassWins() {
+    void equalScoresSelectTheFirstClass() {
         Size size = new Size(2, 3);
         for (int views : new int[] {1, 2}) {
             List<ScoreMap> same = new ArrayList<>();
@@ -228,7 +229,7 @@ class SegmentationInferenceTest {
     }
 
     @Test
-    void refusesWindowsWithGaps() {
+    void rejectsWindowsWithGaps() {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new SlidingWindow(List.of(32, 32), List.of(33, 16)));

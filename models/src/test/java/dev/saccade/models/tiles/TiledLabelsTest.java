@@ -16,9 +16,9 @@ import java.util.List;
 
 class TiledLabelsTest {
 
-    /** Every tile labels each pixel by how far it is from the borders of the tile inside. */
+    /** Each tile labels pixels by their distance from its inner borders. */
     @Property(tries = 100)
-    void eachPixelIsOfTheTileThatShowsMostAroundIt(
+    void pixelsComeFromTheTileWithMostContext(
             @ForAll @IntRange(min = 20, max = 90) int height,
             @ForAll @IntRange(min = 20, max = 90) int width,
             @ForAll @IntRange(min = 16, max = 60) int edge,
@@ -35,7 +35,7 @@ class TiledLabelsTest {
                 Tile own = tiles.get(map.get(y, x));
                 int row = y;
                 int column = x;
-                // Numbers of pixels are odd or even, so a middle may be a pixel off.
+                // The middle of an even width may be one pixel off.
                 assertEquals(
                         tiles.stream()
                                 .mapToInt(tile -> across(tile, column, width))

@@ -25,13 +25,13 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Objects of known places, as a detector sees them in tiles that cut them. */
+/** Objects at known positions, as a detector finds them in tiles that cut them. */
 class TiledObjectsTest {
 
     private static final Size PHOTO = new Size(500, 700);
     private static final Tiles TILES = Tiles.of(200, 160).whole(false);
 
-    /** An object: its box in whole pixels, filled by its mask. */
+    /** An object with a box in whole pixels, filled by its mask. */
     private record Thing(int x1, int y1, int x2, int y2, int label) {
 
         Thing within(Tile tile) {
@@ -54,7 +54,7 @@ class TiledObjectsTest {
         }
     }
 
-    /** Returns what an ideal detector finds in a tile: what is there of every object. */
+    /** Returns the predictions of an ideal detector: the visible part of every object. */
     private static Instances seen(List<Thing> things, Tile tile, double noise, Random random) {
         List<Thing> parts =
                 things.stream().map(t -> t.within(tile)).filter(Thing::isThere).toList();
@@ -117,7 +117,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void anObjectIsOneAtEveryPlace() {
+    void cutObjectsAreMergedAnywhere() {
         for (int x = 0; x <= PHOTO.width() - 30; x += 5) {
             for (int y = 0; y <= PHOTO.height() - 24; y += 61) {
                 assertExact(TILES, PHOTO, List.of(new Thing(x, y, x + 30, y + 24, 0)));
@@ -126,7 +126,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void anObjectLargerThanTheOverlapOrATileIsOneAtEveryPlace() {
+    void largeObjectsAreMergedAnywhere() {
         for (int edge : new int[] {60, 150, 290, 430}) {
             for (int x = 0; x <= PHOTO.width() - edge; x += 31) {
                 for (int y = 0; y <= PHOTO.height() - edge; y += 43) {
@@ -139,7 +139,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void objectsOfOneClassThatTouchStayTwoAtEveryPlace() {
+    void touchingObjectsAreNotMerged() {
         for (int edge : new int[] {12, 50, 170}) {
             for (int x = 0; x <= PHOTO.width() - 2 * edge; x += 29) {
                 for (int y = 0; y <= PHOTO.height() - 2 * edge; y += 47) {
@@ -153,7 +153,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void anObjectInsideAnotherOfItsClassStays() {
+    void nestedObjectsAreNotMerged() {
         for (int x = 0; x <= PHOTO.width() - 120; x += 5) {
             Thing outer = new Thing(x, 90, x + 120, 210, 0);
             Thing inner = new Thing(x + 45, 135, x + 75, 165, 0);
@@ -162,7 +162,7 @@ class TiledObjectsTest {
     }
 
     @Property(tries = 60)
-    void manyObjectsAreFoundInAnyTiles(
+    void manyObjectsAreMergedForAnyTiling(
             @ForAll @IntRange(min = 120, max = 400) int width,
             @ForAll @IntRange(min = 120, max = 400) int height,
             @ForAll @DoubleRange(min = 0.1, max = 0.6) double overlap,
@@ -172,7 +172,7 @@ class TiledObjectsTest {
         assertExact(tiles, PHOTO, scattered(new Random(seed)));
     }
 
-    /** Returns objects in the cells of a grid, so that none covers another. */
+    /** Returns objects in the cells of a grid, so that they do not overlap. */
     private static List<Thing> scattered(Random random) {
         List<Thing> things = new ArrayList<>();
         for (int x = 0; x < 700; x += 100) {
@@ -188,7 +188,7 @@ class TiledObjectsTest {
     }
 
     @Property(tries = 60)
-    void boxesNeedNotBeExact(
+    void inexactBoxesAreMerged(
             @ForAll @IntRange(min = 160, max = 400) int edge,
             @ForAll @DoubleRange(min = 0.15, max = 0.5) double overlap,
             @ForAll long seed) {
@@ -216,7 +216,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void theBestScoreOfAllTilesIsThatOfTheObject() {
+    void mergedObjectHasTheBestScore() {
         Size photo = new Size(100, 300);
         List<Tile> tiles = Tiles.of(200).of(photo);
         assertEquals(List.of(0, 100), tiles.stream().map(Tile::left).toList());
@@ -234,7 +234,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void objectsComeBestFirst() {
+    void objectsAreSortedByScore() {
         TiledObjects objects = new TiledObjects(new Size(100, 300));
         List<Tile> tiles = Tiles.of(200).of(new Size(100, 300));
         objects.add(tiles.get(0), one(10, 10, 40, 40, 0.3f));
@@ -250,7 +250,7 @@ class TiledObjectsTest {
     }
 
     @Test
-    void nothingIsFoundWhereNothingIs() {
+    void emptyTilesHaveNoObjects() {
         assertEquals(0, merged(TILES, PHOTO, List.of(), 0).size());
     }
 }

@@ -18,7 +18,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Map;
 
-/** Which proxy the variables of curl and others give an address. */
+/** Proxies from curl's environment variables. */
 class EnvironmentProxiesTest {
 
     private static final ProxySelector DIRECT = ProxySelector.of(null);
@@ -44,7 +44,7 @@ class EnvironmentProxiesTest {
         "https_proxy, http://proxy:3128, https://localhost:8443/a, none",
         "https_proxy, '', https://example.org/a, none"
     })
-    void isThatOfTheVariable(String variable, String value, String address, String proxy) {
+    void readsTheProxyVariable(String variable, String value, String address, String proxy) {
         assertEquals(proxy, proxy(Map.of(variable, value), address));
     }
 
@@ -57,13 +57,13 @@ class EnvironmentProxiesTest {
         "'ample.org', proxy:1",
         "'', proxy:1"
     })
-    void someHostsNeedNone(String noProxy, String expected) {
+    void respectsNoProxy(String noProxy, String expected) {
         Map<String, String> environment = Map.of("https_proxy", "proxy:1", "no_proxy", noProxy);
         assertEquals(expected, proxy(environment, "https://files.example.org/a"));
     }
 
     @Test
-    void settingsOfTheJvmCountFirst() {
+    void jvmSettingsTakePrecedence() {
         ProxySelector jvm = ProxySelector.of(InetSocketAddress.createUnresolved("jvm", 2));
         List<Proxy> proxies =
                 new EnvironmentProxies(Map.of("https_proxy", "proxy:1"), jvm)
@@ -73,7 +73,7 @@ class EnvironmentProxiesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"socks5://proxy:1080", "http://", "http://a secret:word@proxy"})
-    void refusesOtherKindsWithoutShowingThem(String value) {
+    void rejectsOtherProxiesWithoutShowingThem(String value) {
         SaccadeException error =
                 assertThrows(
                         SaccadeException.class,

@@ -26,7 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Recipes against the names and shapes in the checkpoints of mmdetection's zoo. */
+/** Compares recipes with the names and shapes of mmdetection's zoo checkpoints. */
 class MmdetectionCheckpointsTest {
 
     @ParameterizedTest
@@ -38,7 +38,7 @@ class MmdetectionCheckpointsTest {
                 "htc/resnet50_fpn_1x_coco",
                 "htc/resnext101_64x4d_fpn_20e_coco"
             })
-    void everythingInThemFindsItsPlace(String recipe) throws IOException {
+    void allTensorsMatchTheRecipe(String recipe) throws IOException {
         ModelSpec spec = Zoo.packaged().recipe(recipe).spec();
         Model<?> model = spec.model().build(spec.classes());
         try (NDManager manager = NDManager.newBaseManager()) {
@@ -50,7 +50,7 @@ class MmdetectionCheckpointsTest {
         }
     }
 
-    /** Returns a checkpoint of zeros, which all lie in the same memory. */
+    /** Returns a checkpoint of zeros that share memory. */
     private static Checkpoint checkpoint(String recipe) throws IOException {
         Map<String, Shape> shapes = new LinkedHashMap<>();
         Resources.readLines(

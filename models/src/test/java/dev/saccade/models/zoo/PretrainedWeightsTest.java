@@ -35,7 +35,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The list of published weights, held against backbones and recipes. */
+/** Compares the list of published weights with backbones and recipes. */
 class PretrainedWeightsTest {
 
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]+");
@@ -53,7 +53,7 @@ class PretrainedWeightsTest {
 
     @ParameterizedTest
     @MethodSource("weights")
-    void everyEntryIsSound(PretrainedWeights weights) {
+    void everyEntryIsValid(PretrainedWeights weights) {
         assertTrue(NAME.matcher(weights.name()).matches());
         assertTrue(FILE.matcher(weights.file()).matches(), weights.file());
         assertFalse(weights.title().isBlank());
@@ -83,7 +83,7 @@ class PretrainedWeightsTest {
     }
 
     @Test
-    void noTwoFilesHaveOneName() {
+    void fileNamesAreUnique() {
         Set<String> files = new HashSet<>();
         for (PretrainedWeights weights : weights()) {
             assertTrue(files.add(weights.file()), weights.file());
@@ -93,7 +93,7 @@ class PretrainedWeightsTest {
 
     @ParameterizedTest
     @MethodSource("recipes")
-    void publishedRecipesStartFromWeightsOfTheirBackbone(Recipe recipe) {
+    void publishedRecipesUseWeightsOfTheirBackbone(Recipe recipe) {
         Optional<PretrainedWeights> initial =
                 recipe.config()
                         .get("init_from")
@@ -118,7 +118,7 @@ class PretrainedWeightsTest {
     }
 
     @Test
-    void opensTheWeightsThatTheAuthorsEvaluate(@TempDir Path folder) throws IOException {
+    void opensAveragedWeightsLikeTheAuthors(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("both.pth");
         try (InputStream both =
                 PretrainedWeightsTest.class.getResourceAsStream("state_dict_and_ema.pth")) {
@@ -133,7 +133,7 @@ class PretrainedWeightsTest {
     }
 
     @Test
-    void tellsWhatFitsABackbone() {
+    void listsWeightsForABackbone() {
         Backbone.Config tiny = Configs.of(Swin.Config.class, "drop_path_rate=0.3");
         List<String> fitting =
                 PretrainedWeights.forBackbone(tiny).stream().map(PretrainedWeights::name).toList();
@@ -169,7 +169,7 @@ class PretrainedWeightsTest {
     }
 
     @Test
-    void otherWindowsFitAsTheirTablesAreInterpolated() {
+    void otherWindowSizesFit() {
         assertTrue(
                 PretrainedWeights.named("swin_base")
                         .fits(Configs.of(Swin.Config.class, "variant=base_w12")));
@@ -181,7 +181,7 @@ class PretrainedWeightsTest {
         "resnet50-0676ba61.pth, ; did you mean resnet50?",
         "../../etc/passwd, ''"
     })
-    void namesTheNearest(String name, String nearest) {
+    void suggestsTheNearestName(String name, String nearest) {
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> PretrainedWeights.named(name));
         assertEquals(SaccadeException.Kind.USER, error.kind());

@@ -11,7 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Optional;
 
-/** A server that answers each request with the same lines, be they HTTP or not. */
+/** A server that responds to each request with the same bytes, valid HTTP or not. */
 final class RawServer implements AutoCloseable {
 
     private final ServerSocket server = new ServerSocket(0, 9, InetAddress.getLoopbackAddress());
@@ -21,8 +21,8 @@ final class RawServer implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param lines what it says; their ends are those of HTTP
-     * @param forEver what it says then, as long as somebody listens; nothing if empty
+     * @param lines response, with HTTP line ends
+     * @param forEver sent repeatedly after it until the client disconnects; empty sends nothing
      */
     RawServer(String lines, String forEver) throws IOException {
         this.lines = lines.replace("\n", "\r\n");
@@ -40,14 +40,14 @@ final class RawServer implements AutoCloseable {
                                     new InputStreamReader(client.getInputStream(), ISO_8859_1));
                     OutputStream out = client.getOutputStream()) {
                 while (!in.readLine().isEmpty()) {
-                    // The request is of no interest.
+                    // The request does not matter.
                 }
                 out.write(lines.getBytes(ISO_8859_1));
                 while (forEver.length > 0) {
                     out.write(forEver);
                 }
             } catch (IOException e) {
-                // Who asked has gone.
+                // The client has disconnected.
             }
         }
     }

@@ -12,14 +12,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.util.List;
 import java.util.Set;
 
-/** Where mmdetection and mmsegmentation have SyncBN, and Saccade's recipes with them. */
+/** Recipes use SyncBN where mmdetection and mmsegmentation do. */
 class SynchronizedNormsTest {
 
-    /** HTC++ of Swin has the box heads of its Cascade Mask R-CNN. */
+    /** HTC++ with Swin uses the box heads of its Cascade Mask R-CNN. */
     private static final Set<String> SYNCHRONIZED =
             Set.of("cascade_mask_rcnn/", "semantic_fpn/", "upernet/", "htc/swin_");
 
-    /** Their head divides its losses by means over all ranks. */
+    /** This head divides its losses by means over all ranks. */
     private static final Set<String> ATSS = Set.of("atss/", "dyhead/");
 
     static List<Recipe> recipes() {
@@ -30,7 +30,7 @@ class SynchronizedNormsTest {
 
     @ParameterizedTest
     @MethodSource("recipes")
-    void areWhereTheToolkitsHaveThem(Recipe recipe) {
+    void matchTheToolkits(Recipe recipe) {
         boolean expected = SYNCHRONIZED.stream().anyMatch(recipe.name()::startsWith);
         boolean isAtss = ATSS.stream().anyMatch(recipe.name()::startsWith);
         ModelConfig model = recipe.spec().model();

@@ -28,11 +28,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** What lies in the cache and in folders that are mirrors, and who works on it. */
+/** Files in the cache and in mirror folders, and concurrent downloads. */
 class WeightsCacheTest extends WeightsFetching {
 
     @Test
-    void saysWhatCannotBeWritten() throws IOException {
+    void reportsAnUnwritableCache() throws IOException {
         Files.writeString(cache, "a file where a folder is to be");
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             SaccadeException error = refused(SWIN, server);
@@ -42,9 +42,9 @@ class WeightsCacheTest extends WeightsFetching {
         }
     }
 
-    /** As in a cache that others have filled, and that this user may only read. */
+    /** Like a shared cache that this user may only read. */
     @Test
-    void takesWhatIsThereWithoutWriting() throws IOException {
+    void readsFromAReadOnlyCache() throws IOException {
         Path file = cache.resolve("weights").resolve(SWIN.file());
         Files.createDirectories(file.resolveSibling("." + SWIN.file() + ".lock"));
         Files.write(file, checkpoint);
@@ -52,7 +52,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void followsLinksOfAFolderToFilesOnly() throws IOException {
+    void followsFolderLinksToFilesOnly() throws IOException {
         Path stick = Files.createDirectories(folder.resolve("stick"));
         Path link = stick.resolve(SWIN.file());
         for (String target : List.of("/dev/zero", "nowhere", ".", SWIN.file())) {
@@ -70,9 +70,9 @@ class WeightsCacheTest extends WeightsFetching {
         assertTrue(Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
     }
 
-    /** Who may write into the cache must not choose what else is written to. */
+    /** Write access to the cache must not allow writing elsewhere through links. */
     @Test
-    void writesThroughNoLink() throws IOException {
+    void doesNotWriteThroughLinks() throws IOException {
         Path mine = Files.writeString(folder.resolve("mine"), "mine");
         Path weights = Files.createDirectories(cache.resolve("weights"));
         Files.createSymbolicLink(weights.resolve(SWIN.file() + ".part"), mine);
@@ -83,7 +83,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void takesAFileFromAFolder() throws IOException {
+    void copiesFromAMirrorFolder() throws IOException {
         Path stick = Files.createDirectories(folder.resolve("stick"));
         SaccadeException missing =
                 assertThrows(
@@ -97,7 +97,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void refusesAFileWithoutTheAveragedWeights() throws IOException {
+    void rejectsAFileWithoutAveragedWeights() throws IOException {
         PretrainedWeights averaged = PretrainedWeights.named("elsa_swin_base");
         Path stick = Files.createDirectories(folder.resolve("stick"));
         Files.write(stick.resolve(averaged.file()), checkpoint);
@@ -110,7 +110,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void findsWhatLiesInTheMirror() throws IOException {
+    void findsFilesInTheMirror() throws IOException {
         Path mirror = Files.createDirectories(folder.resolve("mirror"));
         System.setProperty(MIRROR, mirror.toString());
         assertEquals(Optional.empty(), SWIN.find());
@@ -119,7 +119,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void takesByHandWhatNobodyGivesOutOtherwise() throws IOException {
+    void explainsManualDownloads() throws IOException {
         PretrainedWeights elsa = PretrainedWeights.named("elsa_swin_tiny");
         SaccadeException error = assertThrows(SaccadeException.class, () -> elsa.fetch(SILENT));
         assertEquals(SaccadeException.Kind.USER, error.kind());
@@ -132,7 +132,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void refusesAFileInTheCacheThatIsNotThePublishedOne() throws IOException {
+    void rejectsADifferentFileInTheCache() throws IOException {
         Path file = cache.resolve("weights").resolve(RESNET.file());
         Files.createDirectories(file.getParent());
         Files.write(file, checkpoint);
@@ -143,7 +143,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void threadsFetchAFileOnce() throws Exception {
+    void threadsDownloadAFileOnce() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             Future<Path> one = threads.submit(() -> fetch(SWIN, server));
@@ -155,7 +155,7 @@ class WeightsCacheTest extends WeightsFetching {
         }
     }
 
-    /** Fetches in a process of its own, from where nobody answers. */
+    /** Downloads in a separate process from a host that does not respond. */
     static final class Fetch {
 
         public static void main(String[] args) {
@@ -164,7 +164,7 @@ class WeightsCacheTest extends WeightsFetching {
     }
 
     @Test
-    void waitsForAnotherProcessThatFetchesTheFile() throws Exception {
+    void waitsForADownloadInAnotherProcess() throws Exception {
         Path file = cache.resolve("weights").resolve(SWIN.file());
         Files.createDirectories(file.getParent());
         Process other;

@@ -35,11 +35,11 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** How weights come from a server that keeps to the rules, in one go or in several. */
+/** Downloads from a correct server, complete or in several parts. */
 class WeightsFetchTest extends WeightsFetching {
 
     @Test
-    void bringsAFileOnce() throws IOException {
+    void downloadsAFileOnce() throws IOException {
         List<Long> bytes = new ArrayList<>();
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             assertEquals(Optional.empty(), SWIN.find());
@@ -62,7 +62,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void goesOnWhereAConnectionBroke() throws IOException {
+    void resumesAfterABrokenConnection() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(half(checkpoint, TAG), file(checkpoint, TAG))) {
             Path file = fetch(SWIN, server);
@@ -75,7 +75,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void goesOnInALaterCommand() throws IOException {
+    void resumesInALaterCommand() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(half(checkpoint, TAG), status(503), file(checkpoint, TAG))) {
             SaccadeException error = refused(SWIN, server);
@@ -90,7 +90,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void beginsAnewWhereTheServerHasNoRanges() throws IOException {
+    void restartsWithoutRangeSupport() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(
                         half(checkpoint, TAG), exchange -> send(exchange, 200, checkpoint))) {
@@ -99,7 +99,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void beginsAnewWhereTheFileHasChanged() throws IOException {
+    void restartsIfTheFileChanged() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(half(checkpoint, TAG), file(another, "\"two\""))) {
             assertArrayEquals(another, Files.readAllBytes(fetch(SWIN, server)));
@@ -107,7 +107,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void beginsAnewWhereTheBeginningIsOfAnotherAddress() throws IOException {
+    void restartsIfTheUrlChanged() throws IOException {
         try (WeightsServer first = new WeightsServer(half(checkpoint, TAG), status(404));
                 WeightsServer second = new WeightsServer(file(another, TAG))) {
             refused(SWIN, first);
@@ -117,7 +117,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void beginsAnewWhereThereIsNoRest() throws IOException {
+    void restartsIfTheRangeIsNotSatisfiable() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(half(checkpoint, TAG), status(416), file(checkpoint, TAG))) {
             assertArrayEquals(checkpoint, Files.readAllBytes(fetch(SWIN, server)));
@@ -125,7 +125,7 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void followsRedirections() throws IOException {
+    void followsRedirects() throws IOException {
         try (WeightsServer store = new WeightsServer(file(checkpoint, TAG));
                 WeightsServer server = new WeightsServer(redirect(store.address() + "/blob"))) {
             assertArrayEquals(checkpoint, Files.readAllBytes(fetch(SWIN, server)));
@@ -133,14 +133,14 @@ class WeightsFetchTest extends WeightsFetching {
     }
 
     @Test
-    void endsARingOfRedirections() throws IOException {
+    void stopsRedirectLoops() throws IOException {
         try (WeightsServer server = new WeightsServer(redirect("/again"))) {
             assertTrue(refused(SWIN, server).getMessage().contains("too many redirects"));
         }
     }
 
     @Test
-    void doesNotFollowToAnUnsafeAddress() throws Exception {
+    void doesNotFollowRedirectsToHttp() throws Exception {
         SSLContext usual = SSLContext.getDefault();
         HttpsServer server =
                 HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -171,7 +171,7 @@ class WeightsFetchTest extends WeightsFetching {
         }
     }
 
-    /** Makes a certificate that this test alone trusts. */
+    /** Creates a certificate that only this test trusts. */
     private SSLContext contextOfLocalhost() throws Exception {
         Path keys = folder.resolve("keys.p12");
         Process keytool =

@@ -23,17 +23,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Tests that fetch weights into an empty cache. */
+/** Tests that download weights into an empty cache. */
 abstract class WeightsFetching {
 
     static final String CACHE = "SACCADE_CACHE";
     static final String MIRROR = "SACCADE_WEIGHTS";
     static final String TAG = "\"one\"";
 
-    /** Of this neither size nor checksum is published, so that any checkpoint will do. */
+    /** Weights without published size and checksum, so any checkpoint fits. */
     static final PretrainedWeights SWIN = PretrainedWeights.named("swin_tiny");
 
-    /** Of this both are. */
+    /** Weights with published size and checksum. */
     static final PretrainedWeights RESNET = PretrainedWeights.named("resnet18");
 
     static final PretrainedWeights.Progress SILENT = (bytes, total) -> {};
@@ -76,7 +76,7 @@ abstract class WeightsFetching {
         return assertThrows(SaccadeException.class, () -> fetch(weights, server));
     }
 
-    /** Returns the names of what is in the cache, but for the locks. */
+    /** Returns the file names in the cache, without locks. */
     List<String> kept() throws IOException {
         try (Stream<Path> files = Files.list(cache.resolve("weights"))) {
             return files.map(file -> file.getFileName().toString())

@@ -28,11 +28,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
-/** What servers send that is not kept, and what is said of it. */
+/** Responses that are rejected, and the messages. */
 class WeightsRefusalTest extends WeightsFetching {
 
     @Test
-    void doesNotPutTogetherWhatDoesNotFit() throws IOException {
+    void rejectsAWrongRange() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(
                         half(checkpoint, TAG),
@@ -55,7 +55,7 @@ class WeightsRefusalTest extends WeightsFetching {
         "500, failed; try again later",
         "204, returned no file"
     })
-    void saysWhatTheServerSays(int status, String what) throws IOException {
+    void reportsTheServerStatus(int status, String what) throws IOException {
         try (WeightsServer server = new WeightsServer(status(status))) {
             SaccadeException error = refused(SWIN, server);
             assertEquals(SaccadeException.Kind.IO, error.kind());
@@ -67,7 +67,7 @@ class WeightsRefusalTest extends WeightsFetching {
     }
 
     @Test
-    void refusesAnotherLengthBeforeItFetches() throws IOException {
+    void rejectsAWrongLengthBeforeDownloading() throws IOException {
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             SaccadeException error = refused(RESNET, server);
             assertEquals(
@@ -80,7 +80,7 @@ class WeightsRefusalTest extends WeightsFetching {
     }
 
     @Test
-    void keepsNothingOfAnotherChecksum() throws IOException {
+    void deletesAFileWithAWrongChecksum() throws IOException {
         byte[] zeros = new byte[(int) (44.661 * (1 << 20))];
         try (WeightsServer server = new WeightsServer(file(zeros, TAG))) {
             SaccadeException error = refused(RESNET, server);
@@ -93,7 +93,7 @@ class WeightsRefusalTest extends WeightsFetching {
     }
 
     @Test
-    void keepsNothingThatIsNoCheckpoint() throws IOException {
+    void deletesAFileThatIsNotACheckpoint() throws IOException {
         byte[] page = "<!DOCTYPE html><html>Please log in</html>".getBytes(UTF_8);
         try (WeightsServer server = new WeightsServer(file(page, TAG))) {
             SaccadeException error = refused(SWIN, server);
@@ -122,7 +122,7 @@ class WeightsRefusalTest extends WeightsFetching {
                 "HTTP/1.1 302 Found\nLocation: http://localhost:99999/\n\n",
                 ""
             })
-    void saysInWordsThatAnAnswerIsNone(String answer) throws IOException {
+    void reportsAnInvalidResponse(String answer) throws IOException {
         try (RawServer server = new RawServer(answer, "")) {
             String told = refused(SWIN, server.address());
             assertTrue(
@@ -137,7 +137,7 @@ class WeightsRefusalTest extends WeightsFetching {
     }
 
     @Test
-    void saysInWordsThatARestIsNone() throws IOException {
+    void reportsAnInvalidRange() throws IOException {
         try (WeightsServer server =
                 new WeightsServer(
                         half(checkpoint, TAG),
@@ -151,21 +151,20 @@ class WeightsRefusalTest extends WeightsFetching {
         }
     }
 
-    /** Of its size nothing is told, but it is published. */
+    /** The server sends no size, but the size is published. */
     @Test
     @Timeout(60)
-    void endsAtAServerThatSendsForEver() throws IOException {
+    void stopsAnEndlessDownload() throws IOException {
         try (RawServer server = new RawServer("HTTP/1.1 200 OK\n\n", "endless")) {
             String told = refused(RESNET, server.address());
-            assertTrue(
-                    told.contains("sends more than the expected 47767061 bytes"), told);
+            assertTrue(told.contains("sends more than the expected 47767061 bytes"), told);
         }
         assertEquals(List.of(), kept());
     }
 
     @Test
     @Timeout(30)
-    void readsNothingOfAPageWithoutEndThatIsNoFile() throws IOException {
+    void doesNotReadAnEndlessErrorPage() throws IOException {
         try (RawServer server = new RawServer("HTTP/1.1 404 No\n\n", "not found ")) {
             assertTrue(refused(SWIN, server.address()).contains("no longer has the file"));
         }
@@ -182,7 +181,7 @@ class WeightsRefusalTest extends WeightsFetching {
         "http://me:secret@localhost:9, names and passwords are not sent",
         "http://localhost:9, cannot be downloaded: connection refused"
     })
-    void saysWhichAddressesAreNone(String address, String expected) throws IOException {
+    void rejectsInvalidUrls(String address, String expected) throws IOException {
         String told = refused(SWIN, Optional.of(address));
         assertTrue(told.contains(expected), told);
         assertFalse(told.contains("secret"), told);
@@ -190,7 +189,7 @@ class WeightsRefusalTest extends WeightsFetching {
     }
 
     @Test
-    void givesUpOnAServerThatFallsSilent() throws Exception {
+    void timesOutIfTheServerStopsSending() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         try (WeightsServer server =
                 new WeightsServer(

@@ -18,10 +18,10 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A server of one file that answers one request after the other as a test says. */
+/** A server of one file with scripted responses, one request at a time. */
 final class WeightsServer implements AutoCloseable {
 
-    /** What was asked for. */
+    /** Requested range. */
     record Request(Optional<String> range, Optional<String> ifRange) {}
 
     private final HttpServer server;
@@ -29,11 +29,7 @@ final class WeightsServer implements AutoCloseable {
     private final Deque<HttpHandler> answers = new ArrayDeque<>();
     private final List<Request> requests = new ArrayList<>();
 
-    /**
-     * Starts a server.
-     *
-     * @param answers to the first requests; the last one answers all that follow
-     */
+    /** Starts a server; the last response is repeated. */
     WeightsServer(HttpHandler... answers) throws IOException {
         this.answers.addAll(Arrays.asList(answers));
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -61,12 +57,12 @@ final class WeightsServer implements AutoCloseable {
         return List.copyOf(requests);
     }
 
-    /** Returns the address below which files lie. */
+    /** Returns the base URL. */
     String address() {
         return "http://localhost:" + server.getAddress().getPort();
     }
 
-    /** Answers with a file, or with its rest where that is asked for of the same version. */
+    /** Responds with a file, or with the requested range of the same version. */
     static HttpHandler file(byte[] content, String tag) {
         return exchange -> {
             String range = exchange.getRequestHeaders().getFirst("Range");
@@ -85,7 +81,7 @@ final class WeightsServer implements AutoCloseable {
         };
     }
 
-    /** Answers with a file, but breaks the connection in its middle. */
+    /** Responds with a file, but closes the connection halfway. */
     static HttpHandler half(byte[] content, String tag) {
         return exchange -> {
             exchange.getResponseHeaders().set("ETag", tag);
@@ -95,12 +91,12 @@ final class WeightsServer implements AutoCloseable {
         };
     }
 
-    /** Answers with a status alone. */
+    /** Responds with a status only. */
     static HttpHandler status(int status) {
         return exchange -> exchange.sendResponseHeaders(status, -1);
     }
 
-    /** Answers that the file is elsewhere. */
+    /** Redirects to another URL. */
     static HttpHandler redirect(String address) {
         return exchange -> {
             exchange.getResponseHeaders().set("Location", address);

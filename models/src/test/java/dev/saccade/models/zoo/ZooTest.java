@@ -26,12 +26,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The recipes that come with the library, held against the folder of configs. */
+/** Compares the bundled recipes with the config folder. */
 class ZooTest {
 
     private static final Path CONFIGS = Path.of("..", "configs");
 
-    /** Figures that belong into the table, not into a comment of a config. */
+    /** Results that belong in the table, not in a comment of a config. */
     private static final Pattern FIGURE = Pattern.compile("#.*\\b(AP|mIoU)\\b.*\\d");
 
     private static final Zoo ZOO = Zoo.packaged();
@@ -56,7 +56,7 @@ class ZooTest {
     }
 
     @Test
-    void theTableAloneHoldsFigures() throws IOException {
+    void onlyTheTableContainsResults() throws IOException {
         for (String name : files()) {
             String text = Files.readString(CONFIGS.resolve(name + ".yaml"));
             assertTrue(!FIGURE.matcher(text).find(), name);
@@ -65,7 +65,7 @@ class ZooTest {
 
     @ParameterizedTest
     @MethodSource("recipes")
-    void isTheConfigOfTheFolder(Recipe recipe) {
+    void equalsTheConfigInTheFolder(Recipe recipe) {
         ConfigNode.Mapping file =
                 ConfigFile.load(CONFIGS.resolve(recipe.name() + ".yaml"), List.of());
         assertEquals(file.withOriginsOf(recipe.config()), recipe.config());
@@ -73,7 +73,7 @@ class ZooTest {
 
     @ParameterizedTest
     @MethodSource("recipes")
-    void saysWhatIsKnownOfIt(Recipe recipe) {
+    void knowsPublicationAndTargets(Recipe recipe) {
         boolean coco = recipe.name().endsWith("_coco");
         boolean ade20k = recipe.name().endsWith("_ade20k");
         assertEquals(coco || ade20k, recipe.publication().isPresent());
@@ -97,7 +97,7 @@ class ZooTest {
     }
 
     @Test
-    void hasTheFiguresOfThePapers() {
+    void hasThePublishedResults() {
         assertEquals(
                 Map.of(
                         "box_ap", new BigDecimal("47.2"),
@@ -122,7 +122,7 @@ class ZooTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mask_rcnn/swin_tiny_1x_coco", "mask_rcnn/swin_tiny_fpn_1x_coc"})
-    void namesTheNearest(String name) {
+    void suggestsTheNearestName(String name) {
         SaccadeException error = assertThrows(SaccadeException.class, () -> ZOO.recipe(name));
         assertEquals(
                 "unknown recipe " + name + "; did you mean mask_rcnn/swin_tiny_fpn_1x_coco?",
