@@ -73,7 +73,7 @@ public final class Elsa extends Layer {
                     elsaKernel / 2 * dilation <= MOST_REACH,
                     "dilation",
                     dilation,
-                    "neighbors at most %s tokens away with an elsa_kernel of %s",
+                    "a neighborhood of at most %s tokens in each direction with elsa_kernel %s",
                     MOST_REACH,
                     elsaKernel);
         }

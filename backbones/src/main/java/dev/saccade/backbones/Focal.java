@@ -131,7 +131,7 @@ public final class Focal extends SwinFamily {
                     .inRange("layer_scale", layerScale, -1000, 1000)
                     .throwIfAny();
             checkHeads(numHeads, embedDim);
-            Checks.require(!ape || !imageSize.isEmpty(), "ape", ape, "an image_size with it");
+            Checks.require(!ape || !imageSize.isEmpty(), "ape", ape, "false without image_size");
             for (int s = 0; s < STAGES; s++) {
                 int size = windows.windowSize();
                 int window = Math.min(size, shorterSide(imageSize, padToPatches, s));
@@ -139,7 +139,7 @@ public final class Focal extends SwinFamily {
                         1 << (windows.focalLevels().get(s) - 1) <= 2 * window,
                         "focal_levels",
                         windows.focalLevels(),
-                        "levels whose cells hold a token; windows of stage %s have %s a side",
+                        "fewer levels: the windows of stage %s are %s tokens wide",
                         s,
                         window);
                 FocalRegion largest = windows.largest(s);

@@ -150,8 +150,8 @@ public final class Pvt extends StagedTransformer {
         Shape map = x.getShape();
         if (Math.min(map.get(1), map.get(2)) < ratio) {
             throw SaccadeException.user(
-                    "sr_ratios: got %d for a map of %dx%d, which leaves nothing of it; show the"
-                            + " model larger images",
+                    "sr_ratios: got %d for a map of %dx%d, expected at most its smaller side; use"
+                            + " larger images",
                     ratio, map.get(1), map.get(2));
         }
         return x;

@@ -108,10 +108,10 @@ public final class ResNet extends Backbone {
                     groups == 1 || hasBottlenecks(depth),
                     "groups",
                     groups,
-                    "1 at depth %d, whose blocks are no bottlenecks",
+                    "1 at depth %d, which has no bottleneck blocks",
                     depth);
             Checks.require(
-                    groups > 1 || baseWidth == 64, "base_width", baseWidth, "64 where groups is 1");
+                    groups > 1 || baseWidth == 64, "base_width", baseWidth, "64 with groups: 1");
         }
 
         @Override

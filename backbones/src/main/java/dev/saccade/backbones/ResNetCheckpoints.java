@@ -13,10 +13,10 @@ final class ResNetCheckpoints {
     private static final String BARE_MARK = "layer1.0.conv1.weight";
 
     private static final String CAFFE_NOTE =
-            "weights that Caffe2 or MSRA trained expect BGR pixels with standard deviation 1 and"
-                    + " stride in the first 1x1 convolution of a block; this backbone has that"
-                    + " stride in the 3x3 convolution, so their features are wrong here; use"
-                    + " detectron2's converted torchvision weights instead";
+            "Caffe2 and MSRA weights expect BGR pixels with standard deviation 1 and the stride"
+                    + " in the first 1x1 convolution of a bottleneck; this backbone has the stride"
+                    + " in the 3x3 convolution, so features would be wrong; use detectron2's"
+                    + " converted torchvision weights instead";
 
     private static final NameTable TORCHVISION =
             new NameTable("torchvision", BARE_MARK, List.of(BARE_MARK), "");
@@ -50,8 +50,7 @@ final class ResNetCheckpoints {
                             {b}res{i+1}.{j}.conv{k}.{*}        {b}layer{i}.{j}.conv{k}.{*}
                             """)
                     .withNote(
-                            "detectron2 names: if the weights come from its Model Zoo, "
-                                    + CAFFE_NOTE);
+                            "detectron2 names; for weights from its Model Zoo note: " + CAFFE_NOTE);
 
     /** Detectron's Caffe2 names, as in the MSRA and FAIR files of detectron2's Model Zoo. */
     private static final NameTable CAFFE2 =

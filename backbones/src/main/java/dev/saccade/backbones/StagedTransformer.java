@@ -69,7 +69,7 @@ abstract class StagedTransformer extends Backbone {
                     channels.get(s) % heads.get(s) == 0,
                     "num_heads",
                     heads,
-                    "divisors of the channels; stage %s has %s",
+                    "divisors of the channels; stage %s has %s channels",
                     s,
                     channels.get(s));
         }
@@ -83,7 +83,7 @@ abstract class StagedTransformer extends Backbone {
                 pairs <= MOST_PAIRS,
                 key,
                 value,
-                "at most %s pairs of query and key in a window, all heads together; these are %s",
+                "at most %s query-key pairs per window and all heads; this setting results in %s",
                 MOST_PAIRS,
                 pairs);
     }

@@ -197,7 +197,7 @@ class FocalTest {
                 "focal_windows: got [3, 2, 3, 3], expected odd numbers",
                 () -> config(List.of(), List.of(3, 2, 3, 3), List.of(2, 2, 2, 2)));
         assertSays(
-                "focal_levels: got [2, 2, 2, 5], expected levels whose cells hold a token; windows"
+                "focal_levels: got [2, 2, 2, 5], expected fewer levels: the windows"
                         + " of stage 3 have 4 a side",
                 () -> config(List.of(128, 160), List.of(3, 3, 3, 3), List.of(2, 2, 2, 5)));
         assertSays(

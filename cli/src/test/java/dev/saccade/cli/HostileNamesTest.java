@@ -145,7 +145,7 @@ class HostileNamesTest {
         assertEquals(2, ended.code(), ended.out());
         assertHarmless(ended);
         assertTrue(ended.err().contains(JSON_NAME + ": unknown key"), ended.err());
-        assertTrue(ended.err().contains("got the text \"" + JSON_NAME), ended.err());
+        assertTrue(ended.err().contains("got the string \"" + JSON_NAME), ended.err());
 
         Path named = folder.resolve(NAME + ".yaml");
         Files.writeString(named, String.format(Locale.ROOT, "base: [%s]\nepochs: 5\n", base));

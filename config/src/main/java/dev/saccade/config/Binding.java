@@ -299,7 +299,7 @@ final class Binding {
                     component.getGenericType(), site.key(key, value.get(), usual.orElse(null)));
         }
         if (usual.isEmpty()) {
-            problem(site.key(key, node, null), "missing; it has no default");
+            problem(site.key(key, node, null), "missing; this key is required");
             missing++;
         }
         return usual;
@@ -322,7 +322,7 @@ final class Binding {
 
     private Optional<Object> wrong(Site site, String expected) {
         boolean hasDefault = site.node() instanceof ConfigNode.Null && site.fallback() != null;
-        String hint = hasDefault ? "; leave it out for the default" : "";
+        String hint = hasDefault ? "; remove the key to use the default" : "";
         return problem(
                 site, Text.format("got %s, expected %s%s", site.node().describe(), expected, hint));
     }

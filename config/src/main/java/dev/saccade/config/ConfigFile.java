@@ -145,7 +145,7 @@ public final class ConfigFile {
 
     private static ConfigNode.Mapping mapping(ConfigNode root, String subject) {
         if (root instanceof ConfigNode.Null) {
-            throw SaccadeException.user("%s: empty; expected a config", subject);
+            throw SaccadeException.user("%s: empty file; expected a config", subject);
         }
         if (!(root instanceof ConfigNode.Mapping mapping)) {
             throw SaccadeException.user(
@@ -159,7 +159,8 @@ public final class ConfigFile {
         boolean cycle = chain.stream().anyMatch(f -> f.toAbsolutePath().normalize().equals(key));
         chain.add(file);
         if (cycle) {
-            throw SaccadeException.user("%s: a file that is its own base", chainText());
+            throw SaccadeException.user(
+                    "%s: cyclic base; a file must not be its own base", chainText());
         }
         ConfigNode.Mapping content = loaded.get(key);
         if (content == null) {
@@ -219,17 +220,17 @@ public final class ConfigFile {
         try (InputStream in = open(file)) {
             bytes = in.readNBytes(MAX_BYTES + 1);
         } catch (NoSuchFileException e) {
-            throw SaccadeException.user("%s: there is no such file", chainText());
+            throw SaccadeException.user("%s: file not found", chainText());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", chainText(), e.getMessage());
         }
         if (bytes.length > MAX_BYTES) {
-            throw SaccadeException.user("%s: larger than 1 MB; not a config", chainText());
+            throw SaccadeException.user("%s: got more than 1 MB, expected a config", chainText());
         }
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
         } catch (CharacterCodingException e) {
-            throw SaccadeException.user("%s: not UTF-8 text", chainText());
+            throw SaccadeException.user("%s: invalid UTF-8; save the file as UTF-8", chainText());
         }
     }
 

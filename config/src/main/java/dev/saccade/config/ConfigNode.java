@@ -193,7 +193,7 @@ public sealed interface ConfigNode {
         @Override
         public String describe() {
             if (value instanceof String text) {
-                return "the text \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
+                return "the string \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
             }
             if (value instanceof Boolean) {
                 return value.toString();

@@ -87,8 +87,8 @@ record ConfigOverride(List<String> keys, ConfigNode value) {
                     String.join(".", keys.subList(0, depth)),
                     key,
                     last < 0
-                            ? "no item, as the list is empty"
-                            : "one of the items 0 to " + last + " of the list");
+                            ? "no index, because the list is empty"
+                            : "an index from 0 to " + last);
         }
         List<ConfigNode> items = new ArrayList<>(list.items());
         ConfigNode over = replacement(old.get(), complete, depth + 1);

@@ -78,7 +78,7 @@ public final class ConfigWriter {
             json.useDefaultPrettyPrinter();
             content.write(json);
         } catch (IOException e) {
-            throw SaccadeException.internal(e, "a config could not be written as JSON");
+            throw SaccadeException.internal(e, "cannot write a config as JSON");
         }
         return text.append('\n').toString();
     }

@@ -92,7 +92,7 @@ final class Defaults {
                     new Defaults(
                             Optional.empty(), new ConfigNode.Mapping(settings, Origin.DEFAULT));
             if (variants.put(variant.name(), member) != null) {
-                throw wrong(type, "@Variant(%s): is there twice", variant.name());
+                throw wrong(type, "@Variant(%s): duplicate name", variant.name());
             }
         }
         Default usual = selector.get().getAnnotation(Default.class);

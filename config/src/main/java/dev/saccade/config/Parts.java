@@ -40,10 +40,7 @@ final class Parts {
             return List.copyOf(provider.parts());
         } catch (RuntimeException | LinkageError e) {
             throw SaccadeException.user(
-                    e,
-                    "%s: its list of parts cannot be read: %s",
-                    provider.getClass().getName(),
-                    e);
+                    e, "%s: parts() failed: %s", provider.getClass().getName(), e);
         }
     }
 
@@ -63,7 +60,7 @@ final class Parts {
         Class<? extends P> other = known.put(name, part);
         if (other != null && other != part) {
             throw SaccadeException.user(
-                    "type %s: claimed by %s and by %s; remove one from the class path",
+                    "type %s: registered by both %s and %s; remove one from the class path",
                     name, other.getName(), part.getName());
         }
     }
@@ -72,8 +69,7 @@ final class Parts {
         Part name = part.getAnnotation(Part.class);
         if (name == null || name.value().isBlank() || !part.isRecord()) {
             throw SaccadeException.user(
-                    "%s: expected a record with @Part(\"name\"), as a PartProvider lists them",
-                    part.getName());
+                    "%s: expected a record with @Part(\"name\")", part.getName());
         }
         return name.value();
     }
@@ -85,7 +81,8 @@ final class Parts {
                 return SaccadeException.user(error, "%s", cause.getMessage());
             }
         }
-        String origin = error.getCause() == null ? "" : ", as of " + Throwables.getRootCause(error);
+        String origin =
+                error.getCause() == null ? "" : ", caused by " + Throwables.getRootCause(error);
         return SaccadeException.user(
                 error,
                 "META-INF/services: a component cannot be loaded: %s%s",

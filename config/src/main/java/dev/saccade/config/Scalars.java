@@ -42,7 +42,7 @@ final class Scalars {
             case "Float", "Double" -> "a number";
             case "Boolean" -> "true or false";
             case "Path" -> "a file name";
-            default -> "a text";
+            default -> "a string";
         };
     }
 
@@ -91,9 +91,9 @@ final class Scalars {
     private static Object integer(Class<?> type, Object value) {
         boolean isShort = Primitives.wrap(type) == Integer.class;
         require(type, value instanceof Long || value instanceof BigInteger, value);
-        require(value instanceof Long, value, "an integer of 64 bits");
+        require(value instanceof Long, value, "a 64-bit integer");
         long number = (Long) value;
-        require(!isShort || number == (int) number, value, "an integer of 32 bits");
+        require(!isShort || number == (int) number, value, "a 32-bit integer");
         return isShort ? (Object) (int) number : (Object) number;
     }
 

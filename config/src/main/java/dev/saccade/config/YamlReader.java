@@ -91,7 +91,7 @@ final class YamlReader {
             throw reader.error(Optional.empty(), notYaml(e.getMessage()));
         } catch (IllegalArgumentException e) {
             // The parser throws this if a file ends after the x of an escape.
-            throw reader.error(Optional.empty(), notYaml("an impossible escape in a text"));
+            throw reader.error(Optional.empty(), notYaml("invalid escape sequence"));
         }
     }
 
@@ -108,7 +108,7 @@ final class YamlReader {
         events.next(); // the end of the document
         Event end = events.next();
         if (end.getEventId() != Event.ID.StreamEnd) {
-            throw error(end, "a second document; a config is one document, without a line of ---");
+            throw error(end, "got a second document, expected one; remove the line ---");
         }
         return root;
     }
@@ -119,7 +119,7 @@ final class YamlReader {
 
     private ConfigNode node(Event event, Optional<Origin> key, int depth) {
         if (depth > MAX_DEPTH) {
-            throw error(event, "nested deeper than " + MAX_DEPTH + " levels");
+            throw error(event, "got more than " + MAX_DEPTH + " nested levels");
         }
         Origin origin = key.orElseGet(() -> origin(event));
         if (event instanceof AliasEvent alias) {
@@ -142,7 +142,7 @@ final class YamlReader {
     private ConfigNode aliased(AliasEvent alias, Origin origin) {
         ConfigNode target = anchors.get(alias.getAlias());
         if (target == null) {
-            throw error(alias, "*" + alias.getAlias() + " stands for nothing above it");
+            throw error(alias, "*" + alias.getAlias() + " is not defined above");
         }
         count(alias, size(target));
         return at(target, origin);
@@ -173,7 +173,8 @@ final class YamlReader {
     private void count(Event event, int added) {
         values += added;
         if (values > MAX_VALUES) {
-            throw error(event, "more than " + MAX_VALUES + " values, aliases written out");
+            throw error(
+                    event, "got more than " + MAX_VALUES + " values, including expanded aliases");
         }
     }
 
@@ -181,7 +182,7 @@ final class YamlReader {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         for (Event event = next(); event.getEventId() != Event.ID.MappingEnd; event = next()) {
             if (!(event instanceof ScalarEvent key)) {
-                throw error(event, "a key must be a name");
+                throw error(event, "got a list or map as key, expected a name");
             }
             rejectTag(event);
             Origin place = origin(key);
@@ -189,7 +190,7 @@ final class YamlReader {
             if (old != null) {
                 throw error(
                         event,
-                        "key " + key.getValue() + " is given twice, first at " + old.origin());
+                        "key " + key.getValue() + " is duplicated, first at " + old.origin());
             }
             entries.put(key.getValue(), node(next(), Optional.of(place), depth + 1));
         }
@@ -218,7 +219,7 @@ final class YamlReader {
         }
         boolean isNumber = tag.equals(Tag.INT) || tag.equals(Tag.FLOAT);
         if (isNumber && text.length() > MAX_DIGITS) {
-            throw error(event, "a number of more than " + MAX_DIGITS + " digits");
+            throw error(event, "got a number with more than " + MAX_DIGITS + " digits");
         }
         if (tag.equals(Tag.INT)) {
             return new ConfigNode.Scalar(integer(text), origin);
@@ -226,7 +227,7 @@ final class YamlReader {
         if (tag.equals(Tag.FLOAT)) {
             Double value = decimal(text);
             if (value.isInfinite() && !text.endsWith("f") && !text.endsWith("F")) {
-                throw error(event, "the number " + text + " is too large; infinity is .inf");
+                throw error(event, "number " + text + " is too large; write .inf for infinity");
             }
             return new ConfigNode.Scalar(value, origin);
         }
@@ -267,7 +268,7 @@ final class YamlReader {
             tag = collection.getTag();
         }
         if (tag.isPresent()) {
-            throw error(event, "the tag " + tag.get() + "; tags are not read, write the value");
+            throw error(event, "tag " + tag.get() + " is not supported; write the plain value");
         }
     }
 

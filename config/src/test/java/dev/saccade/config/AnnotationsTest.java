@@ -32,7 +32,7 @@ class AnnotationsTest {
         assertRefused(Misspelled.class, "Misspelled: @Variant(tiny): unknown key [dept]");
         assertRefused(
                 Elsewhere.class, "Elsewhere: @Default(huge): expected the name of a @Variant");
-        assertRefused(Twice.class, "Twice: @Variant(tiny): is there twice");
+        assertRefused(Twice.class, "Twice: @Variant(tiny): duplicate name");
     }
 
     private record Inner(int first, @Default("2") int second) {}
@@ -42,7 +42,7 @@ class AnnotationsTest {
     @Test
     void unwrappedSettingsMayBeRequired() {
         assertEquals(new Whole(new Inner(4, 2), 1), Configs.of(Whole.class, "first=4"));
-        assertRefused(Whole.class, "first: missing; it has no default");
+        assertRefused(Whole.class, "first: missing");
     }
 
     private record Ranged(@Default("0.4") Range background) {}

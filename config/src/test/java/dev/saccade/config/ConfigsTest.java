@@ -82,7 +82,7 @@ class ConfigsTest {
     @Test
     void nullEmptiesAnOptionalAndNothingElse() {
         assertEquals(Optional.empty(), bind("warm_up: null").warmUp());
-        String byDefault = "; leave it out for the default";
+        String byDefault = "; remove the key to use the default";
         assertProblem("epochs:", "1: epochs: got null, expected an integer" + byDefault);
         assertProblem("section: null", "section: got null, expected a map" + byDefault);
         assertProblem("scales: null", "scales: got null, expected a list" + byDefault);
@@ -97,31 +97,31 @@ class ConfigsTest {
                 assertThrows(SaccadeException.class, () -> Configs.bind(node, Required.class))
                         .getMessage();
 
-        assertEquals("config: recipe.yaml:1: classes: missing; it has no default", message);
+        assertEquals("config: recipe.yaml:1: classes: missing; this key is required", message);
     }
 
     @Test
     void numbersAreExact() {
         assertProblem("epochs: 1.5", "epochs: got the number 1.5, expected an integer");
-        assertProblem("epochs: 3000000000", "expected an integer of 32 bits");
-        assertProblem("seed: 9223372036854775808", "expected an integer of 64 bits");
-        assertProblem("epochs: 1_000", "got the text \"1_000\", expected an integer");
+        assertProblem("epochs: 3000000000", "expected a 32-bit integer");
+        assertProblem("seed: 9223372036854775808", "expected a 64-bit integer");
+        assertProblem("epochs: 1_000", "got the string \"1_000\", expected an integer");
         assertProblem("momentum: 1e39", "expected a number below 3.4e38");
         assertProblem("learning_rate: .nan", "got the number NaN");
-        assertProblem("learning_rate: fast", "got the text \"fast\", expected a number");
+        assertProblem("learning_rate: fast", "got the string \"fast\", expected a number");
         assertEquals(Double.POSITIVE_INFINITY, bind("learning_rate: .inf").learningRate());
         assertEquals(31, bind("epochs: 0x1F").epochs());
     }
 
     @Test
     void textsAndTruthsAreNotGuessed() {
-        assertProblem("name: 50", "expected a text; put it in quotes: \"50\"");
-        assertProblem("amp: yes", "got the text \"yes\", expected true or false");
+        assertProblem("name: 50", "expected a string; put it in quotes: \"50\"");
+        assertProblem("amp: yes", "got the string \"yes\", expected true or false");
         assertProblem(
-                "amp: \"\\e[31m\\n\"", "got the text \"\\u001b[31m\\n\", expected true or false");
+                "amp: \"\\e[31m\\n\"", "got the string \"\\u001b[31m\\n\", expected true or false");
         assertProblem("root: 3", "expected a file name");
         assertProblem("policy: warm_up_stop", "did you mean warm_up_step?");
-        assertProblem("name: [a]", "got a list, expected a text");
+        assertProblem("name: [a]", "got a list, expected a string");
     }
 
     @Test
@@ -290,7 +290,7 @@ class ConfigsTest {
         String message =
                 assertThrows(SaccadeException.class, () -> Configs.of(Chosen.class)).getMessage();
 
-        assertTrue(message.endsWith("variant: missing; it has no default"), message);
+        assertTrue(message.endsWith("variant: missing; this key is required"), message);
         assertEquals("small", Configs.of(Chosen.class, "variant=small").variant());
     }
 

@@ -211,13 +211,12 @@ public final class DyHead extends Neck {
             Checks.require(
                     level.channels() == before.channels() && level.stride() == 2 * before.stride(),
                     "type",
-                    "dyhead behind levels of "
+                    "dyhead after levels with "
                             + inputs.stream().map(FeatureInfo::channels).toList()
                             + " channels and strides of "
                             + inputs.stream().map(FeatureInfo::stride).toList(),
-                    "levels of as many channels, each of twice the stride of the one before, such"
-                            + " as those of an fpn: {type: sequential, necks: [{type: fpn},"
-                            + " {type: dyhead}]}");
+                    "the same channels in all levels and strides that double; add an fpn:"
+                            + " {type: sequential, necks: [{type: fpn}, {type: dyhead}]}");
         }
         int in = inputs.get(0).channels();
         int out = config.outChannels();

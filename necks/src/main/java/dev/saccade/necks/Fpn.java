@@ -91,13 +91,13 @@ public final class Fpn extends Neck {
         int used = inputs.size() - start;
         int outs = config.numOuts();
         Checks.require(
-                outs >= used, "num_outs", outs, "at least the %s levels that are used", used);
+                outs >= used, "num_outs", outs, "at least the number of used levels, %s", used);
         List<Integer> strides = inputs.stream().skip(start).map(FeatureInfo::stride).toList();
         Checks.require(
                 Comparators.isInStrictOrder(strides, Comparator.naturalOrder()),
                 "type",
                 "fpn on levels with strides " + strides,
-                "increasing strides such as [4, 8, 16, 32]; choose another backbone or one of its"
+                "increasing strides such as [4, 8, 16, 32]; change the backbone or its"
                         + " out_indices");
         int out = config.outChannels();
         for (int i = 0; i < used; i++) {

@@ -112,7 +112,7 @@ class DyHeadTest {
         SequentialNeck.Config alone =
                 Configs.of(SequentialNeck.Config.class, "necks=[{type: dyhead}]");
         assertEquals(
-                "necks[0].num_outs: got 2, expected at least the 3 levels that are used",
+                "necks[0].num_outs: got 2, expected at least the number of used levels, 3",
                 assertThrows(IllegalArgumentException.class, () -> tooFew.build(LEVELS))
                         .getMessage());
         List<FeatureInfo> ofABackbone = List.of(new FeatureInfo(64, 4), new FeatureInfo(128, 8));
@@ -121,7 +121,7 @@ class DyHeadTest {
                         .getMessage();
         assertTrue(
                 told.startsWith(
-                        "necks[0].type: got dyhead behind levels of [64, 128] channels and strides"
+                        "necks[0].type: got dyhead after levels with [64, 128] channels and strides"
                                 + " of [4, 8], expected levels of as many channels"),
                 told);
     }

@@ -64,11 +64,11 @@ class CustomNamesTest {
                   - config:8: model.head.loss_bbox.loss_weight: got -1.0, expected at least 0
                   - config:9: model.head.bbox_coder.type: unknown type corners; did you mean corner? \
                 (known: corner, delta_xywh)
-                  - config:10: model.head.assigner.topk: got the text "two", expected an integer
+                  - config:10: model.head.assigner.topk: got the string "two", expected an integer
                   - config:11: model.head.sampler.num: got 0, expected at least 1
                   - config:13: model.head.nms.exponent: got 0.0, expected more than 0
                   - config:12: model.head.nms_pre: got 0, expected at least 1
-                  - config:18: data.val.file: missing; it has no default
+                  - config:18: data.val.file: missing; this key is required
                   - config:19: data.train_transforms[0].probability: got 2.0, expected at most 1
                   - config:21: optimizer.rate: unknown key (known: learning_rate, beta1, beta2, \
                 weight_decay)
@@ -132,7 +132,7 @@ class CustomNamesTest {
     @Test
     void reportsDuplicateNames() throws IOException {
         assertEquals(
-                "type exponential: claimed by "
+                "type exponential: registered by both "
                         + ExponentialSchedule.class.getName()
                         + " and by "
                         + Another.class.getName()
@@ -144,7 +144,7 @@ class CustomNamesTest {
     void reportsMissingNames() throws IOException {
         assertEquals(
                 Nameless.class.getName()
-                        + ": expected a record with @Part(\"name\"), as a PartProvider lists them",
+                        + ": expected a record with @Part(\"name\")",
                 refusalWith(WithoutAName.class.getName()));
     }
 

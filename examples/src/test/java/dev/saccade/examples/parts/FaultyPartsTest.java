@@ -84,8 +84,8 @@ class FaultyPartsTest {
                 "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: got float64",
                 "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: gave"
                         + " gtInds of int64 (",
-                "assigner={type: faulty_assigner, index: 9} | gave 9 among its gtInds",
-                "assigner={type: faulty_assigner, index: -2} | gave -2 among its gtInds",
+                "assigner={type: faulty_assigner, index: 9} | got 9 in gtInds",
+                "assigner={type: faulty_assigner, index: -2} | got -2 in gtInds",
                 "sampler={type: faulty_sampler} | sampler faulty_sampler: gave negMask of boolean (",
                 "sampler={type: faulty_sampler, fault: type} | gave posMask of int64 (",
                 "sampler={type: faulty_sampler, fault: all} | priors in its posMask that no object is"

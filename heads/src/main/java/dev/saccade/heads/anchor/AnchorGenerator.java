@@ -54,7 +54,7 @@ public final class AnchorGenerator {
                 scales * ratios <= MOST_PER_CELL,
                 key,
                 ratios + " values",
-                "at most %s anchors in a cell, but with %s scales these are %s",
+                "at most %s anchors per cell; %s scales result in %s",
                 MOST_PER_CELL,
                 scales,
                 scales * ratios);
@@ -75,7 +75,9 @@ public final class AnchorGenerator {
             boolean scaleMajor,
             double centerOffset,
             List<Integer> strides) {
-        checkArgument(!scales.isEmpty() && !ratios.isEmpty(), "no scales or no ratios");
+        checkArgument(
+                !scales.isEmpty() && !ratios.isEmpty(),
+                "scales, ratios: got an empty list, expected at least one value each");
         this.strides = ImmutableList.copyOf(strides);
         ImmutableList.Builder<Boxes> levels = ImmutableList.builder();
         for (int stride : strides) {
@@ -146,8 +148,8 @@ public final class AnchorGenerator {
         long count = grid.area() * anchorsPerCell();
         if (count > MOST_ANCHORS) {
             throw SaccadeException.user(
-                    "%d anchors on a map of %s cells, at most %d million are looked at; show the"
-                            + " model smaller images",
+                    "got %d anchors on a map of %s cells, expected at most %d million; use"
+                            + " smaller images",
                     count, grid, MOST_ANCHORS / 1_000_000);
         }
         NDArray cells = base.getManager().create(new Shape(grid.height(), grid.width(), 0));

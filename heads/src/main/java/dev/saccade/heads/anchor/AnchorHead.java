@@ -139,8 +139,8 @@ public abstract class AnchorHead extends DetectionHead implements ExportableHead
         List<Integer> channels = features.stream().map(FeatureInfo::channels).toList();
         checkArgument(
                 channels.stream().distinct().count() == 1,
-                "got levels of %s channels, expected as many in each, as behind an fpn:"
-                        + " model.neck={type: fpn}",
+                "got levels with %s channels, expected the same number in each; add a neck such"
+                        + " as model.neck={type: fpn}",
                 channels);
         this.settings = settings;
         this.numClasses = numClasses;

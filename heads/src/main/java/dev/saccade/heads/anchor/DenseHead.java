@@ -59,14 +59,15 @@ public abstract class DenseHead extends AnchorHead {
                     .inRange("scales_per_octave", scalesPerOctave, 1, 100)
                     .inRange("nms_pre", nmsPre, 1, 100_000_000)
                     .throwIfAny();
-            Checks.require(predKernelSize % 2 == 1, "pred_kernel_size", predKernelSize, "odd");
+            Checks.require(
+                    predKernelSize % 2 == 1, "pred_kernel_size", predKernelSize, "an odd number");
             Checks.require(
                     stackedConvs == 0
                             || normGroups == 0
                             || anchors.featChannels() % normGroups == 0,
                     "norm_groups",
                     normGroups,
-                    "a divisor of feat_channels %s, or 0 for no normalization",
+                    "a divisor of feat_channels %s, or 0 for no group normalization",
                     anchors.featChannels());
             AnchorGenerator.check("ratios", scalesPerOctave, anchors.ratios().size());
         }

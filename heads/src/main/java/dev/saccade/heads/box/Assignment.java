@@ -37,8 +37,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
                             NDArrays.stack(new NDList(found.gtInds.min(), found.gtInds.max())));
             if (range[0] < -1 || range[1] > objects.size()) {
                 throw SaccadeException.user(
-                        "assigner %s: gave %d among its gtInds, expected -1 to %d, the number of"
-                                + " objects",
+                        "assigner %s: got %d in gtInds, expected -1 to %d, the number of objects",
                         assigner.type(), range[0] < -1 ? range[0] : range[1], objects.size());
             }
         }
@@ -48,7 +47,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
     static void requireShape(String part, String name, NDArray array, DataType type, Shape shape) {
         if (array.getDataType() != type || !array.getShape().equals(shape)) {
             throw SaccadeException.user(
-                    "%s: gave %s of %s %s, expected %s %s, one for each prior",
+                    "%s: got %s of %s %s, expected %s %s, one for each prior",
                     part, name, array.getDataType(), array.getShape(), type, shape);
         }
     }

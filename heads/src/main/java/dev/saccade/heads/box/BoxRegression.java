@@ -19,7 +19,7 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
                 decoded || !loss.comparesBoxes(),
                 "loss_bbox",
                 loss.type(),
-                "reg_decoded_bbox: true with it, as it compares boxes, not their changes");
+                "reg_decoded_bbox: true, because this loss compares boxes instead of deltas");
     }
 
     /**

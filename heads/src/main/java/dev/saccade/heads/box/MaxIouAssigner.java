@@ -50,7 +50,7 @@ public record MaxIouAssigner(
                 negIouThr.low() <= negIouThr.high() && negIouThr.high() <= posIouThr,
                 "neg_iou_thr",
                 negIouThr,
-                "at most pos_iou_thr %s, the lower end first",
+                "a range [low, high] up to pos_iou_thr %s",
                 posIouThr);
     }
 

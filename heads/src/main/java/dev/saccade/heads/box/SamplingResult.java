@@ -44,12 +44,12 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
                                             Functional.countNonzero(trained))));
             if (counts[0] > 0) {
                 throw SaccadeException.user(
-                        "sampler %s: gave %d priors in its posMask that no object is assigned to",
+                        "sampler %s: got %d priors in posMask that are not assigned to an object",
                         sampler.type(), counts[0]);
             }
             if (counts[1] > sampler.num()) {
                 throw SaccadeException.user(
-                        "sampler %s: gave %d priors, expected at most its num, %d",
+                        "sampler %s: got %d priors, expected at most num %d",
                         sampler.type(), counts[1], sampler.num());
             }
         }

@@ -60,7 +60,7 @@ public final class BoxHead extends Module {
                     !lossCls.useSigmoid(),
                     "loss_cls",
                     lossCls.type(),
-                    "a loss of one softmax, as background has a score of its own, such as"
+                    "a softmax loss with background, such as"
                             + " {type: cross_entropy, use_sigmoid: false}");
             BoxRegression.check(lossBbox, regDecodedBbox);
         }

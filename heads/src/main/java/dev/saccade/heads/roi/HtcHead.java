@@ -89,7 +89,7 @@ public final class HtcHead extends TwoStageHead {
                     maskHead.isPresent(),
                     "mask_head",
                     "nothing",
-                    "settings, for a hybrid task cascade draws masks; cascade_mask_rcnn need not");
+                    "a mask head; for boxes only, use cascade_mask_rcnn without mask_head");
         }
 
         @Override
@@ -128,8 +128,7 @@ public final class HtcHead extends TwoStageHead {
                 !config.maskInfoFlow() || drawn == channels(),
                 "mask_head.conv_out_channels",
                 drawn,
-                "%d, the channels of the neck, as mask_info_flow adds features of a mask head to"
-                        + " those of regions",
+                "%d, the channels of the neck, because mask_info_flow adds the features of both",
                 channels());
         semantic = config.semanticHead().map(head -> semantic(head, features));
         addStages(config.stages(), config.maskInfoFlow());
@@ -145,7 +144,7 @@ public final class HtcHead extends TwoStageHead {
                 semantic.convOutChannels() == level.channels(),
                 "semantic_head.conv_out_channels",
                 semantic.convOutChannels(),
-                "%d, the channels of the neck, whose features these are added to",
+                "%d, the channels of the neck, because the features of both are added",
                 level.channels());
         Checks.require(
                 extractor.featmapStrides().equals(List.of(level.stride())),
@@ -168,8 +167,8 @@ public final class HtcHead extends TwoStageHead {
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
         if (semantic.isPresent()) {
             throw SaccadeException.user(
-                    "htc: semantic_head learns the class of every pixel, but the batch has no label"
-                            + " maps; semantic_head: null is a head without it");
+                    "htc: semantic_head is trained on label maps, but the batch has none; add"
+                            + " label_maps to the training data or set semantic_head: null");
         }
         return super.losses(features, images, targets);
     }

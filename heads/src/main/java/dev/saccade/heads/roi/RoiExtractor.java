@@ -65,7 +65,7 @@ public record RoiExtractor(
                         && strides.subList(0, featmapStrides.size()).equals(featmapStrides),
                 "featmap_strides",
                 featmapStrides,
-                "the first of the neck's %s",
+                "the first of the strides %s of the neck",
                 strides);
     }
 
@@ -76,7 +76,7 @@ public record RoiExtractor(
                 values <= MOST_VALUES,
                 key + ".output_size",
                 outputSize,
-                "at most %d numbers for all regions of an image; %d regions with %d channels have"
+                "at most %d values for all regions of an image; %d regions with %d channels have"
                         + " %d",
                 MOST_VALUES,
                 regions,

@@ -100,7 +100,7 @@ public record PixelCrossEntropy(
                 classWeight.isEmpty() || classWeight.size() == numClasses,
                 "class_weight",
                 classWeight.size() + " values",
-                "one for each of %s classes",
+                "one value for each of %s classes",
                 numClasses);
     }
 

@@ -67,7 +67,7 @@ public final class SemanticFpnHead extends DecodeHead {
     private Sequential scaleHead(FeatureInfo level, int finest) {
         checkArgument(
                 level.stride() >= finest,
-                "in_index: a level of stride %s behind one of stride %s",
+                "in_index: got a level of stride %s after one of stride %s, expected the finest level first",
                 level.stride(),
                 finest);
         int doublings = 31 - Integer.numberOfLeadingZeros(level.stride() / finest);

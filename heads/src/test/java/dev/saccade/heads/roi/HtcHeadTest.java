@@ -135,7 +135,7 @@ class HtcHeadTest {
         String message =
                 assertThrows(SaccadeException.class, () -> SmallHeads.htc("mask_head=null"))
                         .getMessage();
-        assertTrue(message.contains("a hybrid task cascade draws masks"), message);
+        assertTrue(message.contains("expected a mask head"), message);
     }
 
     static Stream<Arguments> cases() {

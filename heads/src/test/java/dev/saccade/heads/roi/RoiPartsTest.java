@@ -67,7 +67,7 @@ class RoiPartsTest {
                         IllegalArgumentException.class,
                         () -> Configs.of(MaskRcnnHead.Config.class).build(retina, 3));
         assertEquals(
-                "featmap_strides: got [4, 8, 16, 32], expected the first of the neck's [8, 16]",
+                "featmap_strides: got [4, 8, 16, 32], expected the first of the strides [8, 16] of the neck",
                 refusal.getMessage());
     }
 
@@ -90,7 +90,7 @@ class RoiPartsTest {
             IllegalArgumentException refusal =
                     assertThrows(IllegalArgumentException.class, () -> config.build(bare, 3));
             assertEquals(
-                    "got levels of [64, 128, 256, 512] channels, expected as many in each, as"
+                    "got levels with [64, 128, 256, 512] channels, expected the same number in each"
                             + " behind an fpn: model.neck={type: fpn}",
                     refusal.getMessage());
         }
@@ -102,7 +102,7 @@ class RoiPartsTest {
                 assertThrows(
                         SaccadeException.class,
                         () -> Configs.of(BoxHead.Config.class, "loss_cls={type: focal}"));
-        String told = "loss_cls: got focal, expected a loss of one softmax";
+        String told = "loss_cls: got focal, expected a softmax loss";
         assertTrue(refusal.getMessage().contains(told), refusal.getMessage());
     }
 
