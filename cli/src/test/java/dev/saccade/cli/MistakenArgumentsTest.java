@@ -199,7 +199,7 @@ class MistakenArgumentsTest {
                 "yolo | yolo: the command comes first",
                 "yolo detect train data=a.yaml | yolo detect train is saccade train in Saccade",
                 "segment val | segment val is saccade eval in Saccade",
-                "track x | track: there is no tracking",
+                "track x | track: tracking is not supported",
                 "train x --imgsz 640 --patience 4 | patience is --set evaluation.patience=5 in Saccade",
                 "predict --model a | model is RUN in Saccade",
                 "predict model=a source=b.jpg conf=0.5 | source is IMAGE in Saccade",
@@ -219,7 +219,7 @@ class MistakenArgumentsTest {
                 "train resnet18_fpn_demo --set SOLVER.IMS_PER_BATCH=1 | IMS_PER_BATCH: in Saccade it is data.batch_size",
                 "train resnet18_fpn_demo --set model.test_cfg.rpn.nms_pre=1 | in Saccade it is model.head (",
                 "info resnet18_fpn_demo --set model.neck=null | saccade: model.head: got levels with [32, 64, 128, 256] channels, expected as many in each, as behind an fpn",
-                "train resnet18_fpn_demo --set data.num_classes=1 | the classes are those of the annotations",
+                "train resnet18_fpn_demo --set data.num_classes=1 | the classes are read from the annotations",
                 "train resnet18_fpn_demo --set data.train_transforms.7.probability=1 | got 7, expected one of the items 0 to 3",
                 "browse mask_rcnn/swin_tiny_fpn_1x_coco --image-size 640 | each resize in data.train_transforms sets its own scales",
             })

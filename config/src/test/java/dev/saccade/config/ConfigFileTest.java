@@ -181,8 +181,8 @@ class ConfigFileTest {
         assertRefused("? [1]\n: 2\n", "expected a name");
         assertRefused("a: *b\n", "*b is not defined");
         assertRefused("a: &a [*a]\n", "*a is not defined");
-        assertRefused("a: " + "[".repeat(100) + "]".repeat(100) + "\n", "deeper than 64");
-        assertRefused("a: " + "[".repeat(100_000) + "\n", "deeper than 64");
+        assertRefused("a: " + "[".repeat(100) + "]".repeat(100) + "\n", "more than 64 nested");
+        assertRefused("a: " + "[".repeat(100_000) + "\n", "more than 64 nested");
         assertRefused("a: \u0007\n", "not YAML");
         assertRefused("a: \"\\x", "invalid escape");
         assertRefused("a: \"\\UFFFFFFFF\"\n", "not YAML");

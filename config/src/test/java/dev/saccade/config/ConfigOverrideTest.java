@@ -59,10 +59,8 @@ class ConfigOverrideTest {
 
     @Test
     void whatAListDoesNotHaveIsToldWithItsLength() {
-        assertRefused(
-                "stages.2.lr=1", "stages: got 2, expected an index from 0 to 1");
-        assertRefused(
-                "stages.lr=1", "stages: got lr, expected an index from 0 to 1");
+        assertRefused("stages.2.lr=1", "stages: got 2, expected an index from 0 to 1");
+        assertRefused("stages.lr=1", "stages: got lr, expected an index from 0 to 1");
         assertRefused(
                 "scales.99999999999=1",
                 "scales: got 99999999999, expected one of the items 0 to 2");

@@ -19,13 +19,13 @@ class ToolkitTermsTest {
             value = {
                 "lr: 1 | '; in Saccade it is optimizer.learning_rate'",
                 "Imgs_Per_GPU: 1 | '; in Saccade it is data.batch_size'",
-                "num_classes: 4 | '; the classes are those of the annotations'",
+                "num_classes: 4 | '; the classes are read from the annotations'",
                 "SOLVER: {BASE_LR: 1, X: 2} | '; SOLVER.BASE_LR: in Saccade it is optimizer.learning_rate'",
                 "optim_wrapper: {lr: 1} | '; in Saccade it is optimizer'",
                 "train_cfg: {max_epochs: 3} | '; train_cfg.max_epochs: in Saccade it is epochs'",
-                "oversample_thr: 1 | '; in Saccade it is oversample_threshold, a key of data sets of type class_balanced'",
-                "deform_groups: 2 | '; deformable convolutions are those of the neck dyhead, with one group of offsets'",
-                "norm_cfg: {type: GN} | '; a part normalizes as the original does; where there is a choice, its key is norm or norm_groups'",
+                "oversample_thr: 1 | '; in Saccade it is oversample_threshold in data sets of type class_balanced'",
+                "deform_groups: 2 | '; only the neck dyhead has deformable convolutions, with one offset group'",
+                "norm_cfg: {type: GN} | '; components are normalized as in the original; some have a key norm or norm_groups'",
                 "own: {thing: 3} | ''",
                 "train_cfg: {type: EpochBasedTrainLoop} | ''",
             })

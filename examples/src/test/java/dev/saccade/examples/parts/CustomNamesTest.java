@@ -134,7 +134,7 @@ class CustomNamesTest {
         assertEquals(
                 "type exponential: registered by both "
                         + ExponentialSchedule.class.getName()
-                        + " and by "
+                        + " and "
                         + Another.class.getName()
                         + "; remove one from the class path",
                 refusalWith(TwoOfAName.class.getName()));
@@ -143,8 +143,7 @@ class CustomNamesTest {
     @Test
     void reportsMissingNames() throws IOException {
         assertEquals(
-                Nameless.class.getName()
-                        + ": expected a record with @Part(\"name\")",
+                Nameless.class.getName() + ": expected a record with @Part(\"name\")",
                 refusalWith(WithoutAName.class.getName()));
     }
 
