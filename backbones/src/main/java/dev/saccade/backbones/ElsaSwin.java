@@ -23,7 +23,7 @@ import java.util.Optional;
 
 /**
  * ELSA-Swin (Zhou et al. 2021): Swin Transformer with {@link Elsa} instead of window attention in
- * the first three stages; structure and names are those of the official detection code.
+ * the first three stages; structure and names follow the official detection code.
  *
  * <p>{@code large_384} is fine-tuned at 384x384; the paper does not state its window size, so it
  * uses 12 as Swin-L. {@code tiny_no_ghost} has Hadamard attention only (Table 4); {@code

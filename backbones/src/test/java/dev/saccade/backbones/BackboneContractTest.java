@@ -41,7 +41,7 @@ import java.util.stream.IntStream;
 @MethodSource("dev.saccade.backbones.Member#all")
 class BackboneContractTest {
 
-    /** Families that leave out what is over where a side is no multiple of the stride. */
+    /** Families that crop sizes that are not multiples of the stride. */
     private static final Set<String> ROUND_DOWN = Set.of("pvt");
 
     private final Member member;
@@ -54,7 +54,7 @@ class BackboneContractTest {
 
     @ParameterizedTest
     @CsvSource({"97, 131", "33, 35"})
-    void givesWhatFeaturesPromiseForAnySize(int height, int width) {
+    void outputMatchesFeaturesForAnySize(int height, int width) {
         member.on(
                 config,
                 (backbone, scratch) -> {
@@ -75,7 +75,7 @@ class BackboneContractTest {
     }
 
     @Test
-    void imagesOfABatchDoNotMix() {
+    void imagesOfABatchAreIndependent() {
         assumeTrue(member.hasNewStructure());
         member.on(
                 config,
@@ -93,7 +93,7 @@ class BackboneContractTest {
     }
 
     @Test
-    void layersAreNumberedFromTheStemOnWithoutGaps() {
+    void layersAreNumberedFromTheStemWithoutGaps() {
         Backbone backbone = member.fresh();
         Map<String, Integer> layers = backbone.layers();
         int last = Collections.max(layers.values());
@@ -111,7 +111,7 @@ class BackboneContractTest {
     }
 
     @Test
-    void fusedItSaysTheSameUntilItIsTrained() {
+    void fusingDoesNotChangeTheOutputUntilTraining() {
         assumeTrue(member.hasNewStructure());
         member.on(
                 config,
@@ -130,7 +130,7 @@ class BackboneContractTest {
     }
 
     @Test
-    void startsAsPublished() {
+    void initializesAsPublished() {
         Map<String, Parameter> all = member.fresh().namedParameters();
         all.forEach(
                 (key, parameter) ->
@@ -139,7 +139,7 @@ class BackboneContractTest {
     }
 
     @Test
-    void startsTheSameForTheSameSeedAlone() {
+    void initializationDependsOnTheSeedOnly() {
         assumeTrue(member.isFirst());
         try (NDManager scratch = member.manager().newSubManager()) {
             Backbone same = config.build();

@@ -44,7 +44,7 @@ import java.util.stream.Stream;
 @MethodSource("members")
 class BackboneGradientsTest {
 
-    /** Families that use the statistics of the batch in training. */
+    /** Families that use batch statistics in training. */
     private static final Set<String> NORMALIZE_OVER_BATCHES = Set.of("dwnet", "linglo");
 
     private static final String RECOMPUTE = "activation_checkpointing=";
@@ -62,7 +62,7 @@ class BackboneGradientsTest {
     }
 
     @Test
-    void everyParameterLearns() {
+    void everyParameterGetsAGradient() {
         member.on(
                 config,
                 (backbone, scratch) -> {
@@ -97,7 +97,7 @@ class BackboneGradientsTest {
     }
 
     @Test
-    void frozenStagesAloneDoNotLearn() {
+    void onlyFrozenStagesHaveNoGradient() {
         Set<String> learned = learned(member.fresh()).keySet();
         for (int stages = 0; stages <= 4; stages++) {
             Backbone backbone = Configs.with(config, Member.FROZEN + stages).build();
@@ -125,7 +125,7 @@ class BackboneGradientsTest {
     }
 
     @Test
-    void trainingDiffersByStochasticDepthAlone() {
+    void trainingDiffersOnlyByStochasticDepth() {
         NDArray images = images(member.manager(), 2, 33, 35);
         NDList still = new NDList();
         member.on(
@@ -152,7 +152,9 @@ class BackboneGradientsTest {
         return Member.has(config, setting);
     }
 
-    /** Returns the gradients of all learned parameters, empty where the levels need none. */
+    /**
+     * Returns the gradients of all trained parameters; empty if the levels do not depend on them.
+     */
     private static NDList gradients(Backbone backbone, NDArray images, int... levels) {
         return SampleRandom.call(
                 0,
@@ -178,7 +180,7 @@ class BackboneGradientsTest {
         return NDArrays.stack(sums).sum();
     }
 
-    /** Returns the parameters by which some levels have a gradient. */
+    /** Returns the parameters that the levels depend on. */
     private static Set<String> learning(Backbone backbone, NDArray images, int... levels) {
         Iterator<NDArray> gradients = gradients(backbone, images, levels).iterator();
         return learned(backbone).keySet().stream()

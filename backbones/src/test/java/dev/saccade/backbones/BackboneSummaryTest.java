@@ -38,7 +38,7 @@ class BackboneSummaryTest {
     }
 
     @Test
-    void theReadmeSaysHowLargeTheyAre() throws IOException {
+    void readmeHasTheComputedTable() throws IOException {
         String table =
                 HEAD + ALL.stream().map(BackboneSummaryTest::row).collect(Collectors.joining());
         String readme = Files.readString(Path.of("README.md"));

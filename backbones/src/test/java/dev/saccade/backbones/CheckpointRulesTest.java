@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the families say of checkpoints that others wrote of them. */
+/** Tests the rules for checkpoints of other libraries. */
 class CheckpointRulesTest {
 
     private static CheckpointRules rules(String type) {
@@ -60,7 +60,7 @@ class CheckpointRulesTest {
         "focal, a.relative_position_bias_table_to_neighbors",
         "elsa_swin, a.carb"
     })
-    void whatHasASimilarNameIsNoTableOfPositions(String type, String name) {
+    void similarNamesAreNotPositionTables(String type, String name) {
         assertEquals(Optional.empty(), table(type, name));
     }
 
@@ -76,7 +76,7 @@ class CheckpointRulesTest {
         "pvt, cls_token, true",
         "linglo, head.bias, true"
     })
-    void aClassifierNeedsNoPlace(String type, String name, boolean expected) {
+    void ignoresClassifierParameters(String type, String name, boolean expected) {
         assertEquals(expected, Stored.isAny(rules(type).unexpected(), name));
     }
 
@@ -87,7 +87,7 @@ class CheckpointRulesTest {
         "focal, layers.3.blocks.1.attn.relative_position_bias_table_to_neighbors, true",
         "focal, layers.2.blocks.1.attn.relative_position_bias_table_to_neighbors, false"
     })
-    void aClassifierLacksNormalizationsOfOutputs(String type, String name, boolean expected) {
+    void classifiersLackOutputNormalizations(String type, String name, boolean expected) {
         assertEquals(expected, Stored.isAny(rules(type).missing(), name));
     }
 
@@ -99,7 +99,7 @@ class CheckpointRulesTest {
                 "resnet50_detectron2",
                 "resnet50_caffe2"
             })
-    void resNet50HasTheNamesAndShapesOfOtherLibraries(String file) {
+    void translatesResNet50NamesOfOtherLibraries(String file) {
         Map<String, Shape> theirs = Stored.names(file + ".names");
 
         Map<String, Shape> named = Stored.shapes(Naming.toSaccade(Stored.ofOnes(theirs)));
@@ -113,7 +113,7 @@ class CheckpointRulesTest {
     }
 
     @Test
-    void librariesAreThoseOfSwinAndResNet() {
+    void listsTheLibrariesOfSwinAndResNet() {
         assertEquals(
                 List.of(
                         "official",

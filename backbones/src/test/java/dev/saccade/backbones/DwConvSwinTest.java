@@ -88,7 +88,7 @@ class DwConvSwinTest {
     }
 
     @Test
-    void refusesHeadsThatDoNotDivideTheChannels() {
+    void rejectsHeadsThatDoNotDivideTheChannels() {
         Exception e =
                 assertThrows(
                         SaccadeException.class,

@@ -43,7 +43,7 @@ class DwNetTest {
     }
 
     @Test
-    void everyImageHasFiltersOfItsOwn() {
+    void filtersDependOnTheImage() {
         DwNet.DynamicDepthwise layer = new DwNet.DynamicDepthwise(8, 3, BatchNormType.BN);
         layer.initialize(manager, 0);
         layer.train(false);
@@ -91,7 +91,7 @@ class DwNetTest {
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void everyParameterLearns(boolean dynamic) {
+    void everyParameterGetsAGradient(boolean dynamic) {
         DwNet net = small(dynamic);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray x = manager.randomNormal(new Shape(2, 3, 36, 50));
@@ -118,7 +118,7 @@ class DwNetTest {
     }
 
     @Test
-    void dynamicFiltersWantMoreThanOneImageToTrainWith() {
+    void dynamicFiltersRequireTwoImagesInTraining() {
         DwNet net = small(true);
         Exception e =
                 assertThrows(

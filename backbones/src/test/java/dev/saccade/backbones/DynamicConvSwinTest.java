@@ -62,7 +62,7 @@ class DynamicConvSwinTest {
 
     @ParameterizedTest
     @MethodSource("attentions")
-    void isItsFormula(Attention attention, int shift, boolean biased, boolean biasOutside) {
+    void matchesTheFormula(Attention attention, int shift, boolean biased, boolean biasOutside) {
         DynamicConvSwin.Config config = config(attention, biased, biasOutside);
         LayerLoops loops = loops(config, shift, new Shape(2, 7, 8, CHANNELS));
         loops.output().assertIs(new Formula(loops, config, shift)::at);
@@ -70,7 +70,7 @@ class DynamicConvSwinTest {
 
     @ParameterizedTest
     @MethodSource("attentions")
-    void hasTheGradientsOfItsFormula(
+    void gradientsMatchTheFormula(
             Attention attention, int shift, boolean biased, boolean biasOutside) {
         loops(config(attention, biased, biasOutside), shift, new Shape(1, 4, 5, CHANNELS))
                 .assertGradients(manager);
@@ -85,7 +85,7 @@ class DynamicConvSwinTest {
         return new LayerLoops(manager, layer, manager.randomNormal(map));
     }
 
-    /** The formulas of the attentions in loops. */
+    /** The formulas of the attentions as loops. */
     private static final class Formula {
 
         private final LayerLoops loops;
@@ -194,9 +194,9 @@ class DynamicConvSwinTest {
         }
     }
 
-    /** Its parameters have Swin's names too. */
+    /** Its parameters also have Swin's names. */
     @Test
-    void isSwinWithSoftmax() {
+    void matchesSwinWithSoftmax() {
         DynamicConvSwin net =
                 new DynamicConvSwin(
                         Configs.of(DynamicConvSwin.Config.class, "variant=softmax_tiny"));

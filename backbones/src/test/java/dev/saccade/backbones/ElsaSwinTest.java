@@ -50,9 +50,9 @@ class ElsaSwinTest {
                 Configs.of(ElsaSwin.Config.class, "variant=" + variant).build().parameterCount());
     }
 
-    /** The width of all others would give tiny this many more. */
+    /** The group width of all other variants would add this many parameters to tiny. */
     @Test
-    void tinyHasAGroupWidthOfItsOwn() {
+    void tinyHasADifferentGroupWidth() {
         ElsaSwin.Config tiny = Configs.of(ElsaSwin.Config.class, "variant=tiny");
         Backbone.Config wrong = Configs.with(tiny, "group_width=8");
         assertEquals(29517298, BackboneSummary.classifierParameters(wrong, wrong.build()));
@@ -78,9 +78,9 @@ class ElsaSwinTest {
         assertEquals(published, (double) count, 0.005e9);
     }
 
-    /** Factors of the ghost head are as large as 1, summands small. */
+    /** Factors of the ghost head are around 1, summands are small. */
     @Test
-    void startsBothPartsOfAGhostHead() {
+    void initializesBothPartsOfTheGhostHead() {
         Elsa elsa = elsa(96, 3, "lam=1");
         elsa.initialize(manager, 0);
         NDArray ghosts = elsa.namedParameters().get("ghost_head").getArray();
@@ -89,9 +89,11 @@ class ElsaSwinTest {
         assertEquals(0.02, ghosts.get(1).square().mean().sqrt().getFloat(), 0.001);
     }
 
-    /** Values, queries, keys and biases from query to key, against Swin's layout. */
+    /**
+     * Values, queries, keys and the bias table in the official layout, compared with Swin's layout.
+     */
     @Test
-    void attendsToWindowsAsSwinWithTheSameWeightsInAnotherOrder() {
+    void windowAttentionMatchesSwinWithReorderedWeights() {
         ElsaSwin elsa = new ElsaSwin(windows());
         Swin swin =
                 new Swin(
@@ -150,7 +152,7 @@ class ElsaSwinTest {
                 "out_indices=[0, 3]");
     }
 
-    /** Algorithm 4: a convolution in groups of two, one tap at the center and one at the offset. */
+    /** Algorithm 4: a convolution in groups of two, with taps at the center and at the offset. */
     @ParameterizedTest
     @CsvSource({"1", "2"})
     void shiftsNeighborsInTheStrictForm(int dilation) {
@@ -210,7 +212,7 @@ class ElsaSwinTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void rejectsInvalidSettings() {
         Exception e =
                 assertThrows(
                         SaccadeException.class,

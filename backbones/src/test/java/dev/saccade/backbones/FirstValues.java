@@ -13,22 +13,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How a parameter of a published backbone starts, as its name, its shape and its family tell.
+ * Expected initialization of a parameter, derived from its name, shape and family.
  *
- * @param mean the mean of its values
- * @param deviation their standard deviation; 0 for a constant
- * @param bound what none exceeds
+ * @param deviation standard deviation; 0 for constants
+ * @param bound maximum absolute value
  */
 record FirstValues(double mean, double deviation, double bound) {
 
-    /** Families whose convolutions start after He et al. 2015, others as PyTorch's do. */
+    /** Families that initialize convolutions with Kaiming normal; others use PyTorch's default. */
     private static final Set<String> KAIMING_NORMAL = Set.of("resnet", "linglo");
 
     private static final FirstValues ZERO = new FirstValues(0, 0, 0);
     private static final FirstValues ONE = new FirstValues(1, 0, 1);
     private static final FirstValues TRUNCATED_NORMAL = new FirstValues(0, 0.02, 2);
 
-    /** Standard errors by which a sample may be off. */
+    /** Tolerance in standard errors. */
     private static final double ERRORS = 6;
 
     private static final int SAMPLE = 20_000;
@@ -61,7 +60,7 @@ record FirstValues(double mean, double deviation, double bound) {
         };
     }
 
-    /** Whether a normalization is the last of a block of a ResNet. */
+    /** Returns whether a normalization is the last one of a ResNet block. */
     private static boolean endsResidual(String owner, Map<String, Parameter> all) {
         String last = all.containsKey(owner.replace(".bn2.", ".bn3.") + "weight") ? "bn3" : "bn2";
         return owner.matches("layer\\d\\.\\d+\\." + last + "\\.");
@@ -70,7 +69,7 @@ record FirstValues(double mean, double deviation, double bound) {
     private static FirstValues convolution(String family, Shape weight) {
         double taps = weight.slice(2).size();
         if (KAIMING_NORMAL.contains(family)) {
-            // A depth-wise filter sees one channel.
+            // A depth-wise filter has one input channel.
             long out = weight.get(1) == 1 ? 1 : weight.get(0);
             return new FirstValues(0, Math.sqrt(2.0 / (out * taps)), Double.MAX_VALUE);
         }

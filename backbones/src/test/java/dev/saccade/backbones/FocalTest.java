@@ -65,12 +65,12 @@ class FocalTest {
         "small_conv_224, 53086804",
         "base_conv_224, 93268712",
     })
-    void isAsLargeAClassifierAsTheOfficialOne(String variant, long parameters) {
+    void classifierHasTheOfficialSize(String variant, long parameters) {
         Focal.Config config = Configs.of(Focal.Config.class, "variant=" + variant);
         assertEquals(parameters, BackboneSummary.classifierParameters(config, config.build()));
     }
 
-    /** Tokens of the window or with its ring, and the cells of pooled windows. */
+    /** Tokens of the window, with or without its ring, and the pooled cells. */
     @ParameterizedTest
     @CsvSource({
         "tiny_224, 218, 194, 178, 50",
@@ -120,9 +120,9 @@ class FocalTest {
         assertEquals(base.stages(), config.stages());
     }
 
-    /** For images of 224x224, the map of the last stage is a window. */
+    /** For 224x224 images, the map of the last stage is one window. */
     @Test
-    void windowsAreNoLargerThanTheMapsTheyAreFor() {
+    void windowsAreNotLargerThanTheirMaps() {
         Focal.Config config = Configs.of(Focal.Config.class, "variant=tiny_224");
         assertEquals(3, config.region(2, 0).expand());
         assertEquals(0, config.region(3, 0).expand());
@@ -136,7 +136,7 @@ class FocalTest {
 
     @ParameterizedTest
     @EnumSource(Focal.ExpandLayer.class)
-    void someBlocksGoWithoutTheRing(Focal.ExpandLayer layer) {
+    void someBlocksAreNotExpanded(Focal.ExpandLayer layer) {
         Focal.Config config = config(List.of(), true, layer);
         assertEquals(layer == Focal.ExpandLayer.EVEN ? 0 : 2, config.region(0, 0).expand());
         assertEquals(layer == Focal.ExpandLayer.ODD ? 0 : 2, config.region(0, 1).expand());
@@ -145,7 +145,7 @@ class FocalTest {
     }
 
     @Test
-    void theRestIsCutOffWhereItIsNotPadded() {
+    void cropsIncompletePatchesWithoutPadding() {
         assertEquals(new Shape(1, 16, 12, 15), map(true).getShape());
         assertEquals(new Shape(1, 16, 11, 14), map(false).getShape());
     }
@@ -158,7 +158,7 @@ class FocalTest {
                 .get(1);
     }
 
-    /** Parts of 2x2 tokens of windows of 5 leave a row at the bottom and a column on each side. */
+    /** 2x2 parts in windows of 5 leave one row at the bottom and one column on each side. */
     @ParameterizedTest
     @EnumSource(Focal.Pool.class)
     void poolsPartsOfWindows(Focal.Pool pool) {
@@ -176,9 +176,9 @@ class FocalTest {
         assertArrayEquals(expected, pooled, 1e-4f);
     }
 
-    /** A branch scaled by nothing leaves the map as it is. */
+    /** A branch with scale 0 does not change the map. */
     @Test
-    void layerScalesStartAsConfigured() {
+    void initializesLayerScaleAsConfigured() {
         Focal.Config config = config(List.of(), true, Focal.ExpandLayer.ALL);
         FocalBlock block = new FocalBlock(config, 0, 1);
         block.initialize(manager, 0);
@@ -192,7 +192,7 @@ class FocalTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void rejectsInvalidSettings() {
         assertSays(
                 "focal_windows: got [3, 2, 3, 3], expected odd numbers",
                 () -> config(List.of(), List.of(3, 2, 3, 3), List.of(2, 2, 2, 2)));

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.function.ObjDoubleConsumer;
 import java.util.function.ToDoubleFunction;
 
-/** The numbers of an array by their indices; outside of it, all are 0. */
+/** Values of an array by index; 0 outside. */
 final class Grid {
 
     private final float[] values;
@@ -34,7 +34,7 @@ final class Grid {
         return values[flat];
     }
 
-    /** Visits every index and its number. */
+    /** Visits every index and its value. */
     void forEach(ObjDoubleConsumer<int[]> visitor) {
         for (int flat = 0; flat < values.length; flat++) {
             int[] index = new int[shape.length];
@@ -47,7 +47,7 @@ final class Grid {
         }
     }
 
-    /** Asserts that every number is, but for rounding, what a formula gives for its index. */
+    /** Asserts that every value equals a formula of its index, up to rounding. */
     void assertIs(ToDoubleFunction<int[]> formula) {
         forEach(
                 (index, value) -> {

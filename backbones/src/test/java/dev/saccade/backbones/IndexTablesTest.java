@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Index tables against those of the Python classes. */
+/** Compares index tables with the official Python classes. */
 class IndexTablesTest {
 
     private static Map<String, Tensor> beside(String name, Shape shape) {
@@ -38,7 +38,7 @@ class IndexTablesTest {
     }
 
     @Test
-    void swinCountsFromTheQueryToTheKey() {
+    void swinIndexesByQueryMinusKey() {
         Tensor index =
                 beside("a.relative_position_bias_table", new Shape(169, 3))
                         .get("a.relative_position_index");
@@ -52,7 +52,7 @@ class IndexTablesTest {
     }
 
     @Test
-    void elsaCountsFromTheKeyToTheQueryInOneRow() {
+    void elsaIndexesByKeyMinusQuery() {
         Tensor index = beside("a.rb", new Shape(3, 169)).get("a.relative_id");
 
         assertEquals(new Shape(2401), index.shape());
@@ -61,7 +61,7 @@ class IndexTablesTest {
     }
 
     @Test
-    void focalTransformerHasOneForEveryLevelAndTheNeighbors() {
+    void focalHasTablesForLevelsAndNeighbors() {
         Map<String, Shape> shapes = new LinkedHashMap<>();
         String biases = "a.relative_position_bias_table";
         shapes.put(biases, new Shape(169, 3));

@@ -13,17 +13,17 @@ import dev.saccade.core.ops.memory.NoGrad;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A layer on tokens whose formula is written out in loops, and the map it runs on. */
+/** Reference implementations of layers as loops, and the map they run on. */
 final class LayerLoops {
 
-    /** A key as a query sees it: where it is, where from the query, and whether it is seen. */
+    /** Position of a key, its offset from the query, and whether it is visible. */
     record KeyToken(int y, int x, int dy, int dx, boolean seen) {}
 
     private final Layer layer;
     private final NDArray tokens;
     private final Grid map;
 
-    /** Gives all parameters new values, so that none is 0 or small. */
+    /** Replaces all parameters by random values that are not close to 0. */
     LayerLoops(NDManager manager, Layer layer, NDArray tokens) {
         this.layer = layer;
         this.tokens = tokens;
@@ -56,7 +56,7 @@ final class LayerLoops {
         return new Linear(grid(name + ".weight"), grid(name + ".bias"), map);
     }
 
-    /** A linear layer; outside of its map, where tokens are 0, there is its bias. */
+    /** A linear layer; outside of its map, where tokens are 0, the result is the bias. */
     record Linear(Grid weight, Grid bias, Grid map) {
 
         double at(int n, int y, int x, int row) {
@@ -67,7 +67,7 @@ final class LayerLoops {
             return sum;
         }
 
-        /** Returns the value, but 0 outside of the map. */
+        /** Returns the value, or 0 outside of the map. */
         double within(int n, int y, int x, int row) {
             boolean inside = y >= 0 && y < map.size(1) && x >= 0 && x < map.size(2);
             return inside ? at(n, y, x, row) : 0;
@@ -118,8 +118,8 @@ final class LayerLoops {
     }
 
     /**
-     * Holds every gradient against the difference quotients to either side along a random
-     * direction; where a ReLU has its bend between, they are not the same.
+     * Compares every gradient with one-sided difference quotients along a random direction. If a
+     * ReLU switches in between, these differ.
      */
     void assertGradients(NDManager manager) {
         NDArray weights = manager.randomNormal(tokens.getShape());

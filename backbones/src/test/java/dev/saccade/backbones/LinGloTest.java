@@ -55,7 +55,7 @@ class LinGloTest {
         "b0_without_c, 3211200, 3211200",
         "without_ch, 3770250, 3770250",
     })
-    void hasTheNumberOfParametersOfItsReading(String variant, long deployed, long trained) {
+    void hasTheExpectedNumberOfParameters(String variant, long deployed, long trained) {
         assertEquals(deployed, learned(new LinGlo(variant(variant, true)), ""));
         assertEquals(trained, learned(new LinGlo(variant(variant, false)), ""));
     }
@@ -71,7 +71,7 @@ class LinGloTest {
         "b2, 3, 1246080, 1289600",
         "b2, 4, 3173376, 3243008"
     })
-    void hasBlocksOfTheirSize(String variant, int stage, long deployed, long trained) {
+    void blocksHaveTheExpectedSize(String variant, int stage, long deployed, long trained) {
         String block = "stage" + stage + ".1.";
         assertEquals(deployed, learned(new LinGlo(variant(variant, true)), block));
         assertEquals(trained, learned(new LinGlo(variant(variant, false)), block));
@@ -85,7 +85,7 @@ class LinGloTest {
                 .sum();
     }
 
-    /** The known numbers are with a classifier of 1000 classes. */
+    /** The published numbers include a classifier with 1000 classes. */
     @ParameterizedTest
     @CsvSource({"b0, 0.675e9", "b1, 2.610e9", "b2, 5.025e9"})
     void countsItsMultiplyAdds(String variant, double expected) {
@@ -97,9 +97,9 @@ class LinGloTest {
         assertEquals(expected, (double) (count + classifier), 0.0005e9);
     }
 
-    /** Numbers of an implementation in PyTorch with the same values in all parameters. */
+    /** Expected values are from a PyTorch implementation with the same parameters. */
     @Test
-    void isWhatAnIndependentImplementationIs() {
+    void matchesAnIndependentImplementation() {
         LinGlo linglo = waves();
         linglo.train(false);
         assertFeatures(
@@ -128,7 +128,7 @@ class LinGloTest {
         assertEquals(0.54787, learnedVariance[1], 2e-5);
     }
 
-    /** A network whose k-th parameter by name is {@code 0.4 sin(0.37 i + k)}, scales 1 more. */
+    /** A network whose k-th parameter by name is {@code 0.4 sin(0.37 i + k)}, plus 1 for scales. */
     private LinGlo waves() {
         LinGlo linglo = new LinGlo(narrow(4, true, Skip.IDENTITY, true, DownNorm.PRE, false));
         linglo.initialize(manager, 0);
@@ -170,7 +170,7 @@ class LinGloTest {
     }
 
     @Test
-    void fusingChangesNothingButTheWay() {
+    void fusingDoesNotChangeTheOutput() {
         LinGlo linglo = waves();
         linglo.train(false);
         float[] apart = stageOne(linglo);
@@ -212,7 +212,7 @@ class LinGloTest {
     }
 
     @Test
-    void startsWithTheStatedSpreads() {
+    void initializesWithTheStatedDeviations() {
         LinGlo linglo = new LinGlo(variant("b0", false));
         linglo.initialize(manager, 0);
         assertSpread(linglo, "down1.conv.weight", Math.sqrt(2.0 / (49 * 32)));
@@ -281,7 +281,7 @@ class LinGloTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void rejectsInvalidSettings() {
         Exception e =
                 assertThrows(
                         SaccadeException.class,

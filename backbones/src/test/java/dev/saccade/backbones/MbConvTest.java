@@ -21,7 +21,7 @@ class MbConvTest {
 
     /** Expected values are from an implementation in NumPy with the same parameters. */
     @Test
-    void equalsAnIndependentImplementation() {
+    void matchesAnIndependentImplementation() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             MbConv block = new MbConv(8, BatchNormType.BN, 0.5);
             block.initialize(manager, 0);

@@ -84,7 +84,7 @@ final class Member implements AutoCloseable {
                         .toArray(String[]::new));
     }
 
-    /** Returns settings that reduce the width, to 8 channels a head; no check depends on it. */
+    /** Returns settings that reduce the width to 8 channels per head; no check depends on it. */
     private static Stream<String> narrow(Backbone.Config config) {
         if (config instanceof ResNet.Config resnet) {
             String width = "base_width=" + (resnet.groups() > 1 ? 2 : resnet.baseWidth());
@@ -117,7 +117,7 @@ final class Member implements AutoCloseable {
         return config;
     }
 
-    /** Returns whether this is the one to check what is the same for the whole family on. */
+    /** Returns whether checks that are equal for the whole family run on this member. */
     boolean isFirst() {
         return first;
     }
@@ -131,7 +131,7 @@ final class Member implements AutoCloseable {
         return manager;
     }
 
-    /** Returns the backbone as it starts with seed 0; not to be changed. */
+    /** Returns the backbone initialized with seed 0; do not change it. */
     Backbone fresh() {
         return fresh.get();
     }
@@ -161,7 +161,7 @@ final class Member implements AutoCloseable {
                 : WeightInit.normal(0.1).create(manager, shape, random);
     }
 
-    /** Runs a check on a model of some config on the shared weights, in inference mode. */
+    /** Runs a check on a model with the shared weights, in inference mode. */
     void on(Backbone.Config some, BiConsumer<Backbone, NDManager> check) {
         try (NDManager scratch = manager.newSubManager()) {
             Backbone backbone = some.build();

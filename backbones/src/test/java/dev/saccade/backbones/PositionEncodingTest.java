@@ -41,7 +41,7 @@ class PositionEncodingTest {
         "4, true, NONE",
         "2, false, NONE"
     })
-    void isTheSumOfItsBranchesAndItsInput(int branches, boolean branchBn, Skip skip) {
+    void sumsBranchesAndInput(int branches, boolean branchBn, Skip skip) {
         PositionEncoding encoding =
                 new PositionEncoding(CHANNELS, branches, branchBn, skip, BatchNormType.BN);
         encoding.initialize(manager, 0);
@@ -65,7 +65,7 @@ class PositionEncodingTest {
                                 Map.Entry::getKey, e -> e.getValue().getArray().toFloatArray()));
     }
 
-    /** The definition, branch by branch and number by number. */
+    /** The definition, branch by branch and value by value. */
     private static float[] sum(Map<String, float[]> values, float[] x, int branches, Skip skip) {
         float[] sum = new float[x.length];
         for (int i = 0; i < x.length; i++) {

@@ -63,7 +63,7 @@ class PvtTest {
     }
 
     @Test
-    void startsAsTheOriginal() {
+    void initializesAsTheOriginal() {
         Pvt pvt = new Pvt(Configs.of(Pvt.Config.class, "variant=tiny"));
         pvt.initialize(manager, 0);
         pvt.namedParameters()
@@ -94,7 +94,7 @@ class PvtTest {
     private static final String LINEAR = ".*\\.(q|kv|attn\\.proj|fc1|fc2)\\.";
     private static final String NORM = ".*\\.norm\\d?\\.";
 
-    /** Sizes that the patches do not divide lose the rest. */
+    /** Rows and columns that do not fill a patch are cropped. */
     @Test
     void floorsOddSizes() {
         List<NDArray> levels = features(new Shape(2, 3, 97, 131));
@@ -104,7 +104,7 @@ class PvtTest {
         assertEquals(new Shape(2, 8, 3, 4), levels.get(3).getShape());
     }
 
-    /** The grid of stage 4 is 2x2 behind the row of the class token, here resized to 3x4. */
+    /** The table of stage 4 is 2x2 after the class token, here resized to 3x4. */
     @Test
     void resizesPositionsWithoutTheClassToken() {
         Layer embedding = zeroed(Pvt.embedding(config(), 3));
@@ -118,9 +118,12 @@ class PvtTest {
                 1e-5f);
     }
 
-    /** The original takes the table of the first stage as it is for any map of as many cells. */
+    /**
+     * The original does not resize the table of the first stage for maps with the same number of
+     * tokens.
+     */
     @Test
-    void readsTheFirstTableRowByRowWhereItHasAsManyCellsAsTheMap() {
+    void doesNotResizeTheFirstTableForTheSameNumberOfTokens() {
         Layer embedding = zeroed(Pvt.embedding(config(), 0));
         NDArray table = embedding.namedParameters().get("pos_embed1").getArray();
         NDArray rows = manager.arange(256f).reshape(1, 256, 1);
@@ -138,7 +141,7 @@ class PvtTest {
     }
 
     @Test
-    void startsTheSameForTheSameSeed() {
+    void sameSeedGivesTheSameInitialization() {
         float[] first = values(7);
         assertArrayEquals(first, values(7));
         assertFalse(Arrays.equals(first, values(8)));
@@ -151,7 +154,7 @@ class PvtTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void rejectsInvalidSettings() {
         Exception e = assertThrows(SaccadeException.class, () -> config(List.of(3, 1, 1, 1)));
         assertTrue(
                 e.getMessage().contains("num_heads: got [3, 1, 1, 1], expected"), e.getMessage());

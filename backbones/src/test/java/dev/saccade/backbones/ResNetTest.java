@@ -55,7 +55,7 @@ class ResNetTest {
         }
     }
 
-    /** Those of torchvision and of Xie et al. 2017, less the 1000 classes. */
+    /** Numbers of torchvision and Xie et al. 2017, without the 1000 classes. */
     @ParameterizedTest
     @CsvSource({
         "resnext50_32x4d, 25028904",
@@ -70,7 +70,7 @@ class ResNetTest {
 
     @ParameterizedTest
     @CsvSource({"1, 64, 8, 8", "2, 64, 128, 64", "8, 1, 8, 1", "3, 5, 15, 5"})
-    void groupsWidenTheMiddleOfABottleneckAlone(int groups, int baseWidth, int out, int in) {
+    void groupsWidenOnlyTheMiddleOfABottleneck(int groups, int baseWidth, int out, int in) {
         Map<String, Parameter> parameters =
                 new ResNet(grouped(50, groups, baseWidth)).namedParameters();
         assertEquals(new Shape(out, in, 3, 3), parameters.get("layer1.0.conv2.weight").getShape());
@@ -117,7 +117,7 @@ class ResNetTest {
     }
 
     @Test
-    void givesMapsOfTheSameSizeWithADeepStem() {
+    void deepStemKeepsTheMapSizes() {
         ResNet resnet = deep(18, 16, 8, -1);
         resnet.initialize(manager, 0);
         FeaturePyramid levels =
@@ -140,7 +140,7 @@ class ResNetTest {
 
     @ParameterizedTest
     @CsvSource({"18", "50"})
-    void givesWhatFeaturesPromiseForOddSizes(int depth) {
+    void outputMatchesFeaturesForOddSizes(int depth) {
         ResNet resnet = narrow(depth, -1, true);
         FeaturePyramid levels =
                 NoGrad.call(() -> resnet.apply(manager.ones(new Shape(2, 3, 97, 131))));
@@ -158,7 +158,7 @@ class ResNetTest {
     }
 
     @Test
-    void everyLearnedParameterGetsAGradientAndNoFrozenOne() {
+    void onlyTrainedParametersGetGradients() {
         ResNet resnet = narrow(50, 1, true);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
             NDArray x = manager.randomNormal(new Shape(1, 3, 64, 64));
@@ -195,7 +195,7 @@ class ResNetTest {
     }
 
     @Test
-    void startsTheSameForTheSameSeed() {
+    void sameSeedGivesTheSameInitialization() {
         assertArrayEquals(values(7), values(7));
         assertFalse(Arrays.equals(values(7), values(8)));
     }
@@ -221,7 +221,7 @@ class ResNetTest {
     }
 
     @Test
-    void refusesImpossibleValues() {
+    void rejectsInvalidSettings() {
         for (Map.Entry<String, Runnable> bad :
                 Map.<String, Runnable>of(
                                 "depth", () -> config(19, -1, true),

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Checkpoints of others: names and shapes in the files beside the tests, and tensors to store. */
+/** Names and shapes of other libraries' checkpoints, from the files next to the tests. */
 final class Stored {
 
     private Stored() {}

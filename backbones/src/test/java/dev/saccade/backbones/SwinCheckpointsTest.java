@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Names, shapes and order of the models of other libraries against those of ours. */
+/** Compares names, shapes and order with the models of other libraries. */
 class SwinCheckpointsTest {
 
     private static final CheckpointRules RULES = Configs.of(Swin.Config.class).checkpointRules();
@@ -45,7 +45,7 @@ class SwinCheckpointsTest {
         "huggingface, ''",
         "huggingface_modules, ''"
     })
-    void swinHasTheNamesAndShapesOfEveryLibraryTranslated(String library, String prefix) {
+    void translatesNamesAndShapesOfEveryLibrary(String library, String prefix) {
         Map<String, Shape> ours = new TreeMap<>();
         Stored.shapes(Configs.of(Swin.Config.class, "variant=tiny").build())
                 .forEach((name, shape) -> ours.put(prefix + name, shape));
@@ -71,7 +71,7 @@ class SwinCheckpointsTest {
         "HUGGINGFACE, resnet50_huggingface.names",
         "TORCHVISION, resnet50.names",
     })
-    void whatIsNamedAsOursGetsTheirNamesAndShapesBack(String library, String file) {
+    void translatesBackToNamesAndShapesOfOtherLibraries(String library, String file) {
         Map<String, Shape> theirs = Stored.names(file);
         Map<String, Shape> back =
                 Stored.shapes(
@@ -133,7 +133,7 @@ class SwinCheckpointsTest {
         "TIMM, ''",
         "TORCHVISION, ''"
     })
-    void swinComesBackFromEveryNaming(String library, String prefix) {
+    void roundTripsThroughEveryNaming(String library, String prefix) {
         try (NDManager manager = NDManager.newBaseManager()) {
             Module swin = Stored.swin(7);
             swin.initialize(manager, 3);
@@ -151,7 +151,10 @@ class SwinCheckpointsTest {
         }
     }
 
-    /** One channel: theirs is unfolded row by row, ours takes the lower left pixel second. */
+    /**
+     * One channel: other libraries unfold row by row; the official order takes the lower left pixel
+     * second.
+     */
     @Test
     void patchMergingIsReordered() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();

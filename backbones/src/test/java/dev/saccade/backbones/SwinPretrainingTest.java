@@ -24,7 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** From a classifier of small windows to a dense backbone of large ones. */
+/** Loads a classifier with small windows into a dense backbone with large windows. */
 class SwinPretrainingTest {
 
     private NDManager manager;
@@ -39,7 +39,7 @@ class SwinPretrainingTest {
         manager.close();
     }
 
-    /** A classifier of smaller windows and images, as its official code saves it. */
+    /** A classifier with smaller windows and images, as saved by the official code. */
     private Map<String, Tensor> pretraining() {
         Module swin = Stored.swin(4);
         swin.initialize(manager, 1);
@@ -57,7 +57,7 @@ class SwinPretrainingTest {
     }
 
     @Test
-    void aClassifierOfOtherWindowsStartsADenseBackbone() {
+    void loadsAClassifierWithOtherWindows() {
         Map<String, Tensor> tensors = pretraining();
         String odd = "layers.2.blocks.0.attn.relative_position_bias_table";
         tensors.put(odd, Stored.ones(new Shape(49, 3)));
@@ -90,7 +90,7 @@ class SwinPretrainingTest {
     }
 
     @Test
-    void nothingIsFittedThatIsPutBack() {
+    void restoringDoesNotResize() {
         Module swin = Stored.swin(7);
         swin.initialize(manager, 2);
         Checkpoint checkpoint = new Checkpoint(pretraining(), Map.of());
@@ -103,7 +103,7 @@ class SwinPretrainingTest {
     }
 
     @Test
-    void integersAreNoTableOfPositionsEither() {
+    void integerTensorsAreNotPositionTables() {
         Map<String, Tensor> tensors = pretraining();
         String table = "layers.2.blocks.0.attn.relative_position_bias_table";
         tensors.put(

@@ -36,7 +36,7 @@ class SwinTest {
         manager.close();
     }
 
-    /** Where windows fit the map and there is more than one, timm and the official code agree. */
+    /** If windows fit the map and there is more than one, timm and the official code agree. */
     @ParameterizedTest
     @CsvSource({"112, 0", "100, 1"})
     void timmsOrderDiffersOnlyWhereMapsArePadded(int side, int differing) {
@@ -47,7 +47,7 @@ class SwinTest {
         assertEquals(differing == 1, deviation > 1e-3, "deviates by " + deviation);
     }
 
-    /** A map smaller than the window is one window of its own size in timm's order. */
+    /** In timm's order, a map smaller than the window is one window. */
     @Test
     void timmsWindowsShrinkToSmallMaps() {
         NDArray map = features(Order.SHIFT_THEN_PAD, manager.ones(new Shape(1, 3, 20, 8)));
@@ -55,7 +55,7 @@ class SwinTest {
         assertTrue(Float.isFinite(map.sum().getFloat()));
     }
 
-    /** Branches of outputs, drop-path and down-sampling between the cuts included. */
+    /** Includes branches for outputs, drop path and down-sampling between the checkpoints. */
     @Test
     void recomputesBlocksForTheSameGradients() {
         NDArray image = manager.randomNormal(new Shape(2, 3, 61, 70));
@@ -88,7 +88,10 @@ class SwinTest {
                 .toList();
     }
 
-    /** Token 8 of row 5 is in the window beside the changed corner and shares a shifted one. */
+    /**
+     * Token 8 of row 5 is in the window next to the changed corner and shares a shifted window with
+     * it.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void onlyShiftedWindowsExchangeTokens(boolean useShift) {
@@ -115,7 +118,7 @@ class SwinTest {
         assertEquals(useShift, difference.get("0, :, 5, 8").max().getFloat() > 0);
     }
 
-    /** A last token sees a corner of the photograph that is many windows away. */
+    /** The last token depends on a corner of the image that is many windows away. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void theGlobalBlockSeesTheWholeMap(boolean globalBlock) {
@@ -144,7 +147,7 @@ class SwinTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void rejectsInvalidSettings() {
         Exception e =
                 assertThrows(
                         SaccadeException.class,

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The setting {@code norm} of backbones with batch normalizations. */
+/** Tests the setting {@code norm} of backbones with batch normalizations. */
 class SynchronizedNormsTest {
 
     static List<Arguments> backbones() {
@@ -47,7 +47,7 @@ class SynchronizedNormsTest {
 
     @ParameterizedTest
     @MethodSource("backbones")
-    void isForEachOfThem(Class<?> type, List<String> settings) {
+    void everyNormalizationIsSynchronized(Class<?> type, List<String> settings) {
         assertFalse(build(type, settings).synchronizes());
         Backbone backbone = build(type, settings, "norm=sync_bn");
         List<BatchNorm2d> norms = norms(backbone).toList();
@@ -56,7 +56,7 @@ class SynchronizedNormsTest {
     }
 
     @Test
-    void waitsForNobodyWhereStatisticsAreKept() {
+    void doesNotSynchronizeWithRunningStatistics() {
         List<String> synchronizedNorms = List.of("depth=50", "norm=sync_bn", "norm_eval=false");
         assertFalse(
                 build(ResNet.Config.class, List.of("norm=sync_bn", "norm_eval=true"))

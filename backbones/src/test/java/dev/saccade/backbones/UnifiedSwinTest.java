@@ -78,7 +78,7 @@ class UnifiedSwinTest {
 
     @ParameterizedTest
     @MethodSource("regionsNormsAndNets")
-    void isEquation4(FilterRegion region, Norm norm, String net) {
+    void matchesEquation4(FilterRegion region, Norm norm, String net) {
         UnifiedSwin.Config config = config(net, norm, Region.WINDOW, WINDOW);
         LayerLoops loops = attention(config, region, new Shape(2, 7, 8, CHANNELS));
         loops.output().assertIs(new Equation4(loops, config, region)::at);
@@ -86,7 +86,7 @@ class UnifiedSwinTest {
 
     @ParameterizedTest
     @MethodSource("regionsNormsAndNets")
-    void hasTheGradientsOfEquation4(FilterRegion region, Norm norm, String net) {
+    void gradientsMatchEquation4(FilterRegion region, Norm norm, String net) {
         UnifiedSwin.Config config = config(net, norm, Region.WINDOW, WINDOW);
         attention(config, region, new Shape(1, 4, 5, CHANNELS)).assertGradients(manager);
     }
@@ -98,7 +98,7 @@ class UnifiedSwinTest {
                 manager.randomNormal(map));
     }
 
-    /** The equation in loops. */
+    /** The equation as loops. */
     private static final class Equation4 {
 
         private final LayerLoops loops;
@@ -166,7 +166,7 @@ class UnifiedSwinTest {
             return (key.dy() + reach) * (2 * reach + 1) + key.dx() + reach;
         }
 
-        /** Padding of windows is projected, what is around a map is 0. */
+        /** Window padding is projected; tokens around the map are 0. */
         private double projected(int n, KeyToken key, int row) {
             return region instanceof NeighborRegion
                     ? qkv.within(n, key.y(), key.x(), row)
@@ -203,9 +203,9 @@ class UnifiedSwinTest {
         }
     }
 
-    /** With its terms, softmax and windows it is Swin; the tables are the other way around. */
+    /** With its terms, softmax and windows it equals Swin; tables are indexed in reverse. */
     @Test
-    void isSwinWithItsTerms() {
+    void matchesSwinWithItsTerms() {
         UnifiedSwin unified = new UnifiedSwin(config("swin", Norm.SOFTMAX, Region.WINDOW, WINDOW));
         Swin swin =
                 new Swin(
@@ -246,9 +246,9 @@ class UnifiedSwinTest {
         }
     }
 
-    /** With the bias alone, nothing behind it and neighbors it is a depth-wise convolution. */
+    /** With the bias term, identity and neighborhoods it is a depth-wise convolution. */
     @Test
-    void isADepthwiseConvolutionWithTheBiasAlone() {
+    void biasTermAloneIsADepthwiseConvolution() {
         NDArray tokens = manager.randomNormal(new Shape(2, 6, 9, CHANNELS));
         LayerLoops unified =
                 new LayerLoops(
@@ -276,7 +276,7 @@ class UnifiedSwinTest {
     }
 
     @Test
-    void neighborsReplaceWindowsButInTheLastStage() {
+    void neighborhoodsReplaceWindowsExceptInTheLastStage() {
         Map<String, Parameter> parameters =
                 new UnifiedSwin(config("net7", Norm.FILTER_NORM, Region.NEIGHBOR, WINDOW))
                         .namedParameters();
@@ -287,10 +287,10 @@ class UnifiedSwinTest {
         assertEquals(new Shape(9), parameters.get("layers.3.blocks.0.attn.norm.weight").getShape());
     }
 
-    /** Relative to Swin-T: two tables of embeddings in every block, or no queries and keys. */
+    /** Relative to Swin-T: two embedding tables per block, or no queries and keys. */
     @ParameterizedTest
     @CsvSource({"swin, 0", "net7, 169", "net4, 0"})
-    void countsWhatItsTermsNeed(String net, long embeddings) {
+    void countsTheParametersOfItsTerms(String net, long embeddings) {
         UnifiedSwin.Config config = Configs.of(UnifiedSwin.Config.class, "variant=" + net);
         long expected = 28288354;
         for (int[] stage : new int[][] {{2, 96}, {2, 192}, {6, 384}, {2, 768}}) {
@@ -302,7 +302,7 @@ class UnifiedSwinTest {
     }
 
     @Test
-    void refusesToBeWithoutTerms() {
+    void requiresAtLeastOneTerm() {
         Exception e =
                 assertThrows(
                         SaccadeException.class,

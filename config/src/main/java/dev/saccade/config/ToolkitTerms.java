@@ -28,7 +28,7 @@ public record ToolkitTerms(
      * @param ultralytics names in Ultralytics, shown in the migration guide; likewise the next
      *     three
      * @param words all recognized words, without leading dashes
-     * @param note hint if there is no equivalent
+     * @param note hint if an equivalent is missing
      */
     public record Term(
             @Default("\"\"") String saccade,

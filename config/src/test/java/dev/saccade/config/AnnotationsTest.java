@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 
-/** Records of settings whose authors have made mistakes, or have constructors that refuse. */
+/** Records with wrong annotations, or with constructors that throw. */
 class AnnotationsTest {
 
     @Variant(name = "tiny", settings = "dept: 3")
@@ -28,7 +28,7 @@ class AnnotationsTest {
     private record Twice(@Default("tiny") String variant) {}
 
     @Test
-    void wrongAnnotationsAreTold() {
+    void reportsWrongAnnotations() {
         assertRefused(Misspelled.class, "Misspelled: @Variant(tiny): unknown key [dept]");
         assertRefused(
                 Elsewhere.class, "Elsewhere: @Default(huge): expected the name of a @Variant");
@@ -75,7 +75,7 @@ class AnnotationsTest {
     }
 
     @Test
-    void whateverAConstructorThrowsIsARefusal() {
+    void reportsAnyExceptionOfAConstructor() {
         assertRefused(Odd.class, "java.lang.IllegalArgumentException", "kind=2");
         assertRefused(Odd.class, "items[7]: too many", "kind=3", "items=[1, 2]");
         assertRefused(Odd.class, "kind: got 4", "kind=4");

@@ -48,7 +48,7 @@ class ConfigFileTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void aDeviceIsNotReadForAConfig() {
+    void rejectsDeviceFiles() {
         String told = failure(Path.of("/dev/null"));
         assertTrue(told.startsWith("/dev/null: is a pipe, a socket or a device"), told);
     }
@@ -76,7 +76,7 @@ class ConfigFileTest {
     }
 
     @Test
-    void overridesGoOverTheFileInTheirOrder() throws IOException {
+    void appliesOverridesInOrder() throws IOException {
         Path file = write("a.yaml", "model: {depth: 50, name: x}\n");
 
         ConfigNode.Mapping config =
@@ -124,7 +124,7 @@ class ConfigFileTest {
     }
 
     @Test
-    void aBaseThatIsNoFileNameIsRefused() throws IOException {
+    void rejectsABaseThatIsNotAFileName() throws IOException {
         assertTrue(failure(write("a.yaml", "v: 1\nbase: {x: 1}\n")).contains("a.yaml:2: base"));
         assertTrue(failure(write("b.yaml", "base: \"a\\0b\"\n")).contains("file name"));
     }
@@ -165,7 +165,7 @@ class ConfigFileTest {
     }
 
     @Test
-    void hostileTextsEndInOneLineThatNamesThePlace() throws IOException {
+    void hostileTextsAreReportedInOneLineWithTheirOrigin() throws IOException {
         assertRefused("a: !!java.net.URL [x]\n", "a.yaml:1: the tag");
         assertRefused("a: !!str 5\n", "the tag");
         assertRefused("!thing {a: 1}\n", "the tag");
@@ -193,7 +193,7 @@ class ConfigFileTest {
     }
 
     @Test
-    void bytesThatAreNoTextAreRefused() throws IOException {
+    void rejectsInvalidUtf8() throws IOException {
         Path file = folder.resolve("a.yaml");
         Files.write(file, new byte[] {'a', ':', ' ', (byte) 0xff, (byte) 0xfe});
 

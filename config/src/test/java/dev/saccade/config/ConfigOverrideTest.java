@@ -36,7 +36,7 @@ class ConfigOverrideTest {
     }
 
     @Test
-    void anItemOfAListGoesByItsNumber() {
+    void listItemsAreAddressedByIndex() {
         Recipe recipe = recipe("stages.0.momentum=0.7", "stages[1].lr=0.3", "scales.2=9");
         assertEquals(
                 List.of(new Recipe.Sgd(0.5, 0.7), new Recipe.AdamW(0.3, 0.05)), recipe.stages());
@@ -46,7 +46,7 @@ class ConfigOverrideTest {
     }
 
     @Test
-    void listsThatAreAsByDefaultHaveItemsToo() {
+    void defaultListsHaveItems() {
         assertEquals(
                 List.of(0, 1, 2, 2),
                 recipe("extra={}", "extra.out_indices.3=2").extra().get().outIndices());
@@ -58,7 +58,7 @@ class ConfigOverrideTest {
     }
 
     @Test
-    void whatAListDoesNotHaveIsToldWithItsLength() {
+    void reportsTheLengthForMissingItems() {
         assertRefused("stages.2.lr=1", "stages: got 2, expected an index from 0 to 1");
         assertRefused("stages.lr=1", "stages: got lr, expected an index from 0 to 1");
         assertRefused(
@@ -93,7 +93,7 @@ class ConfigOverrideTest {
     }
 
     @Test
-    void aLengthInOneUnitReplacesThatInTheOther() {
+    void settingEpochsReplacesIterations() {
         ConfigNode.Mapping long40k =
                 ConfigFile.parse("iterations: 40000\nevery: {epochs: 2}", "file");
         assertEquals(

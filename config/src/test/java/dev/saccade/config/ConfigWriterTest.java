@@ -51,7 +51,7 @@ class ConfigWriterTest {
     }
 
     @Test
-    void eachLineSaysWhereItsValueComesFrom() {
+    void linesContainTheOriginOfTheirValue() {
         ConfigNode source =
                 YamlReader.read("epochs: 3\nstages:\n- {type: sgd}\n- {type: adamw}", ORIGIN);
         Recipe recipe = Configs.bind(source, Recipe.class);
@@ -70,7 +70,7 @@ class ConfigWriterTest {
     }
 
     @Test
-    void jsonHoldsValuesAndOrigins() {
+    void jsonContainsValuesAndOrigins() {
         ConfigNode config = YamlReader.read("a: {b: [1, x]}\nc: [{d: null}]\n", ORIGIN);
 
         String json = ConfigWriter.json((ConfigNode.Mapping) config).replaceAll("\\s+", "");

@@ -21,7 +21,7 @@ class ConfigsTest {
     private record Required(int classes, Optional<String> note) {}
 
     @Test
-    void anEmptyConfigIsTheDefaults() {
+    void emptyConfigHasAllDefaults() {
         Recipe recipe = bind("{}");
         assertEquals(Configs.of(Recipe.class), recipe);
         assertEquals(12, recipe.epochs());
@@ -80,7 +80,7 @@ class ConfigsTest {
     }
 
     @Test
-    void nullEmptiesAnOptionalAndNothingElse() {
+    void nullIsAllowedForOptionalsOnly() {
         assertEquals(Optional.empty(), bind("warm_up: null").warmUp());
         String byDefault = "; remove the key to use the default";
         assertProblem("epochs:", "1: epochs: got null, expected an integer" + byDefault);
@@ -114,7 +114,7 @@ class ConfigsTest {
     }
 
     @Test
-    void textsAndTruthsAreNotGuessed() {
+    void stringsAndBooleansAreNotGuessed() {
         assertProblem("name: 50", "expected a string; put it in quotes: \"50\"");
         assertProblem("amp: yes", "got the string \"yes\", expected true or false");
         assertProblem(
@@ -125,7 +125,7 @@ class ConfigsTest {
     }
 
     @Test
-    void typosGetTheNearestKey() {
+    void suggestsTheClosestKey() {
         assertProblem(
                 "section:\n  dpeth: 50\n",
                 "recipe.yaml:2: section.dpeth: unknown key; did you mean depth?"
@@ -134,7 +134,7 @@ class ConfigsTest {
     }
 
     @Test
-    void unknownComponentsGetTheKnownOnes() {
+    void listsKnownComponents() {
         assertProblem(
                 "optimizer: {type: sdg}",
                 "optimizer.type: unknown type sdg; did you mean sgd? (known: adamw, lamb, rprop,"
@@ -147,14 +147,14 @@ class ConfigsTest {
     }
 
     @Test
-    void whatARecordRefusesNamesTheKey() {
+    void problemsOfRecordsNameTheKey() {
         assertProblem(
                 "name: x\nsection:\n  out_indices: []\n  depth: -1",
                 "recipe.yaml:4: section.depth: got -1, expected at least 1");
     }
 
     @Test
-    void boundsAreToldBesideOtherMistakes() {
+    void reportsBoundsTogetherWithOtherProblems() {
         String message =
                 failure(
                         """
@@ -195,7 +195,7 @@ class ConfigsTest {
     }
 
     @Test
-    void aRecordComesBackFromItsConfig() {
+    void recordsRoundTripThroughConfigs() {
         Recipe recipe = bind("{stages: [{type: adamw, lr: 3}], multipliers: {a.b: 1}, warm_up: 3}");
 
         String yaml = ConfigWriter.yaml(Configs.unbind(recipe));
@@ -206,7 +206,7 @@ class ConfigsTest {
     }
 
     @Test
-    void recordsAreMadeByName() {
+    void createsRecordsFromSettings() {
         Recipe recipe = Configs.of(Recipe.class, "epochs=3", "optimizer.lr=0.1", "scales=[1, 2]");
 
         assertEquals(3, recipe.epochs());
@@ -267,7 +267,7 @@ class ConfigsTest {
     }
 
     @Test
-    void unwrappedSettingsStandBesideTheOthers() {
+    void unwrappedSettingsAreOnTheSameLevel() {
         Recipe recipe = bind("optimizer: {type: lamb, depth: 9, out_indices: [2]}");
 
         assertEquals(new Recipe.Section(9, List.of(2)), ((Recipe.Lamb) recipe.optimizer()).whole());
@@ -297,7 +297,7 @@ class ConfigsTest {
     private record Nameless() implements PartConfig {}
 
     @Test
-    void aPartWithoutANameIsTold() {
+    void rejectsAComponentWithoutAName() {
         String message =
                 assertThrows(SaccadeException.class, () -> Configs.variants(Nameless.class))
                         .getMessage();
@@ -306,7 +306,7 @@ class ConfigsTest {
     }
 
     @Test
-    void membersOfAFamilyHaveTheirNames() {
+    void variantsHaveTheirNames() {
         Map<String, Recipe.Optimizer> lambs = Configs.variants(Recipe.Lamb.class);
         Map<String, Recipe.Optimizer> rprops = Configs.variants(Recipe.Rprop.class);
 
@@ -319,7 +319,7 @@ class ConfigsTest {
     }
 
     @Test
-    void valuesOfJavaAreThoseOfYaml() {
+    void javaValuesEqualYamlValues() {
         Map<String, Object> none = new HashMap<>();
         none.put("warm_up", null);
         assertEquals(Optional.empty(), Configs.of(Recipe.class, none).warmUp());

@@ -72,7 +72,7 @@ record Recipe(
     @Variant(name = "rprop20")
     record Rprop(@Default("20") int steps) implements Optimizer {}
 
-    /** Makes the optimizers known. */
+    /** Registers the optimizers. */
     public static final class Provider implements PartProvider {
 
         @Override

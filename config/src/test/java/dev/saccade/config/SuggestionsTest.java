@@ -28,13 +28,13 @@ class SuggestionsTest {
         "MaxIoUAssigner, max_iou",
         "RandomSampler, random",
     })
-    void findsWhatWasMeant(String name, String expected) {
+    void findsSimilarNames(String name, String expected) {
         assertEquals(Optional.of(expected), Suggestions.find(name, TYPES));
         assertEquals("; did you mean " + expected + "?", Suggestions.suggestion(name, TYPES));
     }
 
     @Test
-    void suggestsNothingThatIsNotAlike() {
+    void suggestsOnlySimilarNames() {
         assertEquals(Optional.empty(), Suggestions.find("transformer", TYPES));
         assertEquals("", Suggestions.suggestion("transformer", TYPES));
         assertEquals("", Suggestions.suggestion("sgd", List.of()));

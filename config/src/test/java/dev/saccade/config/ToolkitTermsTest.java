@@ -29,7 +29,7 @@ class ToolkitTermsTest {
                 "own: {thing: 3} | ''",
                 "train_cfg: {type: EpochBasedTrainLoop} | ''",
             })
-    void aKeyOfOthersIsToldAsOurs(String line, String expected) {
+    void suggestsTheEquivalentOfAKey(String line, String expected) {
         ConfigFile.parse(line, "file")
                 .entries()
                 .forEach(
@@ -47,7 +47,7 @@ class ToolkitTermsTest {
                 "test_cfg: {rpn: {nms_pre: 1000}} | '; in Saccade it is model.head'",
                 "test_cfg: {rcnn: {score_thr: 0.1}} | '; test_cfg.rcnn.score_thr: in Saccade it is model.head.nms.score_thr'",
             })
-    void aKeyOfAModelOfOthersIsOneOfTheHead(String line, String expected) {
+    void suggestsHeadKeysForModelKeys(String line, String expected) {
         ConfigFile.parse(line, "file")
                 .entries()
                 .forEach(
@@ -58,7 +58,7 @@ class ToolkitTermsTest {
 
     @ParameterizedTest
     @CsvSource({"fp16, ; in Saccade it is float16", "16, ; in Saccade it is float16", "bf16, ''"})
-    void aValueOfOthersIsToldWhereOursIsKnown(String value, String expected) {
+    void suggestsTheEquivalentOfAValue(String value, String expected) {
         assertEquals(expected, ToolkitTerms.hintForValue(value, List.of("float32", "float16")));
     }
 

@@ -29,7 +29,7 @@ class YamlReaderTest {
     }
 
     @Test
-    void aCharacterOfTwoUnitsMayStandAnywhere() {
+    void readsSurrogatePairsAnywhere() {
         for (int length = 1000; length < 1050; length++) {
             String text = "x".repeat(length) + "\ud83d\ude00";
             assertEquals(List.of(text), values("[" + text + "]"));
@@ -37,7 +37,7 @@ class YamlReaderTest {
     }
 
     @Property(tries = 2000)
-    void anyTextIsReadOrRefusedInOneLine(@ForAll("yaml") String text) {
+    void readsOrRejectsAnyTextInOneLine(@ForAll("yaml") String text) {
         try {
             YamlReader.read(text, ORIGIN);
         } catch (SaccadeException e) {

@@ -5,7 +5,7 @@ import dev.saccade.core.ops.memory.Scope;
 
 import java.util.function.Supplier;
 
-/** Calls heads as a model does. */
+/** Runs heads like a model does. */
 public final class Inference {
 
     private Inference() {}

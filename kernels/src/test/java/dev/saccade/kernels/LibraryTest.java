@@ -25,7 +25,7 @@ class LibraryTest {
 
     private static final int WIDTH = 100;
 
-    /** Where the header of ELF tells the machine, and what it tells. */
+    /** Offset of the machine field in the ELF header, and its values. */
     private static final int MACHINE = 18;
 
     private static final Map<String, Integer> MACHINES =
@@ -41,8 +41,7 @@ class LibraryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"linux-x86_64", "linux-aarch64"})
-    void isBuiltFromTheSourcesBesideIt(String platform)
-            throws IOException, NoSuchAlgorithmException {
+    void isBuiltFromTheseSources(String platform) throws IOException, NoSuchAlgorithmException {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         digest.update(Files.readAllBytes(Path.of("build.sh")));
         for (Path source : files(NATIVE)) {
@@ -58,7 +57,7 @@ class LibraryTest {
     }
 
     @Test
-    void hasSourcesOfOneWidth() throws IOException {
+    void sourcesHaveAtMost100Columns() throws IOException {
         List<String> wider = new ArrayList<>();
         for (Path folder : List.of(NATIVE, Path.of("src/test/cpp"))) {
             for (Path source : files(folder)) {
@@ -74,7 +73,7 @@ class LibraryTest {
     }
 
     @Test
-    void holdsEveryOperatorAgainstItsComposedForm() throws IOException {
+    void everyGpuOperatorHasPythonCases() throws IOException {
         List<String> missing = new ArrayList<>();
         for (Path launcher : files(NATIVE)) {
             String operator = launcher.getParent().getFileName().toString();

@@ -75,7 +75,7 @@ class DyHeadTest {
     }
 
     @Test
-    void aLevelSeesItsNeighborsAlone() {
+    void aLevelDependsOnItsNeighborsOnly() {
         DyHead neck = initialized(new DyHead(new DyHead.Config(16, 1, false), LEVELS));
         FeaturePyramid given = pyramid(12, 6, 3);
         FeaturePyramid other =
@@ -88,7 +88,7 @@ class DyHeadTest {
     }
 
     @Test
-    void saysWhatDoesNotFit() {
+    void rejectsIncompatibleFeatures() {
         List<FeatureInfo> backbone = List.of(new FeatureInfo(64, 4), new FeatureInfo(128, 8));
         List<FeatureInfo> sameStride = List.of(new FeatureInfo(16, 8), new FeatureInfo(16, 8));
         for (List<FeatureInfo> levels : List.of(backbone, sameStride)) {
@@ -106,7 +106,7 @@ class DyHeadTest {
     }
 
     @Test
-    void aNeckThatDoesNotFitIsNamed() {
+    void namesTheIncompatibleNeck() {
         SequentialNeck.Config tooFew =
                 Configs.of(SequentialNeck.Config.class, "necks=[{type: fpn, num_outs: 2}]");
         SequentialNeck.Config alone =
@@ -127,7 +127,7 @@ class DyHeadTest {
     }
 
     @Test
-    void necksOneAfterAnotherAreNamedByTheirPosition() {
+    void namesNecksByPosition() {
         SequentialNeck neck =
                 initialized(
                         new SequentialNeck(

@@ -56,7 +56,7 @@ class FpnTest {
 
     @ParameterizedTest
     @EnumSource
-    void givesWhatFeaturesPromise(Fpn.ExtraConvs extra) {
+    void outputMatchesFeatures(Fpn.ExtraConvs extra) {
         Fpn fpn = new Fpn(new Fpn.Config(8, 1, 5, extra, true), NARROW);
         fpn.initialize(manager, 0);
         FeaturePyramid outputs = NoGrad.call(() -> fpn.apply(inputs(97, 131)));
@@ -79,7 +79,7 @@ class FpnTest {
     }
 
     @Test
-    void saysWhatDoesNotFit() {
+    void rejectsIncompatibleFeatures() {
         Fpn.Config beyond = new Fpn.Config(8, 4, 5, Fpn.ExtraConvs.NONE, false);
         assertTrue(messageOf(beyond).startsWith("start_level: got 4"));
         Fpn.Config tooFew = new Fpn.Config(8, 0, 3, Fpn.ExtraConvs.NONE, false);
@@ -87,7 +87,7 @@ class FpnTest {
     }
 
     @Test
-    void refusesLevelsOfTheSameStride() {
+    void rejectsLevelsWithTheSameStride() {
         List<FeatureInfo> flat = Collections.nCopies(4, new FeatureInfo(150, 16));
         Fpn.Config config = new Fpn.Config(8, 1, 5, Fpn.ExtraConvs.NONE, false);
         String message =

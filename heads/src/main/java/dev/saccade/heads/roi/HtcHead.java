@@ -123,11 +123,11 @@ public final class HtcHead extends TwoStageHead {
     public HtcHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config, features, numClasses);
         this.config = config;
-        int drawn = config.maskHead().orElseThrow().convOutChannels();
+        int maskChannels = config.maskHead().orElseThrow().convOutChannels();
         Checks.require(
-                !config.maskInfoFlow() || drawn == channels(),
+                !config.maskInfoFlow() || maskChannels == channels(),
                 "mask_head.conv_out_channels",
-                drawn,
+                maskChannels,
                 "%d, the channels of the neck, because mask_info_flow adds the features of both",
                 channels());
         semantic = config.semanticHead().map(head -> semantic(head, features));

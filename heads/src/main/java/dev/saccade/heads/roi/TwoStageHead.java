@@ -274,7 +274,7 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
             Losses losses = Autocast.off(() -> stage.box().losses(output, samples));
             Map<String, NDArray> ofStage = new LinkedHashMap<>(losses.terms());
             if (crop.isPresent()) {
-                RoiSamples drawn =
+                RoiSamples maskSamples =
                         isInterleaved()
                                 ? RoiSamples.sample(
                                         stage.config(),
@@ -283,9 +283,9 @@ public abstract class TwoStageHead extends DetectionHead implements ExportableHe
                                         objects,
                                         numClasses)
                                 : samples;
-                RoiSamples.Positives positives = drawn.positives();
+                RoiSamples.Positives positives = maskSamples.positives();
                 Optional<NDArray> weights = fillers(positives.weights());
-                Rois rois = drawn.rois().select(positives.positions());
+                Rois rois = maskSamples.rois().select(positives.positions());
                 NDArray logits = masks().logits(stage, roiFeatures, rois, weights);
                 MaskHead head = stage.mask().orElseThrow();
                 MaskCrop targetMasks = crop.get();

@@ -23,7 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** The numbers that can be checked by hand. */
+/** Expected values are computed by hand. */
 class AnchorPartsTest {
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
@@ -50,7 +50,7 @@ class AnchorPartsTest {
     }
 
     @Test
-    void anchorsInTheMiddleOfTheirCells() {
+    void centersAnchorsInTheirCells() {
         AnchorGenerator middle =
                 new AnchorGenerator(List.of(8.0), List.of(1.0), true, 0.5, List.of(4, 8));
         assertBox(new float[] {-14, -14, 18, 18}, middle.baseAnchors(0), 0);
@@ -72,7 +72,7 @@ class AnchorPartsTest {
 
     /** Recorded from mmdetection 3.3.0, {@code scale_major=False}. */
     @Test
-    void anchorsByScaleAndThenRatio() {
+    void ordersAnchorsByScaleThenRatio() {
         AnchorGenerator generator =
                 new AnchorGenerator(
                         List.of(8.0, 10.0), List.of(0.5, 1.0, 2.0), false, 0, List.of(4));
@@ -92,7 +92,7 @@ class AnchorPartsTest {
     }
 
     @Test
-    void theGridOfAnImageEndsWithItsPadding() {
+    void validGridEndsAtThePaddedImage() {
         AnchorGenerator generator =
                 new AnchorGenerator(List.of(8.0), List.of(1.0), true, 0, List.of(32));
         assertEquals(new Size(2, 3), generator.validGrid(0, new Size(4, 4), new Size(64, 90)));
@@ -103,7 +103,7 @@ class AnchorPartsTest {
     }
 
     @Test
-    void anchorsThatReachOutOfTheImageAreNotTrained() {
+    void anchorsOutsideTheImageAreNotTrained() {
         AnchorGenerator generator =
                 new AnchorGenerator(List.of(1.0), List.of(1.0), true, 0, List.of(8));
         AnchorGrid grid = new AnchorGrid(manager, generator, List.of(new Size(4, 4)));
@@ -149,7 +149,7 @@ class AnchorPartsTest {
     }
 
     @Test
-    void proposalsWithoutAreaGoUnlessAnySizeIsWanted() {
+    void dropsZeroAreaProposalsUnlessMinSizeIsNegative() {
         Boxes boxes = Boxes.of(0, 0, 10, 10, 3, 4, 3, 9, 3, 4, 9, 4, 20, 0, 20.5f, 0.5f);
         List<ScoredBoxes> level =
                 List.of(Rows.scored(manager, boxes, 1, new float[] {0.5f, 0.9f, 0.8f, 0.4f}));

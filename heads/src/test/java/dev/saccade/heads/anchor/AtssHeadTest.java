@@ -112,7 +112,7 @@ class AtssHeadTest {
     }
 
     @Test
-    void centernessIsOneInTheMiddleAndZeroFromTheBorderOn() {
+    void centernessIsOneAtTheCenterAndZeroOutside() {
         NDArray anchors =
                 manager.create(new float[] {0, 0, 8, 8, 2, 0, 6, 8, -9, 0, 7, 8}, three());
         NDArray boxes = manager.create(new float[] {0, 0, 8, 8, 3, 0, 9, 8, 0, 0, 8, 8}, three());
@@ -127,7 +127,7 @@ class AtssHeadTest {
     }
 
     @Test
-    void theThresholdIsOfTheClassesAlone() {
+    void scoreThresholdIgnoresCenterness() {
         AtssHead head =
                 head("score_thr=0.4", "nms={score_thr: 0, max_per_img: 10}", "stacked_convs=0");
         head.namedParameters().get("bbox_head.atss_cls.bias").getArray().set(new float[] {0, -9});
@@ -146,14 +146,14 @@ class AtssHeadTest {
     }
 
     @Test
-    void boxesWithoutAreaGoUnlessAnySizeDoes() {
+    void dropsZeroAreaBoxesUnlessMinSizeIsNegative() {
         assertEquals(0, found("min_bbox_size=1"));
         int wide = found("min_bbox_size=0");
         assertTrue(wide > 0);
         assertTrue(found("min_bbox_size=-1") > wide);
     }
 
-    /** Anchors of a tenth of a pixel, of which those of the last rows and columns lie outside. */
+    /** Anchors of a tenth of a pixel; the last row and column lie outside. */
     private int found(String size) {
         AtssHead head =
                 head(
@@ -180,7 +180,7 @@ class AtssHeadTest {
     }
 
     @Test
-    void findsNothingInFeaturesThatAreNoNumbers() {
+    void predictsNothingForNanFeatures() {
         AtssHead head = head();
         head.train(false);
         for (Instances found :
@@ -191,7 +191,7 @@ class AtssHeadTest {
     }
 
     @Test
-    void keepsNoNativeMemory() {
+    void doesNotLeakNativeMemory() {
         AtssHead head = head();
         head.train(false);
         FeaturePyramid pyramid = pyramid(1);
@@ -202,7 +202,7 @@ class AtssHeadTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"norm_groups=3", "pred_kernel_size=2", "reg_decoded_bbox=false"})
-    void saysWhatDoesNotFit(String setting) {
+    void rejectsIncompatibleFeatures(String setting) {
         assertThrows(
                 SaccadeException.class,
                 () ->

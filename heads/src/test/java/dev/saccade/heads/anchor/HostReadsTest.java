@@ -34,7 +34,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** What a GPU makes of heads of anchors: nothing is read, and nothing else comes out. */
+/** Checks that dense heads read nothing on the host, with the same results. */
 class HostReadsTest {
 
     private static final List<FeatureInfo> FEATURES =
@@ -100,7 +100,7 @@ class HostReadsTest {
 
     @ParameterizedTest
     @MethodSource("heads")
-    void trainingReadsNothingAndLearnsTheSame(AnchorHead head) {
+    void trainingWithoutHostReadsGivesTheSameGradients(AnchorHead head) {
         head.initialize(manager, 0);
         FeaturePyramid pyramid = pyramid();
         Map<String, float[]> exact = new LinkedHashMap<>();
@@ -112,7 +112,9 @@ class HostReadsTest {
         exact.forEach((name, values) -> assertArrayEquals(values, fixed.get(name), 1e-6f, name));
     }
 
-    /** Adds the losses and the gradients; returns what travels while the losses are computed. */
+    /**
+     * Adds losses and gradients to {@code learned}; returns the host transfers of the forward pass.
+     */
     private static HostTransfers learn(
             AnchorHead head, FeaturePyramid pyramid, Map<String, float[]> learned) {
         HostTransfers[] transfers = new HostTransfers[1];
@@ -140,7 +142,7 @@ class HostReadsTest {
 
     @ParameterizedTest
     @MethodSource("heads")
-    void predictionReadsOnceAndFindsTheSame(AnchorHead head) {
+    void predictionReadsOnceWithTheSameDetections(AnchorHead head) {
         assumeTrue(Kernels.status().loaded(), "portable suppression is in Java");
         head.initialize(manager, 0);
         head.train(false);
@@ -166,7 +168,7 @@ class HostReadsTest {
         return new FeaturePyramid(List.of(fine, coarse));
     }
 
-    /** One as large as the batch, one smaller, one mirrored. */
+    /** An image as large as the batch, a smaller one, and a flipped one. */
     private static List<ImageInfo> images() {
         ImageInfo whole = ImageInfo.of(new Size(48, 64));
         return List.of(

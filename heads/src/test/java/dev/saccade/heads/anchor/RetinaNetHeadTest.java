@@ -71,7 +71,7 @@ class RetinaNetHeadTest {
     }
 
     @Test
-    void itsAnchorsLieWhereTheCenterOffsetPutsThem() {
+    void centerOffsetShiftsAnchors() {
         RetinaNetHead middle =
                 new RetinaNetHead(
                         Configs.of(
@@ -123,7 +123,7 @@ class RetinaNetHeadTest {
     }
 
     @Test
-    void anchorsInsideOfACrowdAreNotTrained() {
+    void anchorsInsideACrowdAreNotTrained() {
         Instances object = Instances.groundTruth(Boxes.of(3, 3, 20, 24), 1);
         Instances beside = object.withIgnored(Boxes.of(30, 20, 64, 48));
         assertEquals(0, trained(-1, object) - trained(-1, beside));
@@ -142,7 +142,7 @@ class RetinaNetHeadTest {
     }
 
     @Test
-    void aSoftmaxTellsBackgroundByALogitOfItsOwn() {
+    void softmaxHasABackgroundLogit() {
         RetinaNetHead.Config softmax =
                 Configs.of(
                         RetinaNetHead.Config.class,
@@ -172,7 +172,7 @@ class RetinaNetHeadTest {
     }
 
     @Test
-    void findsNothingInFeaturesThatAreNoNumbers() {
+    void predictsNothingForNanFeatures() {
         head.train(false);
         for (Instances found :
                 Inference.predict(
@@ -182,7 +182,7 @@ class RetinaNetHeadTest {
     }
 
     @Test
-    void keepsNoNativeMemory() {
+    void doesNotLeakNativeMemory() {
         head.train(false);
         FeaturePyramid pyramid = pyramid(1);
         int before = manager.getManagedArrays().size();

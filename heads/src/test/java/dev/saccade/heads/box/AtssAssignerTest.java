@@ -129,7 +129,7 @@ class AtssAssignerTest {
     }
 
     @Test
-    void ofEqualOverlapsTheFirstObjectCounts() {
+    void tiesGoToTheFirstObject() {
         int[] found =
                 assigned(
                         Configs.of(AtssAssigner.class),
@@ -161,7 +161,7 @@ class AtssAssignerTest {
     }
 
     @Test
-    void anchorsInIgnoredRegionsAreNoBackground() {
+    void anchorsInIgnoredRegionsAreIgnored() {
         Instances object = objects(4, 4, 36, 36);
         Instances beside = object.withIgnored(Boxes.of(60, 40, 120, 96));
         AtssAssigner careful = new AtssAssigner(9, 0.5);
@@ -172,7 +172,7 @@ class AtssAssignerTest {
     }
 
     @Test
-    void saysWhichNumberIsWrong() {
+    void rejectsInvalidSettings() {
         String message =
                 assertThrows(SaccadeException.class, () -> Configs.of(AtssAssigner.class, "topk=0"))
                         .getMessage();

@@ -25,7 +25,7 @@ class BoxCoderTest {
     }
 
     @Test
-    void decodesTheBoxOfTheSpecification() {
+    void decodesTheSpecifiedBox() {
         BoxCoder coder =
                 new DeltaXywhBoxCoder(List.of(0., 0., 0., 0.), List.of(0.1, 0.1, 0.2, 0.2));
         NDArray box = Rows.of(manager, Boxes.of(10, 10, 50, 30));
@@ -48,7 +48,7 @@ class BoxCoderTest {
     }
 
     @Test
-    void codesNothing() {
+    void handlesEmptyInput() {
         BoxCoder coder = Configs.of(DeltaXywhBoxCoder.class);
         NDArray none = Rows.of(manager, Boxes.empty());
         assertEquals(new Shape(0, 4), coder.encode(none, none).getShape());
@@ -56,7 +56,7 @@ class BoxCoderTest {
     }
 
     @Test
-    void aBoxHasAWayForEachClass() {
+    void decodesClassSpecificDeltas() {
         BoxCoder coder = Configs.of(DeltaXywhBoxCoder.class);
         NDArray boxes = Rows.of(manager, Boxes.of(3, 4, 20, 40, 0, 0, 8, 8));
         NDArray deltas = manager.randomUniform(-1, 1, new Shape(2, 3, 4));
@@ -68,7 +68,7 @@ class BoxCoderTest {
     }
 
     @Test
-    void sizesChangeByALimitedFactor() {
+    void limitsTheSizeRatio() {
         BoxCoder coder = Configs.of(DeltaXywhBoxCoder.class);
         NDArray box = Rows.of(manager, Boxes.of(0, 0, 16, 16));
         NDArray deltas = manager.create(new float[] {0, 0, 30, -30}, new Shape(1, 4));

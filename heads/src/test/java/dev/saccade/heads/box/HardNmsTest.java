@@ -38,7 +38,7 @@ class HardNmsTest {
     }
 
     @Test
-    void whereShapesAreFixedTheRestIsFilledUp() {
+    void fixedShapesAreFilledUp() {
         Detections filled = DynamicShapes.callWithout(this::selected);
         assertEquals(6, filled.maxPerImage());
         assertEquals(2, filled.counts().getLong());
@@ -48,7 +48,7 @@ class HardNmsTest {
     }
 
     @Test
-    void selectsNothingFromNothing() {
+    void selectsNothingFromEmptyInput() {
         Detections none =
                 Configs.of(HardNms.class)
                         .apply(Rows.scored(manager, Boxes.empty(), 3))

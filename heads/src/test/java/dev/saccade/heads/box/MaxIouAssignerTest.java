@@ -42,7 +42,7 @@ class MaxIouAssignerTest {
     }
 
     @Test
-    void anIgnoredRegionCountsByTheShareOfTheBoxOrOfTheRegion() {
+    void ignoredRegionsCountRelativeToPriorOrRegion() {
         Boxes boxes = Boxes.of(0, 0, 100, 100, 40, 40, 50, 50);
         Boxes object = Boxes.of(200, 200, 220, 220);
         Boxes small = Boxes.of(10, 10, 20, 20);
@@ -63,7 +63,7 @@ class MaxIouAssignerTest {
 
     /** Recorded from mmdetection 3.3.0, {@code neg_iou_thr=(0.1, 0.4)} and {@code (0.2, 0.4)}. */
     @Test
-    void backgroundCanNeedALeastOverlap() {
+    void backgroundCanRequireAMinimumOverlap() {
         float[] heights = {10, 5, 1, 2, 4, 4.5f};
         float[] corners = new float[4 * 7];
         for (int i = 0; i < heights.length; i++) {
@@ -91,7 +91,7 @@ class MaxIouAssignerTest {
     }
 
     @Test
-    void theAssignerLooksAtAllPairsThatCount() {
+    void considersAllRelevantPairs() {
         SplittableRandom random = new SplittableRandom(4);
         AnchorGenerator generator =
                 new AnchorGenerator(
@@ -101,7 +101,7 @@ class MaxIouAssignerTest {
         for (int round = 0; round < 20; round++) {
             float[] corners = new float[4 * 12];
             for (int i = 0; i < corners.length; i += 4) {
-                // Whole pixels make ties; some objects are small, some lie outside.
+                // Integer coordinates produce ties; some objects are small, some lie outside.
                 corners[i] = random.nextInt(-40, 130);
                 corners[i + 1] = random.nextInt(-40, 110);
                 corners[i + 2] = corners[i] + random.nextInt(1, 60);

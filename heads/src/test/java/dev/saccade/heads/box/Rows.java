@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** From values of tests to arrays and back. */
+/** Converts between test values and arrays. */
 public final class Rows {
 
     private Rows() {}
@@ -46,13 +46,13 @@ public final class Rows {
         return new Assignment(Tensors.of(manager, gtInds, shape), manager.zeros(shape));
     }
 
-    /** Returns where a mask holds. */
+    /** Returns the indices where a mask is true. */
     public static int[] where(NDArray mask) {
         boolean[] values = mask.toBooleanArray();
         return IntStream.range(0, values.length).filter(i -> values[i]).toArray();
     }
 
-    /** Returns integers as an array of int32 would have them. */
+    /** Returns an int32 array. */
     public static int[] ints(NDArray array) {
         return Arrays.stream(array.toLongArray()).mapToInt(Math::toIntExact).toArray();
     }

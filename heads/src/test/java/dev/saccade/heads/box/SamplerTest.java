@@ -38,14 +38,14 @@ class SamplerTest {
     }
 
     @Test
-    void whatIsDrawnIsWhatCounts() {
+    void averagesLossesOverTheSamples() {
         RandomSampler sampler = Configs.of(RandomSampler.class);
         assertEquals(7, draw(sampler, assignment(3, 4)).avgFactor().getFloat());
         assertEquals(2, draw(sampler, assignment(0, 0)).avgFactor().getFloat());
     }
 
     @Test
-    void thePseudoSamplerTakesAllThatIsAssigned() {
+    void pseudoSamplerKeepsAllAssignedPriors() {
         SamplingResult all = draw(new PseudoSampler(), Rows.assignment(manager, 0, 2, -1, 1, 0));
         assertArrayEquals(new int[] {1, 3}, Rows.where(all.posMask()));
         assertArrayEquals(new int[] {0, 4}, Rows.where(all.negMask()));
@@ -53,14 +53,14 @@ class SamplerTest {
     }
 
     @Test
-    void aSamplerTakesAllOfFew() {
+    void keepsAllPriorsIfThereAreFew() {
         SamplingResult drawn = draw(Configs.of(RandomSampler.class), assignment(3, 4));
         assertArrayEquals(new int[] {0, 1, 2}, Rows.where(drawn.posMask()));
         assertArrayEquals(new int[] {3, 4, 5, 6}, Rows.where(drawn.negMask()));
     }
 
     @Test
-    void aSamplerKeepsToItsNumbers() {
+    void respectsTheConfiguredNumbers() {
         SamplingResult drawn = draw(new RandomSampler(10, 0.25, -1, false), assignment(50, 100));
         assertEquals(2, Rows.where(drawn.posMask()).length);
         assertEquals(8, Rows.where(drawn.negMask()).length);
@@ -76,7 +76,7 @@ class SamplerTest {
     }
 
     @Test
-    void aDrawIsAFunctionOfTheSeed() {
+    void sameSeedGivesTheSameSamples() {
         RandomSampler sampler = new RandomSampler(10, 0.5, -1, false);
         Assignment assignment = assignment(50, 100);
         int[] first = Rows.where(draw(sampler, assignment).negMask());
@@ -85,16 +85,16 @@ class SamplerTest {
         assertFalse(Arrays.equals(first, Rows.where(other.negMask())));
     }
 
-    /** By integers as the processor has them, for arrays have them on every device. */
+    /** Computes the hashes with Java integers. */
     @Test
-    void thoseOfTheLargestHashesAreDrawn() {
+    void samplesThePriorsWithTheLargestHashes() {
         SamplingResult drawn = draw(new RandomSampler(6, 0.5, -1, false), assignment(20, 40));
         long seed = new SplittableRandom(0).nextLong() >>> 33;
         assertArrayEquals(largest(seed, 0, 20), Rows.where(drawn.posMask()));
         assertArrayEquals(largest(seed, 20, 60), Rows.where(drawn.negMask()));
     }
 
-    /** Returns the three of some positions whose hashes are the largest. */
+    /** Returns the three positions with the largest hashes. */
     private static int[] largest(long seed, int from, int to) {
         return IntStream.range(from, to)
                 .boxed()
@@ -112,7 +112,7 @@ class SamplerTest {
     }
 
     @Test
-    void aSamplerFavorsNobody() {
+    void samplesUniformly() {
         RandomSampler sampler = new RandomSampler(5, 0, -1, false);
         Assignment assignment = assignment(0, 20);
         int[] times = new int[20];
@@ -128,7 +128,7 @@ class SamplerTest {
             }
         }
         for (int i = 0; i < 20; i++) {
-            // A standard deviation is 27; of pairs, 14.
+            // The standard deviation is 27; for pairs, 14.
             assertEquals(1000, times[i], 140);
             for (int j = 0; j < i; j++) {
                 assertEquals(4000 * 5 * 4 / 380f, pairs[i][j], 75);

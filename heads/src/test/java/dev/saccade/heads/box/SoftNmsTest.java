@@ -23,7 +23,9 @@ import java.util.List;
 
 class SoftNmsTest {
 
-    /** The first two share 0.9, and 10 / 11 with an offset; the others touch nothing. */
+    /**
+     * The first two boxes have an IoU of 0.9, or 10 / 11 with an offset; the others do not overlap.
+     */
     private static final Boxes BOXES =
             Boxes.of(0, 0, 10, 10, 0, 0, 10, 9, 50, 50, 60, 60, 80, 80, 90, 90);
 
@@ -50,7 +52,7 @@ class SoftNmsTest {
         "gaussian, 0.95, 0, 0.1583189",
         "naive, 0.95, 0, 0.8"
     })
-    void lowersTheScoresOfWhatOverlaps(
+    void decaysTheScoresOfOverlappingBoxes(
             String method, double iouThreshold, int offset, float lowered) {
         SoftNms nms = nms("method=" + method, "iou_threshold=" + iouThreshold, "offset=" + offset);
         MulticlassNms.Kept kept = kept(nms, 1, 0.9f, 0.8f, 0.7f, 0.04f);
@@ -62,7 +64,7 @@ class SoftNmsTest {
     }
 
     @Test
-    void naiveDropsAtTheThresholdAlready() {
+    void naiveDropsBoxesAtTheThreshold() {
         ScoredBoxes halves =
                 Rows.scored(manager, Boxes.of(0, 0, 10, 10, 0, 0, 10, 5), 1, 0.9f, 0.8f);
         assertArrayEquals(
@@ -71,27 +73,27 @@ class SoftNmsTest {
     }
 
     @Test
-    void ofEqualScoresTheFirstInTheWorkingOrderIsTaken() {
-        // The best changes places with the first.
+    void tiesGoToTheFirstInWorkingOrder() {
+        // The best box swaps places with the first.
         assertArrayEquals(
                 new int[] {3, 2, 0}, Rows.ints(kept(nms(), 1, 0.5f, 0, 0.5f, 0.9f).keep()));
     }
 
     @Test
-    void theLastTakesThePlaceOfWhatGoes() {
+    void theLastBoxReplacesADroppedOne() {
         SoftNms naive = nms("method=naive");
         assertArrayEquals(
                 new int[] {0, 3, 2}, Rows.ints(kept(naive, 1, 0.9f, 0.8f, 0.5f, 0.5f).keep()));
     }
 
     @Test
-    void theFirstMayScoreLessThanTheMinimum() {
+    void theFirstBoxMayScoreLessThanTheMinimum() {
         SoftNms nms = nms("score_thr=0", "min_score=0.3");
         assertArrayEquals(new int[] {2}, Rows.ints(kept(nms, 1, 0.1f, 0.1f, 0.2f, 0.1f).keep()));
     }
 
     @Test
-    void classesLeaveEachOtherAloneUnlessAgnostic() {
+    void classesDoNotInteractUnlessClassAgnostic() {
         float[] scores = {0.9f, 0, 0, 0.8f, 0, 0, 0, 0};
         assertArrayEquals(
                 new float[] {0.9f, 0.8f},
@@ -113,14 +115,14 @@ class SoftNmsTest {
     }
 
     @Test
-    void boxesWithoutAreaKeepTheirScores() {
+    void zeroAreaBoxesKeepTheirScores() {
         ScoredBoxes points = Rows.scored(manager, Boxes.of(5, 5, 5, 5, 5, 5, 5, 5), 1, 0.9f, 0.8f);
         Detections found = nms("method=gaussian").apply(points).detections();
         assertArrayEquals(new float[] {0.9f, 0.8f}, found.scores().toFloatArray());
     }
 
     @Test
-    void imagesAreReadAtOnceAndFilledUp() {
+    void readsAllImagesAtOnceAndFillsUp() {
         float[] corners = BOXES.toArray();
         ScoredBoxes two =
                 new ScoredBoxes(
@@ -144,14 +146,14 @@ class SoftNmsTest {
     }
 
     @Test
-    void selectsNothingFromNothing() {
+    void selectsNothingFromEmptyInput() {
         MulticlassNms.Kept none = nms().apply(Rows.scored(manager, Boxes.empty(), 3));
         assertEquals(0, none.detections().toInstances().get(0).size());
         assertEquals(0, kept(nms(), 1, 0, 0, 0, 0).detections().maxPerImage());
     }
 
     @Test
-    void refusesWhatMakesNoSense() {
+    void rejectsInvalidSettings() {
         assertThrows(SaccadeException.class, () -> nms("sigma=0"));
         assertThrows(SaccadeException.class, () -> nms("method=soft"));
     }

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.function.DoubleFunction;
 import java.util.stream.Stream;
 
-/** The numbers that can be checked by hand. */
+/** Expected values are computed by hand. */
 class LossesTest {
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
@@ -71,7 +71,7 @@ class LossesTest {
 
     @ParameterizedTest
     @ValueSource(classes = {RetinaNetHead.Config.class, RpnHead.Config.class, BoxHead.Config.class})
-    void aLossOfBoxesIsNotGivenTheirChanges(Class<? extends Record> head) {
+    void rejectsIouLossesWithoutDecodedBoxes(Class<? extends Record> head) {
         for (String type : List.of("iou", "giou", "diou", "ciou")) {
             String loss = "loss_bbox={type: " + type + "}";
             String message =
@@ -86,7 +86,7 @@ class LossesTest {
     }
 
     @Test
-    void giouOfTheSpecification() {
+    void giouMatchesTheSpecification() {
         NDArray a = manager.create(new float[] {0, 0, 10, 10}, new Shape(1, 4));
         NDArray b = manager.create(new float[] {5, 5, 15, 15}, new Shape(1, 4));
         assertEquals(

@@ -83,7 +83,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void namesParametersAsTheOriginalDoes() {
+    void namesParametersAsMmdetection() {
         Set<String> names = head().namedParameters().keySet();
         assertTrue(
                 names.containsAll(
@@ -102,7 +102,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void learnsLabelMapsOnlyWithASemanticBranch() {
+    void requiresLabelMapsOnlyWithASemanticBranch() {
         assertEquals(TargetKind.MASKS_AND_LABEL_MAPS, SmallHeads.htc().targets());
         assertEquals(3, SmallHeads.htc().semanticClasses());
         assertEquals(TargetKind.MASKS, SmallHeads.htc(WITHOUT_SEMANTIC).targets());
@@ -116,7 +116,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void refusesFeaturesThatCannotBeAdded() {
+    void rejectsFeaturesThatCannotBeAdded() {
         assertRefused("mask_head.conv_out_channels", "mask_head.conv_out_channels=4");
         assertRefused("semantic_head.conv_out_channels", "semantic_head.conv_out_channels=4");
         assertRefused("semantic_head.fusion_level", "semantic_head.fusion_level=5");
@@ -131,7 +131,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void drawsMasks() {
+    void predictsMasks() {
         String message =
                 assertThrows(SaccadeException.class, () -> SmallHeads.htc("mask_head=null"))
                         .getMessage();
@@ -169,7 +169,7 @@ class HtcHeadTest {
                                         SIZE, box.x1(0), box.y1(0), box.width(0), box.height(0))));
     }
 
-    /** What is there on a GPU without a look at it: so many slots as there can be regions. */
+    /** Fixed shapes as on a GPU: one slot per possible region. */
     @ParameterizedTest
     @MethodSource("cases")
     void fixedShapesGiveTheSameFiniteLossesAndGradients(String[] settings, Instances target) {
@@ -191,7 +191,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void learnsWithoutProposals() {
+    void trainsWithoutProposals() {
         Map<String, float[]> numbers =
                 trained(
                         pyramid(1),
@@ -202,9 +202,9 @@ class HtcHeadTest {
         assertTrue(numbers.get("loss_semantic_seg")[0] > 0);
     }
 
-    /** The heads before it learn from the mask of a stage, too, where features are passed on. */
+    /** With information flow, the mask loss of a stage also trains the mask heads before it. */
     @Test
-    void masksOfAStageTeachTheHeadsBeforeIt() {
+    void maskGradientsReachEarlierStages() {
         for (boolean flows : new boolean[] {true, false}) {
             HtcHead head = head("mask_info_flow=" + flows, "stages[0].loss_weight=0");
             Map<String, float[]> numbers =
@@ -226,7 +226,7 @@ class HtcHeadTest {
         return trained(head(settings), pyramid, targets);
     }
 
-    /** Returns losses, and gradients of weights and features. */
+    /** Returns losses and gradients of weights and features. */
     private Map<String, float[]> trained(
             HtcHead head, FeaturePyramid pyramid, List<Instances> targets) {
         pyramid.levels().forEach(level -> level.setRequiresGradient(true));
@@ -255,7 +255,7 @@ class HtcHeadTest {
         return numbers;
     }
 
-    /** Returns the class of every pixel; of those of one class some are ignored. */
+    /** Returns random label maps in which some pixels of one class are ignored. */
     private NDArray labels() {
         long[] labels = new long[Math.toIntExact(2 * SIZE.area())];
         Arrays.setAll(labels, i -> i % 64 < 20 ? LabelMap.IGNORE : i / 400 % 3);
@@ -263,7 +263,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void nothingToLearnInLabelMapsIsNoLoss() {
+    void ignoredLabelMapsGiveZeroLoss() {
         NDArray ignored =
                 manager.full(
                         new Shape(2, SIZE.height(), SIZE.width()), LabelMap.IGNORE, DataType.INT64);
@@ -280,7 +280,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void nothingIsReadInTrainingAndObjectsAndMasksOnceEach() {
+    void trainingReadsNothingAndInferenceReadsTwice() {
         assumeTrue(Kernels.status().loaded());
         HtcHead head = head();
         FeaturePyramid pyramid = pyramid(3);
@@ -316,7 +316,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void averagesTheMasksOfAllStagesOrDrawsThoseOfTheLast() {
+    void averagesMasksOrUsesTheLastStage() {
         FeaturePyramid pyramid = pyramid(1);
         Boxes boxes = Boxes.of(3, 3, 40, 44, 0, 0, 9, 9, 5, 0, 30, 20);
         Rois rois = Rois.of(manager, boxes, 0, 1, 1);
@@ -341,7 +341,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void addsSemanticFeaturesToTheBranchesThatWantThem() {
+    void addsSemanticFeaturesToTheConfiguredBranches() {
         FeaturePyramid pyramid = pyramid(1);
         Rois rois = Rois.of(manager, Boxes.of(3, 3, 40, 44), new int[] {1});
         for (String wanted : List.of("bbox", "mask")) {
@@ -362,7 +362,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void findsNothingWhereNothingIs() {
+    void predictsNothingForEmptyInputs() {
         HtcHead head = head("rpn_head.test_proposals.min_bbox_size=1000");
         head.train(false);
         Inference.predict(() -> head.predict(pyramid(1), IMAGES))
@@ -374,7 +374,7 @@ class HtcHeadTest {
     }
 
     @Test
-    void keepsNoNativeMemory() {
+    void doesNotLeakNativeMemory() {
         HtcHead head = head();
         FeaturePyramid pyramid = pyramid(1);
         NDArray labels = labels();

@@ -32,7 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The parts whose results can be told without a network. */
+/** Components of two-stage heads whose results can be checked without a network. */
 class RoiPartsTest {
 
     private static final MaxIouAssigner ASSIGNER =
@@ -46,7 +46,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void regionsAreLookedUpOnTheLevelOfTheirSize() {
+    void poolsRegionsFromTheLevelOfTheirSize() {
         float[] sides = {56, 111.99f, 112, 224, 447, 448, 2000, 0, Float.NaN};
         float[] boxes = new float[4 * sides.length];
         for (int i = 0; i < sides.length; i++) {
@@ -60,7 +60,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void anExtractorNeedsTheLevelsOfThePyramid() {
+    void rejectsStridesThatThePyramidLacks() {
         List<FeatureInfo> retina = List.of(new FeatureInfo(8, 8), new FeatureInfo(8, 16));
         IllegalArgumentException refusal =
                 assertThrows(
@@ -72,7 +72,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void theLevelsHaveAsManyChannels() {
+    void rejectsLevelsWithDifferentChannels() {
         List<FeatureInfo> bare =
                 List.of(
                         new FeatureInfo(64, 4),
@@ -97,7 +97,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void aBoxHeadNeedsALossThatTellsBackground() {
+    void boxHeadRequiresALossWithBackground() {
         SaccadeException refusal =
                 assertThrows(
                         SaccadeException.class,
@@ -123,7 +123,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void regionsInsideOfACrowdAreNotTrained() {
+    void regionsInsideACrowdAreNotTrained() {
         Instances objects =
                 Instances.groundTruth(Boxes.of(0, 0, 10, 10), 4)
                         .withIgnored(Boxes.of(40, 40, 80, 80));
@@ -141,7 +141,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void regionsComeWithWhatTheyShouldFind() {
+    void samplesRegionsWithTheirTargets() {
         Instances objects = Instances.groundTruth(Boxes.of(0, 0, 10, 10, 20, 20, 30, 30), 4, 2);
         Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 0, 0, 3, 3);
         Boxes[] both = {Boxes.empty(), proposals};
@@ -163,9 +163,9 @@ class RoiPartsTest {
         assertEquals(objects.boxes().select(0, 1, 1), Rows.boxes(learned.targets()));
     }
 
-    /** Where shapes are fixed, what the regions should find is in the first slots of each image. */
+    /** With fixed shapes, the targets are in the first slots of each image. */
     @Test
-    void slotsWithoutARegionWeighNothing() {
+    void emptySlotsHaveWeightZero() {
         Instances objects = Instances.groundTruth(Boxes.of(0, 0, 10, 10, 20, 20, 30, 30), 4, 2);
         Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 22, 22, 30, 30);
         Boxes[] both = {Boxes.of(1, 1, 5, 5), proposals};
@@ -192,7 +192,7 @@ class RoiPartsTest {
     }
 
     @Test
-    void oneFillerStandsInForNoRegions() {
+    void addsAFillerIfThereAreNoRegions() {
         for (boolean isFixed : new boolean[] {false, true}) {
             Supplier<RoiSamples> body =
                     () -> sample(ASSIGNER, new Boxes[] {Boxes.empty()}, Instances.empty());

@@ -7,7 +7,7 @@ import dev.saccade.heads.anchor.RpnHead;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Two-stage heads of the published form, but narrow. */
+/** Published two-stage heads with fewer channels. */
 final class SmallHeads {
 
     static final List<FeatureInfo> FEATURES =
@@ -45,7 +45,7 @@ final class SmallHeads {
                 "mask_head=" + MASK);
     }
 
-    /** Hybrid Task Cascade of two stages, with a semantic branch of three classes. */
+    /** Hybrid Task Cascade with two stages and a semantic branch with three classes. */
     static HtcHead.Config htc(String... settings) {
         HtcHead.Config small =
                 Configs.of(

@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** What heads find in several views of an image. */
+/** Checks the merging of several views of an image. */
 class TestTimeAugmentationTest {
 
     private static final Size ORIGINAL = new Size(24, 32);
@@ -37,7 +37,7 @@ class TestTimeAugmentationTest {
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
-    /** Of a seed: scores of some draws tie, and then the order of the views decides. */
+    /** A fixed seed: with some others, scores tie and the order of the views matters. */
     private final Random random = new Random(1);
 
     @AfterEach
@@ -62,7 +62,7 @@ class TestTimeAugmentationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mask_rcnn", "cascade", "htc", "htc_of_the_last_masks"})
-    void twoEqualViewsAreAsGoodAsOne(String type) {
+    void twoEqualViewsGiveTheSameResult(String type) {
         DetectionHead head = head(type);
         FeaturePyramid view = pyramid();
         Instances one =
@@ -95,7 +95,7 @@ class TestTimeAugmentationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mask_rcnn", "cascade", "htc", "htc_of_the_last_masks"})
-    void fixedShapesFindTheSameAndAreReadTwice(String type) {
+    void fixedShapesGiveTheSameResultWithTwoHostReads(String type) {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
         List<ImageInfo> images = List.of(IMAGE, IMAGE.flipHorizontal());
@@ -120,7 +120,7 @@ class TestTimeAugmentationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mask_rcnn", "htc"})
-    void whatIsSeenInAMirrorStandsOnTheOtherSide(String type) {
+    void flippedViewsAreFlippedBack(String type) {
         TwoStageHead head = (TwoStageHead) head(type);
         FeaturePyramid view = pyramid();
         Instances found = Inference.predict(() -> head.predict(view, List.of(IMAGE))).get(0);
@@ -141,7 +141,7 @@ class TestTimeAugmentationTest {
     }
 
     @Test
-    void viewsOfRetinaNetCompete() {
+    void retinaNetRunsNmsOverAllViews() {
         DetectionHead head = head("retinanet");
         FeaturePyramid view = pyramid(1e5f);
         Instances one = Inference.predict(() -> head.predict(view, List.of(IMAGE))).get(0);

@@ -95,7 +95,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void namesParametersAsTheOriginalDoes() {
+    void namesParametersAsMmdetection() {
         assertTrue(
                 maskRcnn()
                         .namedParameters()
@@ -171,7 +171,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void learnsFromNothingAtAll() {
+    void trainsOnImagesWithoutObjects() {
         learns(
                 cascade(),
                 pyramid(1),
@@ -180,7 +180,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void learnsFromAnImageOfOnePixel() {
+    void trainsOnAnImageOfOnePixel() {
         Size pixel = new Size(1, 1);
         NDArray cell = manager.randomNormal(new Shape(1, 8, 1, 1));
         FeaturePyramid pyramid = new FeaturePyramid(List.of(cell, cell, cell, cell, cell));
@@ -194,7 +194,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void anchorsOfTheProposalsLieWhereTheCenterOffsetPutsThem() {
+    void centerOffsetShiftsProposalAnchors() {
         RpnHead.Config corner =
                 SmallHeads.rpn("ratios=[1.0]", "center_offset=0.5", "allowed_border=0");
         RpnHead rpn = new RpnHead(corner, SmallHeads.FEATURES.subList(0, 2));
@@ -206,7 +206,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void learnsWithoutProposals() {
+    void trainsWithoutProposals() {
         TwoStageHead head =
                 maskRcnn(
                         "rpn_head.reg_decoded_bbox=true",
@@ -240,7 +240,7 @@ class TwoStageHeadTest {
         return losses;
     }
 
-    /** What is there on a GPU without a look at it: so many slots as there can be regions. */
+    /** Fixed shapes as on a GPU: one slot per possible region. */
     @ParameterizedTest
     @MethodSource("targets")
     void fixedShapesGiveTheSameLossesAndGradients(Instances target, boolean isCascade) {
@@ -292,7 +292,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void nothingIsReadInTraining() {
+    void trainingReadsNothingOnTheHost() {
         assumeTrue(Kernels.status().loaded());
         List<Instances> targets =
                 List.of(objects(Boxes.of(3, 3, 40, 44, 20, 5, 60, 30), 1, 0), Instances.empty());
@@ -306,7 +306,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void objectsAndMasksAreEachReadOnce() {
+    void inferenceReadsObjectsAndMasksOnceEach() {
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE).flipHorizontal());
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
@@ -340,7 +340,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void namesItsLossesAsTheOriginalDoes() {
+    void namesLossesAsMmdetection() {
         List<Instances> targets = List.of(Instances.empty(), Instances.empty());
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
         Losses one = maskRcnn().losses(pyramid(1), images, targets);
@@ -355,7 +355,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void drawsTheSameSamplesForTheSameNames() {
+    void samplesTheSameRegionsForTheSameImageIds() {
         TwoStageHead head = maskRcnn();
         FeaturePyramid pyramid = pyramid(1);
         Instances target = objects(Boxes.of(3, 3, 40, 44, 20, 5, 60, 30), 1, 0);
@@ -380,7 +380,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void drawsMasksOfTheSizeOfTheOriginalImage() {
+    void predictsMasksOfTheSizeOfTheOriginalImage() {
         Size original = new Size(30, 41);
         ImageInfo image =
                 ImageInfo.of(original).resized(new Size(47, 64), 64f / 41, 47f / 30).padded(SIZE);
@@ -398,7 +398,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void predictsAnImageOfABatchAsItDoesAlone() {
+    void predictionDoesNotDependOnTheBatch() {
         TwoStageHead head = cascade();
         head.train(false);
         FeaturePyramid both = pyramid(3);
@@ -413,7 +413,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void findsNothingWithoutProposals() {
+    void predictsNothingWithoutProposals() {
         TwoStageHead head = maskRcnn("rpn_head.test_proposals.min_bbox_size=1000");
         Instances found =
                 Inference.predict(() -> head.predict(pyramid(1), List.of(ImageInfo.of(SIZE))))
@@ -422,7 +422,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void findsNothingInFeaturesThatAreNoNumbers() {
+    void predictsNothingForNanFeatures() {
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
             List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
@@ -434,7 +434,7 @@ class TwoStageHeadTest {
     }
 
     @Test
-    void keepsNoNativeMemory() {
+    void doesNotLeakNativeMemory() {
         TwoStageHead head = cascade();
         FeaturePyramid pyramid = pyramid(1);
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));

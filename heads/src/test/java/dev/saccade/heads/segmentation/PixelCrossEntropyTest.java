@@ -32,7 +32,7 @@ import java.util.function.Supplier;
 
 class PixelCrossEntropyTest {
 
-    /** PyTorch's own operators, in double precision. */
+    /** Reference implementation with PyTorch operators in float64. */
     private static final ScriptTemplate COMPOSED =
             ScriptTemplate.of(
                     "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor",
@@ -66,7 +66,8 @@ class PixelCrossEntropyTest {
 
     @ParameterizedTest
     @MethodSource
-    void isPyTorchsWithItsGradient(int images, int classes, Size map, Size size, double ignored) {
+    void matchesPyTorchIncludingGradients(
+            int images, int classes, Size map, Size size, double ignored) {
         NDArray labels = labels(images, classes, size.height(), size.width(), ignored);
         Double[] classWeight = new Double[classes];
         Arrays.setAll(classWeight, i -> (double) (float) random.nextDouble(0.1, 2));
@@ -83,7 +84,7 @@ class PixelCrossEntropyTest {
         }
     }
 
-    static List<Arguments> isPyTorchsWithItsGradient() {
+    static List<Arguments> matchesPyTorchIncludingGradients() {
         return List.of(
                 arguments(2, 7, new Size(6, 8), new Size(24, 32), 0.1),
                 arguments(1, 3, new Size(5, 7), new Size(17, 29), 0.5),
@@ -95,7 +96,7 @@ class PixelCrossEntropyTest {
                 arguments(2, 4, new Size(5, 6), new Size(21, 22), 1));
     }
 
-    /** Compares values and gradients, the loss being scaled afterwards. */
+    /** Compares values and gradients of the scaled loss. */
     private void assertEqual(
             PixelCrossEntropy loss, NDArray logits, NDArray labels, boolean align, double scale) {
         NDArray reference = logits.duplicate();
@@ -121,7 +122,7 @@ class PixelCrossEntropyTest {
                         });
         assertEquals(values[1], values[0], 1e-6 * Math.max(1, Math.abs(values[1])));
         float largest = expected.abs().max().getFloat();
-        // A probability of nearly 1 less 1 is no more exact than the probability.
+        // p - 1 is as inexact as p if p is nearly 1.
         float rounding = 6e-7f * (float) scale;
         assertArrayEquals(
                 expected.toFloatArray(), gradient.toFloatArray(), 2e-6f * largest + rounding);
@@ -138,7 +139,7 @@ class PixelCrossEntropyTest {
                 .run(logits, labels, manager.create(weights));
     }
 
-    /** As heads do it. */
+    /** Averages the loss as heads do. */
     private static NDArray mean(
             PixelCrossEntropy loss, NDArray logits, NDArray labels, boolean align) {
         NDArray sum = loss.sums(logits, labels, align).get(0);
@@ -150,7 +151,7 @@ class PixelCrossEntropyTest {
     }
 
     @Test
-    void theSumOfTwoIsLearnedAsOne() {
+    void gradientsOfASumAddUp() {
         NDArray logits = logits(2, 4, 5, 6);
         NDArray labels = labels(2, 4, 20, 24, 0.2);
         PixelCrossEntropy loss = Configs.of(PixelCrossEntropy.class);
@@ -178,7 +179,7 @@ class PixelCrossEntropyTest {
     }
 
     @Test
-    void refusesWeightsOfOtherClasses() {
+    void rejectsAWrongNumberOfClassWeights() {
         PixelCrossEntropy loss = new PixelCrossEntropy(1, List.of(1.0, 2.0), false);
         loss.checkFits(2);
         assertThrows(IllegalArgumentException.class, () -> loss.checkFits(3));

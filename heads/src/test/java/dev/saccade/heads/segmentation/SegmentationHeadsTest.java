@@ -141,7 +141,7 @@ class SegmentationHeadsTest {
         return head;
     }
 
-    /** Levels as a backbone has them that rounds up. */
+    /** Levels of a backbone that rounds sizes up. */
     private FeaturePyramid pyramid(int images, int height, int width) {
         return new FeaturePyramid(
                 FEATURES.stream()
@@ -169,7 +169,7 @@ class SegmentationHeadsTest {
 
     @ParameterizedTest
     @MethodSource("heads")
-    void learnEveryParameterAtAnySize(SegmentationHead.Config config) {
+    void trainsEveryParameterAtAnySize(SegmentationHead.Config config) {
         SegmentationHead head = built(config);
         List<Parameter> learned =
                 head.namedParameters().values().stream().filter(p -> !Module.isBuffer(p)).toList();
@@ -190,7 +190,7 @@ class SegmentationHeadsTest {
 
     @ParameterizedTest
     @MethodSource("heads")
-    void scoreTheCellsOfTheFinestLevelAlike(SegmentationHead.Config config) {
+    void scoresOnlyTheCellsOfTheFinestLevel(SegmentationHead.Config config) {
         SegmentationHead head = built(config);
         head.train(false);
         FeaturePyramid pyramid = pyramid(2, 97, 131);
@@ -203,7 +203,7 @@ class SegmentationHeadsTest {
     }
 
     @Test
-    void dropoutBelongsToTheSample() {
+    void dropoutIsSampledPerImage() {
         SegmentationHead head = built(uperNet(Norm.NONE));
         FeaturePyramid pyramid = pyramid(1, 64, 64);
         NDArray first = draw(head, pyramid, 1);
@@ -216,7 +216,7 @@ class SegmentationHeadsTest {
     }
 
     @Test
-    void tellThatOnePooledCellIsNotEnoughForBatchNormalization() {
+    void rejectsASinglePooledCellWithBatchNormalization() {
         SegmentationHead head = built(uperNet(Norm.SYNC_BN));
         FeaturePyramid alone = pyramid(1, 64, 64);
         SaccadeException thrown = assertThrows(SaccadeException.class, () -> head.logits(alone));
@@ -224,7 +224,7 @@ class SegmentationHeadsTest {
     }
 
     @Test
-    void refuseLevelsThatAreNotThere() {
+    void rejectsMissingLevels() {
         FcnHead.Config config = fcn("in_index=4");
         assertThrows(IllegalArgumentException.class, () -> config.build(FEATURES, CLASSES));
         assertThrows(
