@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times training steps and predictions of Saccade beside eager PyTorch, in one run, as a page.
+"""Compares training steps and predictions of Saccade with eager PyTorch, and writes a page.
 
-Peers are made of torch and torchvision: Mask R-CNN of torchvision and UperNet, over Swin-T, over Swin-T with
-ELSA composed by unfolding; of Focal-T there is none, and Swin-T stands beside it. On a GPU the sizes are
-those of the papers; --small is for machines without one.
+The PyTorch models are torchvision's Mask R-CNN, and UperNet, with Swin-T or with Swin-T and ELSA (using
+unfold). Focal-T has no counterpart; it is compared with Swin-T. On a GPU, image sizes are as in the
+papers; use --small on machines without a GPU.
 """
 
 import argparse
@@ -34,7 +34,7 @@ CASES = [
 
 
 def seconds(step, device, runs):
-    """Median wall time of a step that is waited for."""
+    """Median wall time of a synchronized step."""
     times = []
     for _ in range(runs + 2):
         start = time.perf_counter()
@@ -46,7 +46,7 @@ def seconds(step, device, runs):
 
 
 def peer(make, size, arguments, precision, train):
-    """Seconds of a step or a prediction, and MiB of tensors at most (on GPUs)."""
+    """Seconds per step or prediction, and peak memory of tensors in MiB (on GPUs)."""
     device = torch.device(arguments.device)
     torch.manual_seed(0)
     model = make().to(device).train(train)
@@ -83,7 +83,7 @@ def peer(make, size, arguments, precision, train):
 
 
 def ours(config, size, arguments, precision, train):
-    """What bench model --json says."""
+    """Output of bench model --json."""
     command = shlex.split(arguments.saccade) + ["bench", "model", str(arguments.configs / (config + ".yaml"))]
     command += ["--size", f"{size[0]}x{size[1]}", "--batch-size", str(arguments.batch_size), "--runs", str(arguments.runs)]
     command += ["--device", arguments.device, "--precision", precision, "--json", "--fused-only"]
@@ -106,7 +106,7 @@ def measure(case, arguments, precision, train):
     except (RuntimeError, ImportError) as e:
         row["eager_failed"] = str(e).splitlines()[0]
     if arguments.device != "cpu":
-        torch.cuda.empty_cache()  # what is kept for later tensors would be missing in the other process
+        torch.cuda.empty_cache()  # cached memory would be missing in the other process
     try:
         row["saccade"] = ours(config, size, arguments, precision, train)
     except (RuntimeError, ValueError) as e:
@@ -130,15 +130,15 @@ def line(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("benchmark"), help="folder of the page")
-    parser.add_argument("--saccade", default=str(KERNELS.parent / "saccade"), help="the command")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("benchmark"), help="output folder")
+    parser.add_argument("--saccade", default=str(KERNELS.parent / "saccade"), help="path of the saccade command")
     parser.add_argument("--configs", type=pathlib.Path, default=KERNELS.parent / "configs")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--precisions", nargs="+", default=["float32", "bfloat16"])
-    parser.add_argument("--only", default="", help="part of the names of cases")
+    parser.add_argument("--only", default="", help="run only cases whose name contains this")
     parser.add_argument("--batch-size", type=int, default=2)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--small", action="store_true", help="a quarter of the edges")
+    parser.add_argument("--small", action="store_true", help="use a quarter of the image size")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     machine = torch.cuda.get_device_name() if arguments.device != "cpu" else f"{os.cpu_count()} CPU cores"
@@ -154,7 +154,7 @@ def main():
                 rows.append(measure(case, arguments, precision, train))
                 page.append("| " + " | ".join(line(rows[-1])) + " |")
                 print(page[-1], flush=True)
-                # What is there survives a limit of time.
+                # Keeps the results so far if a time limit ends the run.
                 (arguments.out / "page.md").write_text("\n".join(page) + "\n")
                 (arguments.out / "figures.json").write_text(json.dumps(rows, indent=1))
     return sum("saccade_failed" in row for row in rows)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks and times the fused operators on a GPU.
 
-Builds the library against the torch at hand, holds every operator against the same composed in float64,
-forward and backward, and times it beside others that do the same.
+Builds the library for the installed torch, compares every operator with torch operators in float64,
+forward and backward, and measures its time next to equivalent operators.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main():
         import elsa_swin
 
         missed += timings.report(elsa_swin.timings())
-    print(f"{wrong} wrong, {missed} slower than asked")
+    print(f"{wrong} wrong, {missed} slower than required")
     return wrong + missed
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that ranks sum over NCCL what lies on GPUs, one rank for each GPU of this machine.
+"""Checks all-reduce over NCCL with one rank per GPU of this machine.
 
-Without a GPU it checks what can be: that libtorch for CUDA loads the library, and that it finds the
-group. Needs Python's torch of the version that the libraries are for.
+Without a GPU it only checks that libtorch for CUDA loads the library and finds the group. Requires
+the torch version that the libraries were built for.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""A step of AdamW for many tensors, with clipping and an average of the weights."""
+"""AdamW step for many tensors, with gradient clipping and EMA weights."""
 
 import torch
 
@@ -45,7 +45,7 @@ CASES = [Case(f"adamw {len(SIZES)} tensors", fused, composed, inputs, fixed=tupl
 
 
 def timing(name, theirs, faster):
-    """Of as many numbers as Swin-T with a detector has."""
+    """With the number of parameters of a Swin-T detector."""
     sizes = [384 * 1536] * 80 + [768 * 3072] * 2 + [768] * 120
 
     def inputs():

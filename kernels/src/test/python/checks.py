@@ -1,4 +1,4 @@
-"""Holds operators against the same composed in float64, forward and backward."""
+"""Compares operators with torch compositions in float64, forward and backward."""
 
 import pathlib
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ NATIVE = KERNELS / "src/main/native"
 
 
 def operators():
-    """The names of the operators that have a form for GPUs; each has a module here."""
+    """Names of the operators with GPU kernels; each has a module here."""
     return sorted({launcher.parent.name for launcher in NATIVE.glob("*/*_cuda.cpp")})
 
 
-# Errors relative to the norm of what is expected.
+# Errors relative to the norm of the expected values.
 TOLERANCES = {torch.float64: 1e-12, torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 
 
 @dataclass
 class Case:
-    """An operator with inputs of some sizes."""
+    """An operator with inputs."""
 
     name: str
-    operator: Callable  # of tensors, as they are stored
-    composed: Callable  # the same of tensors of float64
-    inputs: Callable[[torch.Generator], list]  # tensors of float64, or None
-    fixed: tuple = ()  # numbers of the inputs that have no gradient
-    always: tuple = ()  # numbers of the inputs that stay float32
+    operator: Callable  # takes tensors of the stored type
+    composed: Callable  # reference for float64 tensors
+    inputs: Callable[[torch.Generator], list]  # float64 tensors, or None
+    fixed: tuple = ()  # indices of inputs without gradient
+    always: tuple = ()  # indices of inputs that stay float32
     types: tuple = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def rounded(case, inputs, dtype, device):
-    """The inputs as they are stored."""
+    """Inputs in the stored type."""
 
     def one(i, x):
         if x is None or not x.is_floating_point():
@@ -46,7 +46,7 @@ def rounded(case, inputs, dtype, device):
 
 
 def run(operator, inputs, d_out):
-    """Output and gradients, in float64."""
+    """Output and gradients in float64."""
     out = operator(*inputs)
     wanted = [x for x in inputs if x is not None and x.requires_grad]
     gradients = torch.autograd.grad(out, wanted, d_out.to(out.device, out.dtype)) if wanted else ()
@@ -59,7 +59,7 @@ def error(found, expected):
 
 
 def check(case, dtype, device, seed=0):
-    """The errors of the output and of each gradient."""
+    """Errors of the output and of each gradient."""
     generator = torch.Generator().manual_seed(seed)
     inputs = rounded(case, case.inputs(generator), dtype, device)
     exact = [
@@ -77,7 +77,7 @@ def check(case, dtype, device, seed=0):
 
 
 def report(cases, device):
-    """Prints a line for each case and type; returns how many are wrong."""
+    """Prints a line per case and type; returns the number of failures."""
     wrong = 0
     for case in cases:
         for dtype in case.types:

@@ -1,4 +1,4 @@
-"""Deformable convolution, beside torchvision's."""
+"""Deformable convolution, compared with torchvision's."""
 
 import torch
 import torchvision
@@ -21,7 +21,7 @@ def fused(stride, padding, dilation):
 
 def case(n, size, channels, outputs, kernel, groups=1, moved=1, mask=True, bias=True, stride=(1, 1),
          padding=(0, 0), dilation=(1, 1), reach=1.5, **more):  # fmt: skip
-    """Offsets of about so many cells as reach, of groups of channels that are moved together."""
+    """Random offsets of about `reach` cells, shared by groups of channels."""
     positions = [(s + 2 * p - d * (k - 1) - 1) // t + 1 for s, k, t, p, d in zip(size, kernel, stride, padding, dilation)]
     taps = moved * kernel[0] * kernel[1]
 
@@ -31,7 +31,7 @@ def case(n, size, channels, outputs, kernel, groups=1, moved=1, mask=True, bias=
 
         return [
             normal(n, channels, *size),
-            # No number of any type is near another square than this one.
+            # Keeps positions away from cell borders in every type.
             (16 * reach * normal(n, 2 * taps, *positions)).floor() / 16 + 1 / 32,
             normal(n, taps, *positions).sigmoid() if mask else None,
             normal(outputs, channels // groups, *kernel),
@@ -56,14 +56,14 @@ CASES = [
     case(1, (9, 9), 12, 12, (3, 3), groups=12, moved=12, mask=False, padding=(1, 1)),
     case(2, (8, 9), 16, 16, (3, 3), mask=False, bias=False, padding=(2, 2), dilation=(2, 2), reach=20, fixed=(1,)),
     case(2, (1, 1), 8, 3, (1, 1), types=BRIEF),
-    case(1, (2, 2), 320, 8, (3, 3), padding=(3, 3), types=BRIEF),  # many samples of few squares
+    case(1, (2, 2), 320, 8, (3, 3), padding=(3, 3), types=BRIEF),  # many samples in few cells
     case(2, (125, 125), 2, 8, (3, 3), padding=(1, 1), types=(torch.float64, torch.bfloat16)),  # in parts
     case(0, (5, 6), 8, 4, (3, 3), padding=(1, 1), types=(torch.float32,)),
 ]
 
 
 def timing(n, dtype, faster, level, backward=False, channels=256):
-    """A level of the pyramid of an image of 800 x 1333, as DyHead convolves it."""
+    """A pyramid level of an 800x1333 image, as in DyHead."""
     h, w = -(-800 // (8 << level)), -(-1333 // (8 << level))
 
     def inputs():

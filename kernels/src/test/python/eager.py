@@ -1,4 +1,4 @@
-"""Detectors and segmenters in eager PyTorch, to be timed beside Saccade's."""
+"""Detectors and segmenters in eager PyTorch, for comparison with Saccade."""
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +15,7 @@ OBJECTS = 20
 
 
 class ComposedElsa(nn.Module):
-    """ELSA in place of the attention of a block, of rows of channels, by unfolding."""
+    """ELSA instead of window attention, channels-last, with unfold."""
 
     def __init__(self, channels, heads, kernel=7, width=4):
         super().__init__()
@@ -39,7 +39,7 @@ class ComposedElsa(nn.Module):
 
 
 class Pyramid(nn.Module):
-    """The four stages of a Swin of torchvision, [N, C, H, W] each."""
+    """The four stages of torchvision's Swin, [N, C, H, W] each."""
 
     def __init__(self, net):
         super().__init__()
@@ -81,7 +81,7 @@ class WithFpn(nn.Module):
 
 
 class Detector(nn.Module):
-    """Mask R-CNN on batches that are resized and normalized, as Saccade's are."""
+    """Mask R-CNN on batches that are already resized and normalized, as in Saccade."""
 
     def __init__(self, pyramid):
         super().__init__()
@@ -153,7 +153,7 @@ class UperNet(nn.Module):
 
 
 def targets(images, size, device):
-    """Objects and labels drawn by lot, 20 an image."""
+    """Random objects and labels, 20 per image."""
     height, width = size
     scale = torch.tensor([width, height, width, height], device=device)
     pixels = torch.randint(0, CLASSES["segmentation"], (images, height, width), device=device)

@@ -1,4 +1,4 @@
-"""ELSA-Swin-T of modules of torch and fused operators, beside Swin-T of torchvision."""
+"""ELSA-Swin-T with torch modules and fused operators, compared with torchvision's Swin-T."""
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from timings import Timing
 
 
 class Elsa(nn.Module):
-    """ELSA in place of the attention of a block, of rows of channels."""
+    """ELSA instead of window attention, channels-last."""
 
     def __init__(self, channels, heads, kernel=7, width=4):
         super().__init__()

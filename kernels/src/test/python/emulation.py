@@ -1,4 +1,4 @@
-"""The library of fused operators whose kernels for GPUs run on this processor."""
+"""Fused operators whose GPU kernels run on the CPU."""
 
 import ctypes
 import os
@@ -13,7 +13,7 @@ BUILD = KERNELS / "target" / "emulation"
 
 
 def build():
-    """Builds the operators that have a form for GPUs, beside an emulation of CUDA."""
+    """Builds the operators with GPU kernels together with an emulation of CUDA."""
     BUILD.mkdir(parents=True, exist_ok=True)
     tests = KERNELS / "src/test/cpp"
     texts = sorted(p for p in NATIVE.glob("*/*") if p.is_file() and p.suffix != ".cpp")
@@ -26,7 +26,7 @@ def build():
     sources += [NATIVE / "key_only_attention/product_cpu.cpp"]
     torch_folder = pathlib.Path(torch.__file__).parent
     flags = "-std=c++20 -O1 -fPIC -fvisibility=hidden -mavx2 -mfma -mf16c".split() + [
-        f"-I{tests}",  # whose dispatch.h comes before the library's own
+        f"-I{tests}",  # its dispatch.h replaces the one of the library
         f"-I{NATIVE}",
         "-isystem", f"{torch_folder}/include",
         "-isystem", f"{torch_folder}/include/torch/csrc/api/include",
@@ -55,7 +55,7 @@ class Emulation:
         self._library.emulated_launches.restype = ctypes.c_char_p
 
     def only_note(self, on):
-        """Whether launches are noted and not run."""
+        """Records launches without running them."""
         self._library.emulated_dry(int(on))
 
     def launches(self):

@@ -1,4 +1,4 @@
-"""Focal attention, composed of the rows that windows list."""
+"""Focal attention as a gather of the keys of each window."""
 
 import torch
 import torch.nn.functional as F
@@ -57,7 +57,7 @@ CASES = [
 
 
 def region(down, across, window, expand, cells):
-    """What windows attend to: themselves, a ring that wraps, and a square of cells, one a window."""
+    """Keys of each window: itself, a wrapped ring, and pooled cells, one per window."""
     y, x = torch.arange(down)[:, None, None, None], torch.arange(across)[None, :, None, None]
     near = torch.arange(-expand, window + expand)
     token = (y * window + near[:, None]) % (down * window) * across * window + (x * window + near) % (across * window)
@@ -71,7 +71,7 @@ def region(down, across, window, expand, cells):
 
 
 def original(qkv, cells, bias, mask, window, expand, focal):
-    """As the official code does it: four rolled copies of the map, and unfolded cells."""
+    """As the official code: four rolled copies of the map, and unfolded cells."""
     n, h, w, channels = qkv.shape
     heads, area, d = bias.shape[0], window * window, channels // 3
     corner = torch.arange(area, device=qkv.device).reshape(window, window)

@@ -1,4 +1,4 @@
-"""Convolution of narrow groups."""
+"""Convolution with narrow groups."""
 
 import torch
 import torch.nn.functional as F

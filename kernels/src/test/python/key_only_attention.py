@@ -1,4 +1,4 @@
-"""Key-only attention, composed of products of all tokens."""
+"""Key-only attention as torch operators on all tokens."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Layer normalization, alone and of a sum that is wanted too."""
+"""Layer normalization, alone and with a fused residual sum."""
 
 import torch
 import torch.nn.functional as F

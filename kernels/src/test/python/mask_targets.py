@@ -9,7 +9,7 @@ from timings import Timing
 
 
 def composed(masks, sizes, boxes, index, side):
-    """The regions, each of its bitmap alone."""
+    """Resizes each region separately."""
     cut = []
     for box, i in zip(boxes, index.tolist()):
         h, w = sizes[i].tolist()
@@ -20,7 +20,7 @@ def composed(masks, sizes, boxes, index, side):
 
 
 def composed_at_once(masks, boxes, index, side):
-    """The regions of bitmaps that fill their memory."""
+    """Regions of contiguous bitmaps."""
     rois = torch.cat([index[:, None], boxes], 1)
     return roi_align(masks[:, None].to(boxes.dtype), rois, (side, side), 1.0, 0, True)[:, 0] >= 0.5
 

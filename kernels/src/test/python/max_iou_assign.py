@@ -1,4 +1,4 @@
-"""Which object each box should learn, object by object, every number rounded to float32."""
+"""Max IoU assignment, object by object, with float32 rounding."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from timings import Timing
 
 
 def composed(boxes, objects, skip, thresholds, low, all_best):
-    """The object of each box, and its IoU."""
+    """Object index and IoU of each box."""
     b, o = boxes.cpu().float().numpy(), objects.cpu().float().numpy()
     looked = ~skip.cpu().numpy().astype(bool) if len(skip) else np.ones(len(b), bool)
     positive, negative, least = (np.float32(t) for t in thresholds)
@@ -38,7 +38,7 @@ def composed(boxes, objects, skip, thresholds, low, all_best):
 def case(n, k, thresholds, low=True, all_best=True, skipped=False, odd=False):
     def inputs(generator):
         def draw(count, side):
-            # Whole pixels make ties; some lie far away.
+            # Integer coordinates produce ties; some boxes lie far away.
             corners = torch.randint(-40, 200, (count, 2), generator=generator)
             return torch.cat([corners, corners + torch.randint(1, side, (count, 2), generator=generator)], 1).double()
 

@@ -1,4 +1,4 @@
-"""Greedy suppression of boxes, one at a time, every number rounded to float32."""
+"""Greedy NMS with float32 rounding."""
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ MANY = torch.finfo(torch.float32).min
 
 
 def greedy(boxes, scores, groups, threshold, least, most):
-    """Positions that stay and 0 behind them, and their number, of each image."""
+    """Kept positions of each image, padded with 0, and their number."""
     images, rows, classes = scores.shape
     rows_of = []
     for n in range(images):

@@ -1,4 +1,4 @@
-"""What kernels take of a GPU, by the compiler that the library uses."""
+"""Resources of GPU kernels, as compiled by NVRTC."""
 
 import ctypes
 import glob
@@ -23,7 +23,7 @@ def library():
 
 
 def compile(nvrtc, source, options):
-    """The log of the compiler, of a source such as nms/nms.cu."""
+    """Compiler log of a source such as nms/nms.cu."""
     texts = {str(p.relative_to(NATIVE)): p.read_bytes() for p in NATIVE.glob("*/*") if p.is_file() and p.suffix != ".cpp"}
     headers = {"stdint.h": STDINT.encode(), **texts}
 
@@ -48,7 +48,7 @@ def compile(nvrtc, source, options):
 
 
 def used(log, function):
-    """Registers, bytes of the stack, of spills, and of shared memory that the kernel declares."""
+    """Registers, and bytes of stack, spills and static shared memory."""
     part = log[log.index(f"Compiling entry function '{function}'"):]
     part = part.split("Compiling entry function")[1]
     number = lambda pattern: int((re.search(pattern, part) or [0, 0])[1])
@@ -57,7 +57,7 @@ def used(log, function):
 
 
 def report(emulation, cases):
-    """Prints a line for each kernel, options and architecture; returns how many spill."""
+    """Prints a line per kernel, options and architecture; returns the number of kernels that spill."""
     emulation.only_note(True)
     for case in cases:
         for dtype in case.types:

@@ -10,7 +10,7 @@ THRESHOLD = 0.5
 
 
 def composed(masks, boxes, height, width):
-    """As mmdetection does on CPUs, of every mask alone."""
+    """As mmdetection on CPUs, mask by mask."""
     out = torch.zeros(len(masks), height, width)
     for i, (mask, box) in enumerate(zip(masks.float().cpu(), boxes.float().cpu())):
         left, top = (box[:2].floor() - 1).clamp(min=0).long().tolist()
@@ -50,7 +50,7 @@ CASES = [case(4, 28, 28, 70, 300), case(2, 5, 9, 33, 17)]
 
 
 def timing(n, side, height, width, faster):
-    """Beside a grid of every image, in one piece."""
+    """Compared with grid_sample over whole images."""
 
     def inputs():
         corners = torch.rand(n, 2, device="cuda") * torch.tensor([width, height], device="cuda") * 0.7

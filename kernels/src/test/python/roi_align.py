@@ -1,4 +1,4 @@
-"""RoIAlign over the levels of a pyramid, composed level by level of torchvision's."""
+"""RoIAlign on a pyramid, compared with torchvision's level by level."""
 
 import torch
 from torchvision.ops import roi_align
@@ -17,7 +17,7 @@ def composed(rois, levels, maps, scales, output, ratio, aligned):
 
 
 def case(n, channels, sizes, regions, output, ratio, aligned, **more):
-    """Maps of some sizes, the first as large as the image over 4."""
+    """Maps of several sizes; the first has stride 4."""
     scales = [1 / (4 * round(sizes[0][0] / h)) for h, _ in sizes]
 
     def inputs(generator):
@@ -29,7 +29,7 @@ def case(n, channels, sizes, regions, output, ratio, aligned, **more):
         extent = (uniform(regions, 1, 2) * 4 - 3).exp() * side / 4
         boxes = torch.cat([corners[:, :1], corners[:, :1] + extent], 1).flatten(1)
         if regions > 3:
-            boxes[0, 2:] = boxes[0, :2] - 3  # turned round
+            boxes[0, 2:] = boxes[0, :2] - 3  # inverted corners
             boxes[1] = torch.tensor([-300.0, -200, 900, 700])  # far larger than the map
             boxes[2, 2:] = boxes[2, :2]  # a point
         image = torch.randint(n, (regions, 1), generator=generator)
@@ -60,7 +60,7 @@ CASES = [
 
 
 def timing(n, regions, side, dtype, faster, backward=False, channels=256):
-    """Of a photograph of 800 x 1344, beside torchvision level by level."""
+    """An 800x1344 image, compared with torchvision level by level."""
     sizes = [(200 >> level, 336 >> level) for level in range(4)]
     scales = [1 / (4 << level) for level in range(4)]
 

@@ -1,4 +1,4 @@
-"""Times operators on a GPU beside others that do the same, by turns."""
+"""Measures operators on a GPU alternately with equivalent ones."""
 
 import itertools
 import statistics
@@ -10,19 +10,19 @@ import torch
 
 @dataclass
 class Timing:
-    """An operator and one to hold it against, of the same inputs."""
+    """An operator and a reference with the same inputs."""
 
     name: str
     ours: Callable
     theirs: Callable
-    inputs: Callable[[], list]  # on the GPU; those that need gradients have them taken as well
-    faster: float  # how many times at least
-    least_bytes: int = 0  # that any form must move; 0 where that is not what limits it
-    of_floor: float = 0  # how much of the time that these bytes take, at least
+    inputs: Callable[[], list]  # on the GPU; backward runs too if inputs require gradients
+    faster: float  # minimum speedup
+    least_bytes: int = 0  # minimum memory traffic; 0 if the operator is not memory-bound
+    of_floor: float = 0  # minimum fraction of the memory bandwidth
 
 
 def once(f, inputs):
-    """What is timed: forward, and backward where inputs need gradients."""
+    """Runs forward, and backward if inputs require gradients."""
     wanted = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]
     if not wanted:
         with torch.no_grad():
@@ -41,7 +41,7 @@ def milliseconds(f):
 
 
 def by_turns(*functions, runs=20, warm=3):
-    """Median milliseconds of each; every one takes its own turn at fresh inputs."""
+    """Median milliseconds of each; they run alternately on fresh inputs."""
     for f in functions:
         for _ in range(warm):
             f()
@@ -50,20 +50,20 @@ def by_turns(*functions, runs=20, warm=3):
 
 
 def bandwidth():
-    """Bytes a second of a copy, read and written."""
+    """Copy bandwidth in bytes per second, reads plus writes."""
     x = torch.empty(1 << 31, dtype=torch.uint8, device="cuda")
     y = torch.empty_like(x)
     return 2 * x.numel() / (by_turns(lambda: y.copy_(x))[0] / 1e3)
 
 
 def report(timings):
-    """Prints a line for each; returns how many miss what is asked of them."""
+    """Prints a line per operator; returns the number of missed requirements."""
     missed = 0
     speed = bandwidth()
     print(f"copy {speed / 1e12:.2f} TB/s on {torch.cuda.get_device_name()}")
     print(f"{'operator':58} {'ours ms':>9} {'theirs ms':>10} {'faster':>8} {'asked':>6} {'of floor':>9} {'asked':>6}")
     for t in timings:
-        sets = [t.inputs() for _ in range(3)]  # more than a cache holds
+        sets = [t.inputs() for _ in range(3)]  # larger than the cache
         turns = [itertools.cycle(sets), itertools.cycle(sets)]
         ours, theirs = by_turns(
             lambda: once(t.ours, next(turns[0])), lambda: once(t.theirs, next(turns[1]))

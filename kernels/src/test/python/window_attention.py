@@ -1,4 +1,4 @@
-"""Attention within windows, composed of a padded and rolled map."""
+"""Window attention on a padded and rolled map."""
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from timings import Timing
 
 
 def windows(x, rows, columns):
-    """[windows, tokens, channels] of a map of whole windows."""
+    """Splits a map into [windows, tokens, channels]."""
     n, h, w, c = x.shape
     x = x.reshape(n, h // rows, rows, w // columns, columns, c)
     return x.transpose(2, 3).reshape(-1, rows * columns, c)
