@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The first half hour on a GPU by one command: checks and times the operators from Python, runs the
-# tests that want a GPU, and times models beside eager PyTorch.
+# Checks a GPU machine in about half an hour: checks and measures the operators from Python, runs the
+# tests that require a GPU, and compares models with eager PyTorch.
 #
 #   kernels/gpu.sh OUT [PART...]
 #
-# PART is env, operators, suite or benchmark; all of them by default. OUT is a folder for what each
-# prints, and for the benchmark's page.md and figures.json. A part that fails does not keep the others
-# from running. PYTHON (python3) has torch, SACCADE is the command, SUITE runs the tests, and
-# BENCHMARK holds options for kernels/benchmark.py.
+# PART is env, operators, suite or benchmark (default: all). OUT is a folder for the output of each
+# part, and for the benchmark's page.md and figures.json. The other parts run even if one fails.
+# PYTHON (python3) must have torch, SACCADE is the command, SUITE runs the tests, and BENCHMARK
+# contains options for kernels/benchmark.py.
 set -uo pipefail
 [ $# -ge 1 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
@@ -18,7 +18,7 @@ python=${PYTHON:-python3}
 saccade=${SACCADE:-$here/../saccade}
 failed=0
 
-run() { # PART COMMAND...: what it prints goes to the screen and to OUT/PART.txt
+run() { # PART COMMAND...: prints the output and writes it to OUT/PART.txt
   local part=$1 start=$SECONDS
   shift
   echo "== $part: $*"
