@@ -156,7 +156,7 @@ def main():
                 print(page[-1], flush=True)
                 # Keeps the results so far if a time limit ends the run.
                 (arguments.out / "page.md").write_text("\n".join(page) + "\n")
-                (arguments.out / "figures.json").write_text(json.dumps(rows, indent=1))
+                (arguments.out / "results.json").write_text(json.dumps(rows, indent=1))
     return sum("saccade_failed" in row for row in rows)
 
 

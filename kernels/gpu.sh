@@ -5,7 +5,7 @@
 #   kernels/gpu.sh OUT [PART...]
 #
 # PART is env, operators, suite or benchmark (default: all). OUT is a folder for the output of each
-# part, and for the benchmark's page.md and figures.json. The other parts run even if one fails.
+# part, and for the benchmark's page.md and results.json. The other parts run even if one fails.
 # PYTHON (python3) must have torch, SACCADE is the command, SUITE runs the tests, and BENCHMARK
 # contains options for kernels/benchmark.py.
 set -uo pipefail
