@@ -13,9 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Escapes untrusted text such as file names, so that it cannot control the terminal, change the
- * text direction, break lines or hide. Escapes like {@code \n} and {@code \u202e} are valid in Java
- * and JSON.
+ * Escapes untrusted text, such as file names. It can then not control the terminal, change the text
+ * direction, break lines or hide. Escapes like {@code \n} and {@code \u202e} are valid in Java and
+ * JSON.
  */
 public final class Printable {
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * Opens files named by users or data sets; throws a user error for pipes, sockets and devices,
+ * Opens files named by users or data sets. Throws a user error for pipes, sockets and devices,
  * which may block or never end. Files of size 0 are not opened, because some in {@code /proc} never
  * end.
  */

@@ -7,8 +7,8 @@ import com.google.errorprone.annotations.FormatString;
 import java.util.List;
 
 /**
- * The exception of Saccade. Its message states where the problem is, what was found, what was
- * expected and what to do. Arguments of messages are escaped by {@link Printable}.
+ * Saccade's exception. Its message gives the location, the problem and the remedy; arguments are
+ * escaped by {@link Printable}.
  */
 public final class SaccadeException extends RuntimeException {
 

@@ -5,8 +5,8 @@ import com.google.common.primitives.Longs;
 import java.util.SplittableRandom;
 
 /**
- * The only source of randomness: a generator that depends only on a seed and a key, such as epoch
- * and sample index. Results do not depend on threads, call order or resuming.
+ * The only source of randomness: generators that depend only on a seed and a key. Results do not
+ * depend on threads, call order or resuming.
  */
 public final class SeededRandom {
 

@@ -13,7 +13,7 @@ import java.util.Optional;
 class ChecksTest {
 
     @Test
-    void tellsAllMistakesByTheirKeys() {
+    void reportsAllProblemsByKey() {
         Checks checks =
                 new Checks()
                         .inRange("stacked_convs", 2_000_000_000, 0, 100)
@@ -51,7 +51,7 @@ class ChecksTest {
     }
 
     @Test
-    void boundsAreIncludedWhereItSaysSo() {
+    void checksInclusiveAndExclusiveBounds() {
         Checks checks =
                 new Checks()
                         .inRange("a", 0, 0, 100)

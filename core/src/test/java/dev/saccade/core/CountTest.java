@@ -17,7 +17,7 @@ class CountTest {
         "3, batch, 3 batches",
         "16, epoch, 16 epochs"
     })
-    void oneIsNotMany(long number, String noun, String expected) {
+    void formatsSingularAndPlural(long number, String noun, String expected) {
         assertEquals(expected, Count.of(number, noun));
     }
 }

@@ -54,7 +54,7 @@ class DevicesTest {
     }
 
     @Test
-    void whatIsMissingIsToldWithWhatToDo() {
+    void explainsMissingRequirements() {
         assertNone(
                 devices(FOR_CPUS, driver("12.4", 1)),
                 "libtorch 2.7.1 for CPUs is loaded; to use a GPU, pip install torch==2.7.1 and"
@@ -85,7 +85,7 @@ class DevicesTest {
     }
 
     @Test
-    void aGpuThatCannotComputeIsNotTaken() {
+    void skipsGpusThatFailToCompute() {
         Devices devices =
                 new Devices(
                         FOR_CUDA,
@@ -102,7 +102,7 @@ class DevicesTest {
     }
 
     @Test
-    void aGpuIsTakenWhereThereIsOne() {
+    void choosesAGpuIfAvailable() {
         List<Device> tried = new ArrayList<>();
         // A driver of an older CUDA 12 runs libraries of a newer one.
         Devices devices = new Devices(FOR_CUDA, driver("12.2", 2), tried::add);
@@ -122,7 +122,7 @@ class DevicesTest {
     }
 
     @Test
-    void aNumberThatIsTooLargeIsRefused() {
+    void rejectsUnknownGpus() {
         Devices two = devices(FOR_CUDA, driver("13.0", 2));
         SaccadeException told = assertThrows(SaccadeException.class, () -> two.choose("cuda:2"));
         assertEquals("cuda:2: GPU not found, expected cuda:0 to cuda:1", told.getMessage());
@@ -132,7 +132,7 @@ class DevicesTest {
     }
 
     @Test
-    void ranksOfAMachineTakeAGpuEach() {
+    void assignsOneGpuPerLocalRank() {
         List<Device> tried = new ArrayList<>();
         Devices two = new Devices(FOR_CUDA, driver("12.4", 2), tried::add);
         assertSame(Device.gpu(1), two.chooseForRank("auto", 1));
@@ -158,7 +158,7 @@ class DevicesTest {
     }
 
     @Test
-    void ranksOfAMachineWithoutGpusTakeTheCpu() {
+    void assignsTheCpuWithoutGpus() {
         Devices devices = devices(FOR_CPUS, driver("12.4", 2));
         assertSame(Device.cpu(), devices.chooseForRank("auto", 3));
         SaccadeException told =
@@ -169,7 +169,7 @@ class DevicesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"", "gpu", "cuda:", "cuda:-1", "cuda:1000", "CUDA", "cuda:0,1", "cpu:0"})
-    void whatIsNoNameIsRefused(String text) {
+    void rejectsInvalidNames(String text) {
         assertFalse(Devices.isName(text));
         Devices devices = devices(FOR_CUDA, driver("12.4", 1));
         SaccadeException told = assertThrows(SaccadeException.class, () -> devices.choose(text));
@@ -178,7 +178,7 @@ class DevicesTest {
     }
 
     @Test
-    void theMachineAtHandHasACpu() {
+    void findsTheCpuOfThisMachine() {
         assertSame(Device.cpu(), Devices.local().choose("cpu"));
         Device auto = Devices.local().choose("auto");
         assertEquals(auto, Devices.local().require(auto));

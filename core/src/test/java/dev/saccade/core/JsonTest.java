@@ -26,7 +26,7 @@ class JsonTest {
     }
 
     @Test
-    void aByteOrderMarkIsPassedOver() throws IOException {
+    void skipsAByteOrderMark() throws IOException {
         String json = "{\"caf\u00e9\": 1}";
         assertEquals("caf\u00e9", firstName(json.getBytes(StandardCharsets.UTF_8)));
         assertEquals("caf\u00e9", firstName(("\ufeff" + json).getBytes(StandardCharsets.UTF_8)));
@@ -34,7 +34,7 @@ class JsonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE", "ISO-8859-1"})
-    void whatIsNotUtf8IsNoJson(String name) {
+    void rejectsOtherEncodings(String name) {
         Charset charset = Charset.forName(name);
         String json = "{\"caf\u00e9\": \"caf\u00e9\"}";
         assertThrows(JsonProcessingException.class, () -> firstName(json.getBytes(charset)));

@@ -83,14 +83,14 @@ class LibtorchSourceTest {
     }
 
     @Test
-    void nothingIsNamedByDefault() {
+    void isEmptyByDefault() {
         assertEquals(Optional.empty(), LibtorchSource.fromEnvironment(DRIVER));
         assertEquals(Optional.empty(), named(" ", DRIVER));
     }
 
     @Test
     @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
-    void thatOfPythonIsTakenForCudaWhereThereIsAGpu() throws IOException {
+    void usesPythonCudaBuildWithAGpu() throws IOException {
         Path torch = python("2.7.1+cu126", "'12.6'");
         String lib = torch.resolve("lib").toString();
         Map<String, String> settings =
@@ -105,19 +105,19 @@ class LibtorchSourceTest {
     }
 
     @Test
-    void thatOfPythonForCpusIsTakenAsSuch() throws IOException {
+    void usesPythonCpuBuild() throws IOException {
         Path torch = python("2.7.1+cpu", "None");
         assertEquals("cpu", settings(torch, DRIVER).get("PYTORCH_FLAVOR"));
     }
 
     @Test
-    void anEnvironmentOfPythonIsLookedInto() throws IOException {
+    void findsTorchInAPythonEnvironment() throws IOException {
         Path torch = python("2.7.1+cpu", "None");
         assertEquals(settings(torch, DRIVER), settings(folder, DRIVER));
     }
 
     @Test
-    void anotherVersionIsRefused() throws IOException {
+    void rejectsOtherVersions() throws IOException {
         Path torch = python("2.11.0", "'13.0'");
         assertRefused(
                 "libtorch 2.11.0 for CUDA 13.0, expected 2.7.1, which DJL requires; pip install"
@@ -127,7 +127,7 @@ class LibtorchSourceTest {
     }
 
     @Test
-    void anotherCudaIsRefused() throws IOException {
+    void rejectsOtherCudaVersions() throws IOException {
         Path torch = python("2.7.1+cu118", "'11.8'");
         assertRefused(
                 "libtorch 2.7.1 for CUDA 11.8, expected one for CUDA 12; pip install torch==2.7.1",
@@ -136,7 +136,7 @@ class LibtorchSourceTest {
     }
 
     @Test
-    void aFolderWithoutLibtorchIsRefused() throws IOException {
+    void rejectsFoldersWithoutLibtorch() throws IOException {
         assertRefused(
                 "libtorch.so not found in it, in lib or in lib/python*/site-packages/torch/lib;"
                         + " expected a Python environment with torch, the output of python -c"
@@ -157,7 +157,7 @@ class LibtorchSourceTest {
 
     @Test
     @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
-    void nothingIsDownloadedWhereItWouldBeOfNoUse() {
+    void downloadsOnlyWithAUsableGpu() {
         for (CudaDriver none : List.of(CudaDriver.NONE, OLD)) {
             assertRefused(
                     "no GPU or no driver for CUDA 12 found (see nvidia-smi), so libtorch is not"
@@ -175,7 +175,7 @@ class LibtorchSourceTest {
 
     @Test
     @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
-    void whatFailsNamesTheVariable() throws IOException {
+    void failuresNameTheVariable() throws IOException {
         SaccadeException failed =
                 named(python("2.7.1", "'12.6'"), DRIVER)
                         .orElseThrow()
@@ -197,7 +197,7 @@ class LibtorchSourceTest {
 
     @Test
     @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
-    void anotherLibtorchThanTheNamedIsRefused() throws IOException {
+    void rejectsADifferentLoadedLibtorch() throws IOException {
         Path torch = python("2.7.1", "'12.6'");
         LibtorchSource source = named(torch, DRIVER).orElseThrow();
         source.requireLoaded(torch.resolve("../torch/lib"));
@@ -216,7 +216,7 @@ class LibtorchSourceTest {
     }
 
     @Test
-    void foldersTellWhatTheyWereBuiltFor() throws IOException {
+    void readsTheVersionOfAFolder() throws IOException {
         assertEquals(
                 "2.7.1 for CUDA 12.8", build("a/lib", "2.7.1+cu128\n").orElseThrow().toString());
         assertEquals("2.7.1 for CPUs", build("b/lib", "2.7.1+cpu").orElseThrow().toString());

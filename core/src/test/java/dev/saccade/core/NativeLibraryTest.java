@@ -39,7 +39,7 @@ class NativeLibraryTest {
     }
 
     @AfterEach
-    void useTheOwnCache() {
+    void restoreCache() {
         System.clearProperty(CACHE);
     }
 
@@ -54,7 +54,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void isExtractedOnce() throws IOException {
+    void extractsOnce() throws IOException {
         URL resource = packed("one.jar", "code");
         Path file = NativeLibrary.file(resource);
         assertArrayEquals("code".getBytes(StandardCharsets.UTF_8), Files.readAllBytes(file));
@@ -69,7 +69,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void anotherVersionIsAnotherFile() throws IOException {
+    void extractsOtherVersionsSeparately() throws IOException {
         Path one = NativeLibrary.file(packed("one.jar", "code"));
         Path two = NativeLibrary.file(packed("two.jar", "other code"));
         assertNotEquals(one, two);
@@ -77,7 +77,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aFileIsTakenAsItIs() throws IOException {
+    void returnsPlainFilesAsIs() throws IOException {
         Path file = Files.writeString(folder.resolve("libthing.so"), "code");
         assertEquals(file, NativeLibrary.file(file.toUri().toURL()));
     }
@@ -87,7 +87,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aDamagedOneIsExtractedAnew() throws IOException {
+    void extractsDamagedFilesAgain() throws IOException {
         URL resource = packed("one.jar", "code");
         Path file = NativeLibrary.file(resource);
         for (String damage : new String[] {"", "co", "cod\0", "codecode"}) {
@@ -100,7 +100,7 @@ class NativeLibraryTest {
 
     /** Whoever has loaded a file would die of a change of its content. */
     @Test
-    void aDamagedOneIsReplacedAndNotOverwritten() throws IOException {
+    void replacesDamagedFilesWithoutOverwriting() throws IOException {
         URL resource = packed("one.jar", "code");
         Path file = Files.writeString(NativeLibrary.file(resource), "damage");
         Path loaded = Files.createLink(folder.resolve("loaded"), file);
@@ -109,7 +109,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void nobodyElseMayWriteWhereItLies() throws IOException {
+    void removesWriteAccessOfOtherUsers() throws IOException {
         Path parent = NativeLibrary.file(packed("one.jar", "code")).getParent();
         for (Path made : new Path[] {parent, parent.getParent()}) {
             assertEquals("rwx------", permissions(made));
@@ -125,7 +125,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aFolderOfSomebodyElseIsRefused() throws IOException {
+    void rejectsFoldersOfOtherUsers() throws IOException {
         Path cache = NativeLibrary.file(packed("one.jar", "code")).getParent().getParent();
         try {
             Files.setAttribute(cache, "unix:uid", 12345);
@@ -143,7 +143,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aCacheThatCannotBeWrittenIsNamed() throws IOException {
+    void namesACacheThatIsNotWritable() throws IOException {
         Path cache = Files.createFile(folder.resolve("cache"));
         SaccadeException e =
                 assertThrows(

@@ -27,19 +27,19 @@ class NativePlatformTest {
         "Windows Server 2022, amd64, win-x86_64",
         "FreeBSD, amd64, freebsd-x86_64"
     })
-    void isCalledAsDjlCallsIt(String system, String architecture, String name) {
+    void namesPlatformsLikeDjl(String system, String architecture, String name) {
         assertEquals(name, NativePlatform.name(system, architecture));
     }
 
     @Test
-    void theClassPathHasLibtorchForThisOne() {
+    void classPathHasLibtorchForThisPlatform() {
         assertTrue(
                 LibtorchArtifacts.platforms().contains(NativePlatform.name()),
                 LibtorchArtifacts.platforms().toString());
     }
 
     @Test
-    void muslIsKnownByItsLoader() throws IOException {
+    void detectsMusl() throws IOException {
         Path maps = folder.resolve("maps");
         String start = "7f1c2a000000-7f1c2a014000 r--p 00000000 08:01 131 ";
         Files.writeString(maps, start + "/lib/ld-musl-x86_64.so.1\n");

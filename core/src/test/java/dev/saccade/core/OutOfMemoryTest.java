@@ -35,7 +35,7 @@ class OutOfMemoryTest {
     }
 
     @Test
-    void ofTheEngineItIsTold() {
+    void reportsLibtorchErrors() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             assertTold("allocate " + PETABYTE, () -> manager.zeros(new Shape(PETABYTE / 4)));
             assertTold("overflowed", () -> manager.zeros(new Shape(Long.MAX_VALUE)));
@@ -43,7 +43,7 @@ class OutOfMemoryTest {
     }
 
     @Test
-    void ofAScriptItIsTold() {
+    void reportsScriptErrors() {
         Script outer =
                 Script.compile(
                         "(x: Tensor, y: Tensor) -> Tensor", "return torch.unsqueeze(x, 1) * y");
@@ -54,12 +54,12 @@ class OutOfMemoryTest {
     }
 
     @Test
-    void ofJavaItIsTold() {
+    void reportsHeapErrors() {
         assertTold("-Xmx", () -> new long[Integer.MAX_VALUE]);
     }
 
     @Test
-    void ofAnotherThreadItIsTold() {
+    void reportsErrorsOfOtherThreads() {
         assertTold(
                 "-Xmx",
                 () -> {
@@ -82,7 +82,7 @@ class OutOfMemoryTest {
                 "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
                 "OpenCV(4.9.0) alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 9 b"
             })
-    void theWordsOfOthersAreKnown(String message) {
+    void recognizesMessagesOfLibraries(String message) {
         assertTold(
                 message.lines().findFirst().orElseThrow(),
                 () -> {
@@ -91,7 +91,7 @@ class OutOfMemoryTest {
     }
 
     @Test
-    void theInnermostDoorHasTheWord() {
+    void keepsTheInnermostAdvice() {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
@@ -104,7 +104,7 @@ class OutOfMemoryTest {
     }
 
     @Test
-    void allElseIsLeftAsItIs() {
+    void keepsOtherErrors() {
         RuntimeException bug = new IllegalStateException("a bug");
         RuntimeException caught =
                 assertThrows(

@@ -86,7 +86,7 @@ class OutputFolderTest {
     }
 
     @Test
-    void anUnfinishedFolderIsDeletedAndTheOldOneStays() throws IOException {
+    void deletesUnfinishedFilesAndKeepsOldOnes() throws IOException {
         write(out, "old");
         try (OutputFolder created = create(out, true)) {
             created.write("labels.json", new byte[1]);
@@ -97,7 +97,7 @@ class OutputFolderTest {
     }
 
     @Test
-    void onlyOverwriteReplacesWhatAKilledProcessHasLeft() throws IOException {
+    void onlyOverwriteReplacesUnfinishedFiles() throws IOException {
         Path left = Files.createDirectories(folder.resolve("out.unfinished/images"));
         assertTrue(refusal(out, false).contains("out.unfinished: is not an empty folder"));
         assertTrue(refusal(out, true).contains("out.unfinished: cannot be replaced"));
@@ -108,7 +108,7 @@ class OutputFolderTest {
     }
 
     @Test
-    void anEmptyFolderOrALinkToOneIsFilled() throws IOException {
+    void fillsEmptyFoldersAndLinksToThem() throws IOException {
         Path disk = Files.createDirectory(folder.resolve("disk"));
         Files.createSymbolicLink(out, disk);
         try (OutputFolder created = create(out, false);
@@ -146,7 +146,7 @@ class OutputFolderTest {
     }
 
     @Test
-    void aFileIsWrittenCompletelyOrNotAtAll() throws IOException {
+    void writesFilesCompletelyOrNotAtAll() throws IOException {
         try (OutputFolder created = create(out, false)) {
             created.write("a", new byte[1]);
             String name = "b".repeat(300);

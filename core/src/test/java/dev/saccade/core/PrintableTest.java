@@ -22,20 +22,20 @@ class PrintableTest {
                 0x2064, 0x2066, 0x2069, 0x206F, 0x3164, 0xD800, 0xDFFF, 0xFE0F, 0xFEFF, 0xFFA0,
                 0xFFF9, 0xFFFE, 0xFFFF
             })
-    void whatSteersOrHidesIsWrittenOut(int character) {
+    void escapesControlAndHiddenCharacters(int character) {
         String shown = Printable.line("a" + (char) character + "b");
         assertEquals(String.format(Locale.ROOT, "a\\u%04xb", character), shown);
         assertEquals(shown, Printable.line(shown), "again");
     }
 
     @Test
-    void charactersBeyondSixteenBitsAreWrittenOutAsInJson() {
+    void escapesSupplementaryCharactersLikeJson() {
         assertEquals("\\udb40\\udc41", Printable.line(Character.toString(0xE0041)));
         assertEquals("\\ud834\\udd73", Printable.line(Character.toString(0x1D173)));
     }
 
     @Test
-    void namesOfAllLanguagesStayAsTheyAre() {
+    void keepsNamesInAllLanguages() {
         for (String name :
                 List.of("Übung 5 %", "קטיפה", "صورة", "日本語", "หมา", "🦊", "a\\b", "'\"")) {
             assertEquals(name, Printable.line(name));
@@ -43,13 +43,13 @@ class PrintableTest {
     }
 
     @Test
-    void aNameIsOneLineAndATextKeepsItsOwn() {
+    void namesHaveOneLineAndTextsKeepTheirs() {
         assertEquals("a\\nb\\r\\tc", Printable.line("a\nb\r\tc"));
         assertEquals("a\nb\\r\\t\\u2028c", Printable.lines("a\nb\r\t\u2028c"));
     }
 
     @Test
-    void whatIsFilledIntoAMessageForgesNoLine() {
+    void argumentsCannotAddLines() {
         Path file = Path.of("a\nsaccade: all is well");
         SaccadeException error = SaccadeException.user("%s: %d of %.1f is %s", file, 1, 2.5, true);
         assertEquals("a\\nsaccade: all is well: 1 of 2.5 is true", error.getMessage());
@@ -59,7 +59,7 @@ class PrintableTest {
     }
 
     @Test
-    void mistakesTogetherHaveALineEach() {
+    void problemsHaveOneLineEach() {
         Problems problems = new Problems();
         problems.add("class %s", "\u202e\nx");
         assertEquals("f\\r: class \\u202e\\nx", thrown(problems, "f\r"));
@@ -71,7 +71,7 @@ class PrintableTest {
     }
 
     @Test
-    void everyKindOfErrorFillsInWhatIsFitToBeShown() {
+    void allErrorsEscapeArguments() {
         RuntimeException cause = new IllegalStateException();
         String name = "a\u001b[2J\nb";
         for (SaccadeException e :
@@ -85,7 +85,7 @@ class PrintableTest {
     }
 
     @Test
-    void aMessageIsNoLongerThanAnybodyReads() {
+    void limitsTheLengthOfMessages() {
         Problems problems = new Problems();
         for (int i = 0; i < 1_000; i++) {
             problems.add("unknown key %s", "k".repeat(60_000));

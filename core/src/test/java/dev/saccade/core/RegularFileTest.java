@@ -29,7 +29,7 @@ class RegularFileTest {
     @TempDir Path folder;
 
     @Test
-    void readsFilesAndWhatLinksToThem() throws IOException {
+    void readsFilesAndLinks() throws IOException {
         Path file = Files.write(folder.resolve("file"), new byte[] {1, 2, 3});
         Path link = Files.createSymbolicLink(folder.resolve("link"), file);
         assertArrayEquals(new byte[] {1, 2, 3}, RegularFile.read(file, 3));
@@ -41,14 +41,14 @@ class RegularFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/dev/zero", "/dev/random", "/dev/null"})
-    void opensNoDevice(String device) {
+    void rejectsDevices(String device) {
         Path file = Path.of(device);
         assertRefused(file + ": is a pipe, a socket or a device", () -> RegularFile.open(file));
         assertRefused(file + ": is a", () -> RegularFile.read(file, 10));
     }
 
     @Test
-    void opensNoPipe() throws Exception {
+    void rejectsPipes() throws Exception {
         Path pipe = folder.resolve("pipe");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
         assertRefused("expected a regular file", () -> RegularFile.open(pipe));
@@ -57,7 +57,7 @@ class RegularFileTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void opensNothingThatHasNoBytes() throws IOException {
+    void doesNotOpenEmptyFiles() throws IOException {
         Path empty = Files.createFile(folder.resolve("empty"));
         Path made = Files.createSymbolicLink(folder.resolve("made"), Path.of("/proc/self/status"));
         for (Path file : List.of(empty, made)) {
@@ -69,7 +69,7 @@ class RegularFileTest {
     }
 
     @Test
-    void readsNoMoreThanIsExpected() throws IOException {
+    void limitsTheNumberOfBytes() throws IOException {
         Path file = Files.write(folder.resolve("file"), new byte[11]);
         assertRefused(
                 file + ": got 11 bytes, expected at most 10", () -> RegularFile.read(file, 10));
@@ -83,7 +83,7 @@ class RegularFileTest {
     }
 
     @Test
-    void leavesOtherFailuresToTheCaller() {
+    void throwsOtherErrors() {
         Path missing = folder.resolve("missing");
         assertThrows(NoSuchFileException.class, () -> RegularFile.open(missing));
         assertThrows(IOException.class, () -> RegularFile.read(folder, 1 << 20));

@@ -23,7 +23,7 @@ class WorkersTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7})
-    void resultsComeInTheOrderOfTheTasks(int threads) {
+    void returnsResultsInOrder(int threads) {
         CountDownLatch secondIsDone = new CountDownLatch(threads > 1 ? 1 : 0);
         List<Callable<Integer>> tasks = new ArrayList<>();
         tasks.add(
@@ -45,7 +45,7 @@ class WorkersTest {
     }
 
     @Test
-    void eachNumberedTaskIsDoneOnceWithTheBuffersOfItsThread() {
+    void runsEachTaskOnceWithBuffersPerThread() {
         AtomicIntegerArray done = new AtomicIntegerArray(100);
         AtomicInteger buffers = new AtomicInteger();
         try (Workers workers = new Workers("test", 3)) {
@@ -61,7 +61,7 @@ class WorkersTest {
     }
 
     @Test
-    void startsNoMoreTasksThanThereAreThreads() {
+    void startsAtMostOneTaskPerThread() {
         AtomicInteger finished = new AtomicInteger();
         try (Workers workers = new Workers("test", 2)) {
             for (int i = 0; i < 10; i++) {
@@ -74,7 +74,7 @@ class WorkersTest {
     }
 
     @Test
-    void theFailureOfATaskIsThatOfItsCaller() {
+    void rethrowsExceptionsOfTasks() {
         IllegalStateException unchecked = new IllegalStateException("no");
         try (Workers workers = new Workers("test", 2)) {
             List<Callable<Integer>> tasks =
@@ -98,7 +98,7 @@ class WorkersTest {
     }
 
     @Test
-    void noThreadIsLeftWhenTheyAreClosed() throws InterruptedException {
+    void closeStopsAllThreads() throws InterruptedException {
         List<Thread> seen = new ArrayList<>();
         try (Workers workers = new Workers("left-over", 1)) {
             workers.start(() -> seen.add(Thread.currentThread()));
@@ -110,7 +110,7 @@ class WorkersTest {
     }
 
     @Test
-    void refusesToWorkWithoutThreads() {
+    void rejectsZeroThreads() {
         assertEquals(
                 "threads: got 0, expected at least 1",
                 assertThrows(IllegalArgumentException.class, () -> new Workers("test", 0))

@@ -51,7 +51,7 @@ record OperatorCase(
     /** Tokens along a side of a window. */
     private static final int WINDOW = 7;
 
-    /** Creates a differentiable operator; the size is that of its first input. */
+    /** Creates a differentiable operator with the size of its first input. */
     private OperatorCase(String name, List<Shape> inputs, Function<NDList, NDArray> operator) {
         this(
                 name,

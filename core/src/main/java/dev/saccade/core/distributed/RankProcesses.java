@@ -49,7 +49,7 @@ public final class RankProcesses {
     }
 
     /**
-     * Starts ranks with additional environment variables and waits until all have ended; returns
+     * Starts ranks with additional environment variables and waits until all have ended. Returns
      * the failure that caused the others, if any.
      */
     public Optional<RankFailure> run(List<String> command, List<Map<String, String>> environments) {

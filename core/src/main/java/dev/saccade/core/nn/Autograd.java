@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 
 /**
  * Computes gradients, with support for {@link ActivationCheckpointing}. Uses libtorch's {@code
- * autograd.grad}, so there is no {@code zero_grad}.
+ * autograd.grad}, which needs no {@code zero_grad}.
  */
 public final class Autograd {
 

@@ -17,15 +17,15 @@ import java.util.Map;
  * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, as in PyTorch).
  *
  * <p>With {@link BatchNormType#SYNC_BN}, training uses the statistics of all {@linkplain
- * ProcessGroup#current() ranks}; batch sizes may differ. Gradients of weight and bias are those of
- * the local batch.
+ * ProcessGroup#current() ranks}; batch sizes may differ. Weight and bias get gradients from the
+ * local batch only.
  */
 public final class BatchNorm2d extends Layer {
 
     /** PyTorch's default. */
     public static final double EPS = 1e-5;
 
-    /** Weight of the old value, as in DJL; PyTorch's momentum is that of the new value (0.1). */
+    /** Weight of the old value, as in DJL; PyTorch's momentum (0.1) weighs the new value. */
     private static final float MOMENTUM = 0.9f;
 
     /** Keeps the running statistics unchanged. */

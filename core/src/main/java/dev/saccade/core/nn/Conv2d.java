@@ -13,8 +13,8 @@ import dev.saccade.core.ops.Tensors;
 public final class Conv2d extends Layer {
 
     /**
-     * With fewer input channels, oneDNN (in libtorch 2.7.1) writes past its buffers in the backward
-     * pass of a strided 1x1 convolution in channels-last format.
+     * With fewer channels, oneDNN (in libtorch 2.7.1) writes past its buffers in the backward pass
+     * of a strided 1x1 convolution in channels-last format.
      */
     private static final int MIN_CHANNELS_TO_STRIDE = 16;
 
@@ -108,8 +108,8 @@ public final class Conv2d extends Layer {
     }
 
     /**
-     * Returns whether oneDNN (in libtorch 2.7.1) would read uninitialized memory in the backward
-     * pass: for bfloat16 maps narrower than the stride.
+     * Returns whether oneDNN (in libtorch 2.7.1) would read uninitialized memory in backward: for
+     * bfloat16 maps narrower than the stride.
      */
     private boolean losesGradients(NDArray x) {
         Device device = x.getDevice();

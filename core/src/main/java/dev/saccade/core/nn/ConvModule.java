@@ -10,7 +10,7 @@ import java.util.function.IntFunction;
 
 /**
  * mmdetection's {@code ConvModule}: convolution, optional normalization ({@code bn} or {@code gn}),
- * optional ReLU. Has a bias if there is no normalization.
+ * optional ReLU. The convolution has a bias only without normalization.
  */
 public final class ConvModule extends Layer {
 

@@ -52,9 +52,9 @@ public abstract class Backbone extends Module implements Function<NDArray, Featu
     public abstract List<FeatureInfo> features();
 
     /**
-     * Returns the layer index of each parameter by dotted name, for layer-wise learning rates: 0
-     * for the stem, then 1, 2, ... Parameters after the last layer, such as output normalizations,
-     * are omitted. By default, all parameters are in layer 0.
+     * Returns the layer index of each parameter by dotted name, for layer-wise learning rates. The
+     * stem is 0, followed by 1, 2, ... Parameters after the last layer, such as output
+     * normalizations, are omitted. By default, all parameters are in layer 0.
      */
     public Map<String, Integer> layers() {
         return Maps.toMap(namedParameters().keySet(), name -> 0);

@@ -89,8 +89,8 @@ public abstract class DetectionHead extends Module {
     }
 
     /**
-     * Predicts with test-time augmentation: merges the objects of several versions of an image,
-     * each a batch of one, in original image coordinates.
+     * Predicts with test-time augmentation: merges the objects of several versions of an image.
+     * Each version is a batch of one. Boxes are in original image coordinates.
      *
      * <p>By default, predicts each version and applies NMS per class at IoU 0.5, like mmdetection's
      * {@code DetTTAModel}.

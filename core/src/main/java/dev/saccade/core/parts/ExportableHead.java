@@ -10,7 +10,7 @@ import dev.saccade.core.structures.Instances;
 import java.util.List;
 
 /**
- * A {@link DetectionHead} that can be exported: the shapes of its predictions do not depend on the
+ * A {@link DetectionHead} that can be exported. The shapes of its predictions do not depend on the
  * number of objects, and computing them reads no array values.
  */
 public interface ExportableHead {

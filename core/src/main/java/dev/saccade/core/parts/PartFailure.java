@@ -20,7 +20,7 @@ import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /**
- * Distinguishes errors in custom components from bugs in Saccade: the stack trace contains code
+ * Distinguishes errors in custom components from bugs in Saccade. The stack trace must contain code
  * from the folder or jar of a third-party {@link PartProvider}.
  */
 public final class PartFailure {
@@ -33,7 +33,7 @@ public final class PartFailure {
     private PartFailure() {}
 
     /**
-     * Returns an error that names the custom component, its source line and the reason; empty if
+     * Returns an error that names the custom component, its source line and the reason. Empty if
      * the error comes from elsewhere or is already reported.
      */
     public static Optional<SaccadeException> of(Throwable error) {

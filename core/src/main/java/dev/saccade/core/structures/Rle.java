@@ -78,8 +78,8 @@ public final class Rle {
     }
 
     /**
-     * Decodes COCO's compressed RLE: 5 bits per character, low bits first; from the fourth run on,
-     * differences to the run before the last.
+     * Decodes COCO's compressed RLE. Numbers have 5 bits per character, low bits first, and are
+     * differences to the run before the last, from the fourth run on.
      */
     public static Rle fromString(Size size, String string) {
         return CompressedRuns.read(size, string);

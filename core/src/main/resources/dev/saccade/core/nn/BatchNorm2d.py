@@ -1,5 +1,5 @@
 def weighted(x: Tensor, weights: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor, running_var: Tensor) -> Tensor:
-  # The variance that is kept is unbiased, as PyTorch's own; of no sample nothing is kept.
+  # The running variance is unbiased, like PyTorch's; without samples it stays unchanged.
   share = torch.reshape(weights, [-1, 1, 1, 1])
   cells = torch.size(x, 2) * torch.size(x, 3)
   number = torch.mul(torch.sum(weights), cells)

@@ -1,5 +1,5 @@
 def linear_gelu(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
-  # Without gradients, oneDNN computes the activation while the sums are in registers.
+  # In inference, oneDNN fuses the activation.
   maps = x
   if torch.dim(x) != 4:
     maps = torch.reshape(x, [1, 1, -1, torch.size(x, -1)])

@@ -1,5 +1,5 @@
 def portable(input: Tensor, offset: Tensor, mask: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-  # The four cells of each sample are a bag; one that is not on the map has no share.
+  # The four cells of each sample are a bag; cells outside the map have weight 0.
   n, c, h, w, = torch.size(input)
   out, depth, kh, kw, = torch.size(weight)
   _0, moves, rows, columns, = torch.size(offset)

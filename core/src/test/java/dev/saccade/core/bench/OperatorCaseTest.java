@@ -55,7 +55,7 @@ class OperatorCaseTest {
 
     @ParameterizedTest
     @MethodSource("cases")
-    void isTheSameFusedAndPortable(OperatorCase each) {
+    void fusedEqualsPortable(OperatorCase each) {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = inputs(each, manager);
@@ -87,8 +87,7 @@ class OperatorCaseTest {
     /** The result and the gradients of float32 inputs, against the portable forms in float32. */
     @ParameterizedTest
     @MethodSource("casesIn16Bits")
-    void roundsIn16BitsWhatItReadsAndWrites(
-            OperatorCase each, Precision precision, double tolerance) {
+    void roundsInputsAndOutputsTo16Bits(OperatorCase each, Precision precision, double tolerance) {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = inputs(each, manager);
@@ -145,7 +144,7 @@ class OperatorCaseTest {
     }
 
     @Test
-    void thereIsOneOfEveryOperatorOfTheLibrary() throws IOException {
+    void coversEveryOperatorOfTheLibrary() throws IOException {
         Path sources = Path.of("..", "kernels", "src", "main", "native");
         Set<String> operators;
         try (Stream<Path> folders = Files.list(sources)) {

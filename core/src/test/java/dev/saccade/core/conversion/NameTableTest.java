@@ -32,7 +32,7 @@ class NameTableTest {
     }
 
     @Test
-    void rowsAreReadInBothDirectionsAndTheFirstHolds() {
+    void firstMatchingRowAppliesInBothDirections() {
         NameTable table =
                 table(
                         """
@@ -54,7 +54,7 @@ class NameTableTest {
     }
 
     @Test
-    void aRowCanJoinPartsOfOurTensor() {
+    void rowsCanConcatenateSlices() {
         NameTable table =
                 table(
                         """
@@ -75,7 +75,7 @@ class NameTableTest {
     }
 
     @Test
-    void marksTellWhoseNamesTheyAre() {
+    void marksIdentifyTheLibrary() {
         NameTable table = table("");
 
         assertTrue(table.isTheirs(Set.of("x", "backbone.body.1")));
@@ -87,7 +87,7 @@ class NameTableTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"a", "a b c", "a b transposed d", "{i} a", "a {*}", "{i} {j}", "{x} {x}"})
-    void rowsThatCannotBeReadAreRefused(String row) {
+    void rejectsInvalidRows(String row) {
         assertThrows(IllegalArgumentException.class, () -> table(row));
     }
 
@@ -102,12 +102,12 @@ class NameTableTest {
         "{*}.rb, rb, false",
         "a+b, aab, false"
     })
-    void namesMatchFromEndToEnd(String pattern, String name, boolean expected) {
+    void patternsMatchWholeNames(String pattern, String name, boolean expected) {
         assertEquals(expected, new NamePattern(pattern).matches(name));
     }
 
     @Test
-    void indexTablesHaveNoPlacesOfTheirOwn() {
+    void indexTablesUseOnlyPlaceholdersOfTheParameter() {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new IndexTable("{*}.table", "{*}.index_{i}", table -> Optional.empty()));

@@ -38,13 +38,13 @@ class ProcessGroupTest {
             Script.compile("(x: Tensor) -> Tensor", "return torch.tensor(torch.stride(x))");
 
     @BeforeEach
-    void needsTheOperators() {
+    void assumeOperators() {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8})
-    void sumsGathersAndSpreads(int worldSize) throws Exception {
+    void reducesGathersAndBroadcasts(int worldSize) throws Exception {
         List<Object> results =
                 Ranks.onAll(
                         worldSize,
@@ -96,7 +96,7 @@ class ProcessGroupTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 4})
-    void sumsGradientsInTheLayoutOfTheirParameters(int worldSize) throws Exception {
+    void sumsGradientsInParameterMemoryFormat(int worldSize) throws Exception {
         int large = 7_000_000;
         List<Object> results =
                 Ranks.onAll(
@@ -164,7 +164,7 @@ class ProcessGroupTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
-    void bytesOfAnyLengthTravel(int worldSize) throws Exception {
+    void exchangesBytesOfAnyLength(int worldSize) throws Exception {
         List<Object> results =
                 Ranks.onAll(
                         worldSize,
@@ -204,7 +204,7 @@ class ProcessGroupTest {
     }
 
     @Test
-    void aRankThatFailsTellsTheOthersWhy() throws Exception {
+    void reportsTheReasonOfAFailedRank() throws Exception {
         List<Object> results =
                 Ranks.onAll(
                         3,
@@ -227,7 +227,7 @@ class ProcessGroupTest {
     }
 
     @Test
-    void aRankThatLeavesIsNamedByThoseWhoComeLater() throws Exception {
+    void namesRanksThatHaveLeft() throws Exception {
         List<Object> results =
                 Ranks.onAll(
                         3,
@@ -249,7 +249,7 @@ class ProcessGroupTest {
     }
 
     @Test
-    void aRankThatDoesNotComeToACallIsNamed() throws Exception {
+    void namesRanksThatMissACollective() throws Exception {
         List<Object> results =
                 Ranks.onAll(
                         3,
@@ -270,7 +270,7 @@ class ProcessGroupTest {
     }
 
     @Test
-    void ranksThatNeverComeAreNamed() throws Exception {
+    void namesRanksThatNeverJoin() throws Exception {
         int port = Rendezvous.freePort();
         SaccadeException told =
                 assertThrows(
@@ -285,7 +285,7 @@ class ProcessGroupTest {
     }
 
     @Test
-    void aPortThatIsTakenIsTold() throws Exception {
+    void reportsAPortInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             SaccadeException told =
                     assertThrows(
@@ -299,7 +299,7 @@ class ProcessGroupTest {
     }
 
     @Test
-    void aloneItComputesOnTheGpuThatItWasGiven() {
+    void singleRankUsesItsAssignedGpu() {
         Rendezvous at = new Rendezvous("127.0.0.1", 1, 0, 1, 999, Duration.ofSeconds(1));
         try (ProcessGroup alone = ProcessGroup.join(at)) {
             String told =

@@ -57,7 +57,7 @@ class RankEnvironmentTest {
         "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=2 MASTER_ADDR=b"
                 + " SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=1,           b 29500 2 4 2",
     })
-    void ranksMeetWhereTheEnvironmentSays(String text, String expected) {
+    void readsVariablesOfAllLaunchers(String text, String expected) {
         Rendezvous at = read(text).orElseThrow();
         assertEquals(TIMEOUT, at.timeout());
         assertEquals(
@@ -82,7 +82,7 @@ class RankEnvironmentTest {
                 "rack[1-2]n[007-9] | rack1n007",
                 "a.b.org,c[1-2] | a.b.org"
             })
-    void ranksOfSlurmMeetAtTheFirstHost(String list, String first) {
+    void usesTheFirstSlurmHost(String list, String first) {
         for (String name : List.of("SLURM_NODELIST", "SLURM_STEP_NODELIST")) {
             Rendezvous at = read(SLURM + name + "=" + list).orElseThrow();
             assertEquals(new Rendezvous(first, 29500, 5, 8, 1, TIMEOUT), at);
@@ -93,7 +93,7 @@ class RankEnvironmentTest {
     }
 
     @Test
-    void aTaskThatIsShownOneGpuTakesIt() {
+    void slurmTaskWithOneGpuUsesIndexZero() {
         String text = SLURM + "SLURM_NODELIST=a ";
         assertEquals(0, read(text + "SLURM_GPUS_PER_TASK=1").orElseThrow().localRank());
         assertEquals(1, read(text + "SLURM_GPUS_PER_TASK=2").orElseThrow().localRank());
@@ -112,7 +112,7 @@ class RankEnvironmentTest {
                 "SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_LOCALID=0 SLURM_NODELIST=a",
                 "SLURM_STEP_ID=1 SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=1"
             })
-    void aProcessMayBeAlone(String text) {
+    void isEmptyForASingleProcess(String text) {
         assertEquals(Optional.empty(), read(text));
     }
 
@@ -142,12 +142,12 @@ class RankEnvironmentTest {
                 "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[b | srun |"
                         + " SLURM_NODELIST: got a[b, expected hosts such as node[03-05,7]",
             })
-    void whatIsWrongIsTold(String text, String starter, String problem) {
+    void reportsWrongVariables(String text, String starter, String problem) {
         assertEquals("the rank variables, as " + starter + " sets them: " + problem, refused(text));
     }
 
     @Test
-    void allThatIsWrongIsToldTogether() {
+    void reportsAllProblemsTogether() {
         String told = refused("RANK=first LOCAL_RANK=1.5 MASTER_PORT=http");
         assertTrue(told.startsWith("the rank variables, as torchrun sets them: 5 problems"));
         for (String name :
@@ -159,7 +159,7 @@ class RankEnvironmentTest {
     }
 
     @Test
-    void ranksOfThisMachineMeetHere() {
+    void createsVariablesOfLocalRanks() {
         List<Map<String, String>> ranks = RankEnvironment.localRanks(Map.of(), 3);
         for (int rank = 0; rank < 3; rank++) {
             Rendezvous at = RankEnvironment.rendezvous(ranks.get(rank), TIMEOUT).orElseThrow();
@@ -178,7 +178,7 @@ class RankEnvironmentTest {
                 "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=3 SLURM_LOCALID=0 SLURM_NODELIST=a,b,c"
                         + " MASTER_PORT=7"
             })
-    void ranksOfTheEnvironmentCountMachinesWhereEachStartsSeveral(String text) {
+    void treatsRanksOfTheEnvironmentAsMachines(String text) {
         List<Map<String, String>> ranks = RankEnvironment.localRanks(environment(text), 2);
         for (int local = 0; local < 2; local++) {
             Map<String, String> all = environment(text);
@@ -195,7 +195,7 @@ class RankEnvironmentTest {
         "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_LOCALID=1 SLURM_NODELIST=a,"
                 + " SLURM_LOCALID"
     })
-    void aRankOfSeveralStartsNone(String text, String variable) {
+    void rejectsStartingRanksFromARank(String text, String variable) {
         SaccadeException told =
                 assertThrows(
                         SaccadeException.class,

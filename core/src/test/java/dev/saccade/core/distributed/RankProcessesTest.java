@@ -66,7 +66,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void eachRankKnowsItsPlaceAndHasALog() throws IOException {
+    void setsVariablesAndLogsPerRank() throws IOException {
         String script =
                 "if [ $RANK -gt 0 ]; then echo $LOCAL_RANK of $WORLD_SIZE; echo bad >&2; fi";
         assertEquals(Optional.empty(), run(3, script));
@@ -83,7 +83,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void theOthersAreEndedWhenOneFails() throws IOException {
+    void endsAllRanksIfOneFails() throws IOException {
         String first =
                 "if [ $RANK = 1 ]; then while [ ! -e 0.pid -o ! -e 2.pid ]; do sleep 0.1; done;";
         RankFailure failure = failure(3, first + " echo saccade: no disk; exit 7; fi; " + GOES_ON);
@@ -97,7 +97,7 @@ class RankProcessesTest {
                 "trap '' TERM; sleep 600 & wait; sleep 600",
                 "kill -STOP $$; exec sleep 600"
             })
-    void aRankThatDoesNotListenIsEnded(String deaf) throws IOException {
+    void killsRanksThatIgnoreSignals(String deaf) throws IOException {
         String rank1 = "echo $$ > 1.pid; " + deaf;
         RankFailure failure =
                 failure(
@@ -110,7 +110,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void aRankMayTellWhyItEndsAfterAnother() {
+    void ranksCanReportWhyTheyEnd() {
         // Rank 0 learns of the end of rank 1, whose mistake is the reason.
         String script = "if [ $RANK = 0 ]; then exit 3; fi; sleep 0.1; echo wrong key; exit 2";
         assertEquals("rank 1 ended with exit code 2: wrong key", failure(2, script).toString());
@@ -129,7 +129,7 @@ class RankProcessesTest {
         "2 3;0 130,          0 130",
         "2 130;1 2,          1 2"
     })
-    void theReasonIsTold(String ended, String expected) {
+    void reportsTheLastLineOfTheLog(String ended, String expected) {
         List<RankFailure> failures =
                 Stream.of(ended.split(";")).map(RankProcessesTest::failure).toList();
         assertEquals(failure(expected), RankFailure.rootFailure(failures));
@@ -142,7 +142,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void aSignalIsNamed() {
+    void namesSignals() {
         assertEquals(
                 "rank 1 was killed by SIGKILL, possibly out of memory: last words",
                 failure(2, "if [ $RANK = 1 ]; then echo last words; kill -9 $$; fi; exec sleep 9")
@@ -152,7 +152,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void ofAStackTraceTheErrorIsTold() {
+    void reportsTheErrorOfAStackTrace() {
         String trace = "printf 'a bug\\njava.lang.Error: odd\\n\\tat A.b\\n\\tat C.d\\n\\n'";
         String script = "if [ $RANK = 1 ]; then " + trace + "; exit 70; fi";
         assertEquals(
@@ -165,7 +165,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void ranksThatAreToldToEndMayTakeTheirTime() throws Exception {
+    void stopWaitsForRanks() throws Exception {
         CompletableFuture<Optional<RankFailure>> running =
                 CompletableFuture.supplyAsync(
                         () ->
@@ -185,7 +185,7 @@ class RankProcessesTest {
     }
 
     @Test
-    void whatCannotBeStartedIsTold() {
+    void reportsRanksThatCannotStart() {
         SaccadeException told =
                 assertThrows(
                         SaccadeException.class,

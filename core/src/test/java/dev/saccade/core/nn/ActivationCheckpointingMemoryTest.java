@@ -45,17 +45,17 @@ class ActivationCheckpointingMemoryTest {
                 blocks.add(block);
             }
             long[] peaks = new long[3];
-            goBackward(blocks.subList(0, 1), manager, true);
+            backward(blocks.subList(0, 1), manager, true);
             peaks[0] = peakMebibytes();
-            goBackward(blocks, manager, true);
+            backward(blocks, manager, true);
             peaks[1] = peakMebibytes();
-            goBackward(blocks, manager, false);
+            backward(blocks, manager, false);
             peaks[2] = peakMebibytes();
             Files.write(Path.of(args[0]), LongStream.of(peaks).mapToObj(Long::toString).toList());
         }
     }
 
-    private static void goBackward(List<Mlp> blocks, NDManager manager, boolean recompute) {
+    private static void backward(List<Mlp> blocks, NDManager manager, boolean recompute) {
         List<NDArray> by =
                 blocks.stream()
                         .flatMap(block -> block.namedParameters().values().stream())
@@ -85,7 +85,7 @@ class ActivationCheckpointingMemoryTest {
     }
 
     @Test
-    void keepsOneMapABlock() throws IOException, InterruptedException {
+    void keepsOneMapPerBlock() throws IOException, InterruptedException {
         Path peaks = folder.resolve("peaks");
         Path output = folder.resolve("output");
         ProcessBuilder builder =

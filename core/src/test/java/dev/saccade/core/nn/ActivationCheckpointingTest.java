@@ -214,7 +214,7 @@ class ActivationCheckpointingTest {
         // Two ways through the convolution are gone one by one, which rounds otherwise.
         "true, 1e-5"
     })
-    void gradientsAndStatisticsAreThoseOfAPlainPass(boolean branches, double tolerance) {
+    void gradientsAndStatisticsEqualThePlainPass(boolean branches, double tolerance) {
         Net plain = initialized(new Net(false, branches));
         Net recomputing = initialized(new Net(true, branches));
         for (long epoch = 0; epoch < 4; epoch++) {
@@ -231,7 +231,7 @@ class ActivationCheckpointingTest {
     }
 
     @Test
-    void gradientsByAnInputGoThroughIt() {
+    void differentiatesByInputs() {
         x.setRequiresGradient(true);
         float[][] found = new float[2][];
         for (int i = 0; i < 2; i++) {
@@ -243,7 +243,7 @@ class ActivationCheckpointingTest {
     }
 
     @Test
-    void drawsTheSameAgainThoughNobodyNamedTheSamples() {
+    void repeatsRandomNumbersWithoutSampleIds() {
         DropPath drop = new DropPath(0.5);
         NDArray many = manager.ones(new Shape(64, 1));
         many.setRequiresGradient(true);
@@ -262,7 +262,7 @@ class ActivationCheckpointingTest {
     }
 
     @Test
-    void isThePlainBlockWhereNothingIsRecordedAndUnderTheCollectorOfDjl() {
+    void isThePlainBlockWithoutRecordingAndUnderDjlsCollector() {
         Residual block = initialized(new Residual());
         NDArray maps = normal(new Shape(4, CHANNELS, 5, 5));
         assertFalse(
@@ -289,7 +289,7 @@ class ActivationCheckpointingTest {
     }
 
     @Test
-    void leavesNothingBehind() {
+    void freesAllArrays() {
         Net net = initialized(new Net(true, true));
         int arrays = manager.getManagedArrays().size();
         try (NDManager step = manager.newSubManager()) {
@@ -314,7 +314,7 @@ class ActivationCheckpointingTest {
     }
 
     @Test
-    void aLossMustBeAScalarThatDependsOnSomething() {
+    void rejectsInvalidLosses() {
         Residual block = initialized(new Residual());
         NDArray maps = normal(new Shape(4, CHANNELS, 5, 5));
         List<NDArray> by = List.copyOf(learned(block).values());

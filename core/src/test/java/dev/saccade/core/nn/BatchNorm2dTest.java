@@ -36,7 +36,7 @@ class BatchNorm2dTest {
     }
 
     @Test
-    void trainingGivesEachChannelMeanZeroAndVarianceOne() {
+    void normalizesChannelsInTraining() {
         norm.initialize(manager, 0);
         NDArray y = norm.apply(manager.randomNormal(new Shape(4, 3, 6, 7)).mul(2).add(5));
         NDArray channels = y.transpose(1, 0, 2, 3).reshape(3, -1);
@@ -47,7 +47,7 @@ class BatchNorm2dTest {
 
     /** Recorded from PyTorch's {@code BatchNorm2d(2, eps=1e-3)}. */
     @Test
-    void epsIsAddedToTheVariance() {
+    void addsEpsToTheVariance() {
         BatchNorm2d wide = new BatchNorm2d(2, BatchNormType.BN, 1e-3, WeightInit.ONES);
         wide.initialize(manager, 0);
         set(wide, "weight", 2, 3);
@@ -74,7 +74,7 @@ class BatchNorm2dTest {
     }
 
     @Test
-    void oneValueAChannelCannotBeTrained() {
+    void rejectsOneValuePerChannelInTraining() {
         norm.initialize(manager, 0);
         NDArray pooled = manager.randomNormal(new Shape(1, 3, 1, 1));
         SaccadeException e = assertThrows(SaccadeException.class, () -> norm.apply(pooled));
@@ -85,7 +85,7 @@ class BatchNorm2dTest {
     }
 
     @Test
-    void fillersAreAsIfTheyWereNotThere() {
+    void ignoresPaddingSamples() {
         NDArray real = manager.randomNormal(new Shape(4, 3, 6, 7)).mul(2).add(5);
         NDArray cotangent = manager.randomNormal(real.getShape());
         NDArray fillers = manager.full(new Shape(2, 3, 6, 7), 1000f);
@@ -105,7 +105,7 @@ class BatchNorm2dTest {
     }
 
     @Test
-    void nothingButFillersMovesNoStatistics() {
+    void onlyPaddingKeepsStatistics() {
         norm.initialize(manager, 0);
         NDArray y =
                 norm.forward(

@@ -43,7 +43,7 @@ class Conv2dTest {
     /** Below 16 input channels libtorch's own strided kernel corrupts memory going backward. */
     @ParameterizedTest
     @ValueSource(ints = {4, 16})
-    void stridesOneByOneKernelsOfAnyWidth(int in) {
+    void supportsStridedPointwiseConvolutions(int in) {
         Conv2d conv = Conv2d.withoutBias(new Geometry(in, 8, 1).stride(2));
         conv.initialize(manager, 0);
         for (int i = 0; i < 20; i++) {
@@ -63,7 +63,7 @@ class Conv2dTest {
     /** In bfloat16, libtorch's own backward pass would read memory that was never written. */
     @ParameterizedTest
     @CsvSource({"1, 1", "4, 1"})
-    void learnsInFloat32FromMapsNarrowerThanItsStride(int height, int width) {
+    void trainsInFloat32OnNarrowMaps(int height, int width) {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         Conv2d conv = Conv2d.withoutBias(new Geometry(16, 16, 3).stride(2).padding(1));
         conv.initialize(manager, 0);
@@ -79,7 +79,7 @@ class Conv2dTest {
     }
 
     @Test
-    void aStridedKernelSeesEverySecondCell() {
+    void strideSkipsCells() {
         Conv2d conv = new Conv2d(new Geometry(1, 1, 1).stride(2), WeightInit.constant(3));
         conv.initialize(manager, 0);
         NDArray x = manager.arange(12f).reshape(new Shape(1, 1, 3, 4));
@@ -89,7 +89,7 @@ class Conv2dTest {
 
     /** A stride of 2, two zeros on each side, taps at every second cell, channel by channel. */
     @Test
-    void itsGeometryIsSaidByName() {
+    void geometryHasNamedSettings() {
         Geometry geometry = new Geometry(2, 2, 3).groups(2).dilation(2).padding(2).stride(2);
         Conv2d conv = new Conv2d(geometry, WeightInit.ONES, WeightInit.constant(100));
         conv.initialize(manager, 0);
@@ -111,7 +111,7 @@ class Conv2dTest {
     /** Narrow and wide groups, whole vectors of channels and others, an input smaller than K. */
     @ParameterizedTest
     @CsvSource({"64, 4, 7, 9, 37", "24, 2, 3, 1, 1", "40, 8, 5, 17, 8", "12, 4, 7, 2, 5"})
-    void groupsAreTheSameFusedAndPortably(int channels, int width, int kernel, int h, int w) {
+    void fusedGroupsEqualPortableOnes(int channels, int width, int kernel, int h, int w) {
         Conv2d conv =
                 Conv2d.withDefaultInit(
                         new Geometry(channels, channels, kernel)

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 class ConvModuleTest {
 
     @Test
-    void mapsNeedNotBeJoined() {
+    void forwardConcatEqualsConcatenation() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             for (ConvModule module :
                     List.of(

@@ -18,7 +18,7 @@ import java.util.List;
 class ConvTranspose2dTest {
 
     @Test
-    void makesEveryCellASquareAndCountsItsMultiplyAdds() {
+    void upsamplesAndCountsMultiplyAdds() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             ConvTranspose2d conv = new ConvTranspose2d(2, 3, 2, WeightInit.constant(0.5f));
             conv.initialize(manager, 0);
@@ -33,7 +33,7 @@ class ConvTranspose2dTest {
     }
 
     @Test
-    void hasTheValuesAndGradientsOfTorchsOwn() {
+    void equalsTorchWithGradients() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             ConvTranspose2d conv = new ConvTranspose2d(5, 4, 3, WeightInit.truncatedNormal(1));
             conv.initialize(manager, 7);

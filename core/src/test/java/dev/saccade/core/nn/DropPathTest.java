@@ -37,7 +37,7 @@ class DropPathTest {
     }
 
     @Test
-    void drawsByEpochSampleAndLayerAlone() {
+    void dependsOnlyOnEpochSampleAndLayer() {
         DropPath layer = named("layers.0.drop");
         DropPath other = named("layers.1.drop");
         float[] first = drop(layer, 1, 3, 5, 8, 13, 21, 34, 55, 89);

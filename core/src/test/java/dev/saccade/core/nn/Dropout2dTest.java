@@ -39,7 +39,7 @@ class Dropout2dTest {
     }
 
     @Test
-    void drawsByEpochSampleAndLayerAlone() {
+    void dependsOnlyOnEpochSampleAndLayer() {
         Dropout2d layer = named("layers.0.drop");
         Dropout2d other = named("layers.1.drop");
         float[] both = drop(layer, 1, 3, 5);

@@ -40,7 +40,7 @@ class LayerNormTest {
     /** Whole vectors, more and fewer channels than these hold, and rows of many parts. */
     @ParameterizedTest
     @ValueSource(ints = {4, 32, 96, 107})
-    void isTheSameFusedAndPortableWithItsGradients(int channels) {
+    void fusedEqualsPortableWithGradients(int channels) {
         LayerNorm norm = norm(channels);
         NDList inputs = new NDList();
         for (int i = 0; i < 4; i++) {
@@ -79,7 +79,7 @@ class LayerNormTest {
     }
 
     @Test
-    void centersAndScalesEveryVector() {
+    void normalizesEveryVector() {
         NDArray x = manager.create(new float[] {1, 3, -2, 8}, new Shape(2, 2));
         LayerNorm norm = new LayerNorm(2, EPS);
         norm.initialize(manager, 0);

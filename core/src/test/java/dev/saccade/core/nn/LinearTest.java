@@ -37,7 +37,7 @@ class LinearTest {
         "8, true",
         "3 8200, true"
     })
-    void isTheMatrixProductOverTheLastAxisWithItsGradients(String sizes, boolean bias) {
+    void equalsTheMatrixProductWithGradients(String sizes, boolean bias) {
         long[] shape = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
         int in = (int) shape[shape.length - 1];
         WeightInit init = WeightInit.normal(1 / Math.sqrt(in));
@@ -66,7 +66,7 @@ class LinearTest {
 
     @ParameterizedTest
     @CsvSource({"2 3 5 8, true", "4 7 8, true", "8, true", "2 3 5 8, false"})
-    void takesTheGeluWhetherOrNotGradientsAreRecorded(String sizes, boolean bias) {
+    void appliesGeluWithAndWithoutGradients(String sizes, boolean bias) {
         long[] shape = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
         WeightInit init = WeightInit.normal(1);
         Linear linear = new Linear(8, 12, init, bias ? init : null);

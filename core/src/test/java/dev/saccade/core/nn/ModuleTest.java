@@ -18,7 +18,7 @@ class ModuleTest {
     }
 
     @Test
-    void knowsItsNameInTheModelWhateverIsBuiltFirst() {
+    void pathDoesNotDependOnConstructionOrder() {
         Parent model = new Parent();
         Parent stage = new Parent();
         Parent unnamed = new Parent();
@@ -34,7 +34,7 @@ class ModuleTest {
     }
 
     @Test
-    void hasOneParentAndItsChildrenNamesOfTheirOwn() {
+    void rejectsSecondParentsAndDuplicateNames() {
         Parent model = new Parent();
         Parent child = model.add("a", new Parent());
 

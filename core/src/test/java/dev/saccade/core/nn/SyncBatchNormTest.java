@@ -50,7 +50,7 @@ class SyncBatchNormTest {
                     new Shape(0, CHANNELS, 4, 4));
 
     @BeforeEach
-    void needsTheOperators() {
+    void assumeOperators() {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
@@ -203,7 +203,7 @@ class SyncBatchNormTest {
         "4, FLOAT32, 5e-6, 5e-6",
         "4, FLOAT16, 1e-2, 1e-2"
     })
-    void batchesOfRanksAreAsOne(int worldSize, DataType numbers, double forward, double backward)
+    void equalsOneLargeBatch(int worldSize, DataType numbers, double forward, double backward)
             throws Exception {
         DataType kept = numbers == DataType.FLOAT16 ? DataType.FLOAT32 : numbers;
         List<Trained> ranks =
@@ -227,7 +227,7 @@ class SyncBatchNormTest {
     }
 
     @Test
-    void fillersOfAnyRankAreAsIfTheyWereNotThere() throws Exception {
+    void ignoresPaddingOfAllRanks() throws Exception {
         List<Trained> ranks =
                 Ranks.together(
                         4,
@@ -280,7 +280,7 @@ class SyncBatchNormTest {
 
     @ParameterizedTest
     @EnumSource(names = {"BFLOAT16", "FLOAT16"})
-    void autocastLeavesStatisticsInFloat(Precision precision) throws Exception {
+    void autocastKeepsStatisticsInFloat32(Precision precision) throws Exception {
         List<float[]> outputs =
                 Ranks.together(
                         2,
@@ -305,7 +305,7 @@ class SyncBatchNormTest {
     }
 
     @Test
-    void aloneAndInInferenceItIsPlainBatchNormalization() throws Exception {
+    void equalsBatchNormForOneRankAndInInference() throws Exception {
         try (NDManager manager = manager()) {
             NDArray x = batch(manager, 1).toType(DataType.FLOAT32, false);
             BatchNorm2d plain = norm(manager, BatchNormType.BN, DataType.FLOAT32);

@@ -38,7 +38,7 @@ class SynchronizedModulesTest {
     private static final int CHANNELS = 3;
 
     @BeforeEach
-    void needsTheOperators() {
+    void assumeOperators() {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
@@ -105,7 +105,7 @@ class SynchronizedModulesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void aRecomputedBlockGoesTogetherAgain(int worldSize) throws Exception {
+    void recomputationSynchronizesAgain(int worldSize) throws Exception {
         Ranks.together(
                 worldSize,
                 Boolean.class,
@@ -120,7 +120,7 @@ class SynchronizedModulesTest {
     }
 
     @Test
-    void aRankThatFailsBetweenForwardAndBackwardIsNamed() throws Exception {
+    void namesARankThatFailsBeforeBackward() throws Exception {
         List<Object> results =
                 Ranks.onAll(
                         2,
@@ -147,7 +147,7 @@ class SynchronizedModulesTest {
     }
 
     @Test
-    void aModelTellsWhetherAllRanksMustRunIt() {
+    void reportsWhetherAModelSynchronizes() {
         Residual model = new Residual();
         assertTrue(model.synchronizes());
         model.train(false);

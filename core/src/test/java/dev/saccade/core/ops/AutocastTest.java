@@ -79,7 +79,7 @@ class AutocastTest {
 
     @ParameterizedTest
     @EnumSource(Precision.class)
-    void computesInAPrecisionAndRestoresWhatWas(Precision precision) {
+    void computesInAPrecisionAndRestoresTheOldOne(Precision precision) {
         assertEquals(precision, in(precision, this::typeOfProduct));
         assertEquals(precision, in(precision, () -> Autocast.precision(Device.cpu())));
         assertEquals(Precision.FLOAT32, in(precision, () -> Autocast.precision(Device.gpu())));
@@ -133,7 +133,7 @@ class AutocastTest {
     }
 
     @Test
-    void isOfOneThread() {
+    void appliesToOneThread() {
         Precision other =
                 in(
                         Precision.BFLOAT16,
@@ -142,7 +142,7 @@ class AutocastTest {
     }
 
     @Test
-    void forgetsWeightsThatHaveChanged() {
+    void castsChangedWeightsAgain() {
         Conv2d layer = ready(Conv2d.withoutBias(new Geometry(3, 2, 1)), 1, 3, 2, 2);
         NDArray x = random(1, 3, 2, 2);
         in(
@@ -158,7 +158,7 @@ class AutocastTest {
 
     /** What is cast without gradients must not be used where they are recorded. */
     @Test
-    void recordsGradientsAfterAPassWithout() {
+    void recordsGradientsAfterInference() {
         Conv2d layer = ready(Conv2d.withDefaultInit(new Geometry(3, 2, 1)), 1, 3, 2, 2);
         NDArray x = random(1, 3, 2, 2);
         layer.weight().setRequiresGradient(true);
@@ -213,7 +213,7 @@ class AutocastTest {
 
     @ParameterizedTest
     @EnumSource(Precision.class)
-    void convolvesMapsLinearlyAndOtherwise(Precision precision) {
+    void convolvesInAllMemoryFormats(Precision precision) {
         Linear linear = ready(new Linear(16, 8), 16);
         Conv2d conv = Conv2d.withDefaultInit(new Geometry(16, 8, 3).padding(1));
         ready(conv, 1, 16, 6, 6);

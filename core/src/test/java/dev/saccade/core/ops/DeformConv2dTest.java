@@ -96,7 +96,7 @@ class DeformConv2dTest {
 
     @ParameterizedTest
     @MethodSource("settings")
-    void isItsDefinition(Setting setting) {
+    void equalsTheDefinition(Setting setting) {
         NDList inputs = inputs(setting, DataType.FLOAT64);
         double[] expected = byLoops(setting, inputs);
         for (NDArray found : inEveryForm(() -> setting.run(inputs))) {
@@ -108,7 +108,7 @@ class DeformConv2dTest {
     /** The gradients of all inputs, against differences of two results that are near. */
     @ParameterizedTest
     @MethodSource("settings")
-    void hasTheGradientsOfItsDefinition(Setting setting) {
+    void equalsTheGradientsOfTheDefinition(Setting setting) {
         NDList inputs = inputs(setting, DataType.FLOAT64);
         NDArray cotangent = random(setting.output(), 1, DataType.FLOAT64, 1);
         List<NDList> found = inEveryForm(() -> gradients(setting, inputs, cotangent));
@@ -122,7 +122,7 @@ class DeformConv2dTest {
     }
 
     @Test
-    void isAConvolutionWhereNothingIsMoved() {
+    void equalsAConvolutionForZeroOffsets() {
         Setting setting = settings().get(0);
         NDList inputs = inputs(setting, DataType.FLOAT32);
         NDArray still = inputs.get(2).zerosLike();
@@ -137,7 +137,7 @@ class DeformConv2dTest {
 
     /** A sample on row or column -1 is 0, but has a derivative; one below it has none. */
     @Test
-    void hasTheDerivativeOfTheSquareBelowOnRowMinusOne() {
+    void hasADerivativeOnRowMinusOne() {
         DeformConv2d point = new DeformConv2d(1, 0, 1);
         NDArray input = manager.create(new double[] {3, 5}, new Shape(1, 1, 1, 2));
         NDArray weight = manager.create(new double[] {2}, new Shape(1, 1, 1, 1));
@@ -156,7 +156,7 @@ class DeformConv2dTest {
     }
 
     @Test
-    void isZeroFarFromTheMap() {
+    void isZeroOutsideTheMap() {
         DeformConv2d point = new DeformConv2d(1, 0, 1);
         NDArray input = manager.ones(new Shape(1, 1, 1, 4));
         NDArray weight = manager.ones(new Shape(1, 1, 1, 1));
@@ -168,7 +168,7 @@ class DeformConv2dTest {
     }
 
     @Test
-    void hasOneResultHoweverManyThreadsRun() {
+    void doesNotDependOnTheNumberOfThreads() {
         Setting setting =
                 new Setting(
                         same(), new Shape(2, 48, 21, 19), new Shape(40, 48, 3, 3), 2, true, true);
@@ -194,7 +194,7 @@ class DeformConv2dTest {
     }
 
     @Test
-    void ofNoImagesIsNothing() {
+    void supportsEmptyBatches() {
         NDArray y =
                 same().run(
                                 manager.create(new Shape(0, 2, 3, 4)),
@@ -206,14 +206,14 @@ class DeformConv2dTest {
     }
 
     @Test
-    void countsTheMultiplyAddsOfTheConvolution() {
+    void countsMultiplyAdds() {
         Setting setting = settings().get(1);
         NDList inputs = inputs(setting, DataType.FLOAT32);
         assertEquals(4 * 3 * 3 * 2 * 9, MultiplyAdds.count(() -> setting.run(inputs)));
     }
 
     @Test
-    void tellsEveryShapeThatDoesNotFit() {
+    void reportsAllWrongShapes() {
         NDArray input = manager.ones(new Shape(2, 6, 5, 4));
         SaccadeException e =
                 assertThrows(

@@ -30,7 +30,7 @@ class FunctionalTest {
     /** Whole vectors and rests, one thread's share and more. */
     @ParameterizedTest
     @ValueSource(ints = {1, 15, 16, 1_000, 40_003})
-    void takesTheGeluWithItsGradient(int count) {
+    void geluHasExactGradients(int count) {
         NDArray x = manager.randomNormal(new Shape(count)).mul(4);
         NDArray cotangent = manager.randomNormal(new Shape(count));
         NDArray wide = x.toType(DataType.FLOAT64, true);
@@ -42,7 +42,7 @@ class FunctionalTest {
     }
 
     @Test
-    void takesTheGeluOfWhatIsFarOut() {
+    void geluOfLargeValuesIsExact() {
         NDArray x = manager.create(new float[] {-100, -12, 0, 12, 100, Float.NaN});
         NDArray[] actual = gelu(x, x.onesLike());
         float[] y = actual[0].toFloatArray();
@@ -54,7 +54,7 @@ class FunctionalTest {
 
     /** Each row is compiled once: a misspelled operator fails here. */
     @Test
-    void callsOperatorsByPytorchsNames() {
+    void operatorsEqualPyTorch() {
         NDArray x = manager.create(new float[] {-1, 0.5f, 2}, new Shape(1, 3));
         NDArray labels = manager.create(new long[] {2, 0, -1}, new Shape(1, 3));
         NDArray mask = Functional.gt(x, 0);

@@ -32,7 +32,7 @@ class LinearProductTest {
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
     @BeforeEach
-    void needsTheOperator() {
+    void assumeOperator() {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
@@ -53,7 +53,7 @@ class LinearProductTest {
         "4 40 41, 96, 100, true",
         "1 70 70, 20, 8, false"
     })
-    void isTheMatrixProductWithItsGradients(String sizes, int in, int out, boolean biased) {
+    void equalsTheMatrixProductWithGradients(String sizes, int in, int out, boolean biased) {
         long[] rows = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
         NDArray x = manager.randomNormal(new Shape(rows).add(in));
         NDArray weight = manager.randomNormal(new Shape(out, in));
@@ -82,7 +82,7 @@ class LinearProductTest {
     }
 
     @Test
-    void hasOneResultHoweverManyThreadsRun() {
+    void doesNotDependOnTheNumberOfThreads() {
         NDArray x = manager.randomNormal(new Shape(2, 40, 41, 96));
         NDArray weight = manager.randomNormal(new Shape(300, 96));
         Optional<NDArray> bias = Optional.of(manager.randomNormal(new Shape(300)));
@@ -109,7 +109,7 @@ class LinearProductTest {
 
     @ParameterizedTest
     @CsvSource({"0, 5, 7", "0 3 4, 5, 7", "2 0 4, 5, 7", "2 3, 0, 7", "2 3 4, 5, 0"})
-    void nothingIsMultipliedToo(String sizes, int in, int out) {
+    void supportsEmptyInputs(String sizes, int in, int out) {
         long[] rows = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
         List<NDArray> found =
                 results(
@@ -127,7 +127,7 @@ class LinearProductTest {
     }
 
     @Test
-    void aBiasMayBeAPartOfAnother() {
+    void supportsBiasSlices() {
         NDArray bias = manager.arange(6f).reshape(3, 2).get(":, 1");
         NDArray y =
                 Functional.linear(
@@ -136,7 +136,7 @@ class LinearProductTest {
     }
 
     @Test
-    void leavesDoublesAlone() {
+    void doesNotApplyToFloat64() {
         assertEquals(
                 false,
                 Kernels.isFusedForFloat32ProductsOnCpu(

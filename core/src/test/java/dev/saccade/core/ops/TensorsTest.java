@@ -52,7 +52,7 @@ class TensorsTest {
     }
 
     @Test
-    void weightsOfPointwiseConvolutionsOutliveTheirInitialValues() throws InterruptedException {
+    void pointwiseWeightsOutliveTheirInitialValues() throws InterruptedException {
         try (NDManager manager = NDManager.newBaseManager()) {
             Conv2d conv = new Conv2d(new Geometry(256, 256, 1), WeightInit.ONES);
             conv.initialize(manager, 0);

@@ -19,7 +19,7 @@ class ContoursTest {
     private static final Size SMALL = new Size(4, 5);
 
     @Test
-    void aHoleIsWalkedTheOtherWayRound() {
+    void holesRunCounterclockwise() {
         Rle ring = Rle.fromCounts(SMALL, 4, 3, 1, 1, 1, 1, 1, 3, 5);
 
         assertEquals(
@@ -30,13 +30,13 @@ class ContoursTest {
     }
 
     @Test
-    void pixelsThatTouchAtACornerAreApart() {
+    void diagonalPixelsAreNotConnected() {
         assertEquals(2, Contours.trace(Rle.fromCounts(SMALL, 0, 1, 4, 1, 14)).size());
         assertEquals(List.of(), Contours.trace(Rle.empty(SMALL)));
     }
 
     @Test
-    void aMaskWithAHoleIsCutThroughTheHole() {
+    void cutsMasksThroughHoles() {
         Rle ring = Rle.fromCounts(SMALL, 4, 3, 1, 1, 1, 1, 1, 3, 5);
 
         List<double[]> polygons = ring.toPolygons();
@@ -48,7 +48,7 @@ class ContoursTest {
 
     /** Random pixels have holes, islands in holes, and touching corners. */
     @Property(tries = 300)
-    void polygonsGiveTheMaskAgain(
+    void polygonsRestoreTheMask(
             @ForAll @IntRange(min = 1, max = 12) int height,
             @ForAll @IntRange(min = 1, max = 12) int width,
             @ForAll long seed) {
@@ -71,7 +71,7 @@ class ContoursTest {
 
     /** Random pixels have holes, islands in holes, and touching corners. */
     @Property(tries = 200)
-    void aPixelIsForegroundWhereASidePassesAnOddNumberOfTimes(
+    void followsTheEvenOddRule(
             @ForAll @IntRange(max = 12) int height,
             @ForAll @IntRange(max = 12) int width,
             @ForAll long seed) {

@@ -21,7 +21,7 @@ class LabelMapTest {
     }
 
     @Test
-    void resizesToTheNearest() {
+    void resizesToNearestNeighbors() {
         assertEquals(
                 LabelMap.of(new Size(1, 5), new short[] {0, 0, 1, 1, 2}),
                 MAP.resize(new Size(1, 5)));
@@ -52,14 +52,14 @@ class LabelMapTest {
     }
 
     @Test
-    void measuresTheShareOfTheCommonestClass() {
+    void returnsMaxClassRatio() {
         LabelMap map = LabelMap.of(new Size(1, 5), new short[] {7, 7, -1, (short) 40_000, -1});
         assertEquals(2 / 3.0, map.maxClassRatio());
         assertEquals(1, LabelMap.filled(new Size(2, 2), LabelMap.IGNORE).maxClassRatio());
     }
 
     @Test
-    void masksCoverTheirClass() {
+    void returnsMaskPerClass() {
         LabelMap map = LabelMap.of(new Size(2, 3), new short[] {0, 1, 1, 0, -1, 0});
         assertEquals(
                 Map.of(
@@ -70,14 +70,14 @@ class LabelMapTest {
     }
 
     @Test
-    void ignoresWhereAnotherMapDoes() {
+    void copiesIgnoredPixels() {
         LabelMap masked = LabelMap.filled(MAP.size(), 7).copyIgnored(MAP);
         assertArrayEquals(new long[] {0, 0, 0, 0, 0, 0, 0, 5, 1}, masked.histogram(8));
         assertEquals(LabelMap.IGNORE, masked.get(1, 1));
     }
 
     @Test
-    void writesNumbersOfLossFunctions() {
+    void writesInt64() {
         LongBuffer numbers = LongBuffer.allocate(6);
         MAP.write(numbers);
         assertArrayEquals(new long[] {0, 1, 2, 40_000, -1, 5}, numbers.array());

@@ -17,14 +17,14 @@ class PolygonRasterizerTest {
     private static final int WIDTH = 31;
 
     @Property
-    void equalsAWalkOfEveryStep(
+    void equalsTheOriginalAlgorithm(
             @ForAll @Size(min = 6, max = 24)
                     List<@DoubleRange(min = -12, max = 44) Double> coordinates) {
         check(coordinates.stream().mapToDouble(c -> c).limit(coordinates.size() & ~1).toArray());
     }
 
     @Property
-    void equalsAWalkOfEveryStepBetweenWholePixels(
+    void equalsTheOriginalAlgorithmForIntegers(
             @ForAll @Size(min = 6, max = 12) List<Byte> coordinates) {
         check(coordinates.stream().mapToDouble(c -> c).limit(coordinates.size() & ~1).toArray());
     }

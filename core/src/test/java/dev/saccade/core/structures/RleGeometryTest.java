@@ -61,7 +61,7 @@ class RleGeometryTest {
     }
 
     @Property
-    void mirrorsPixels(@ForAll("masks") Rle mask) {
+    void flipsPixels(@ForAll("masks") Rle mask) {
         Pixel pixels = pixels(mask);
         Size size = mask.size();
         assertEquals(
@@ -71,7 +71,7 @@ class RleGeometryTest {
     }
 
     @Property
-    void cutsOutPixelsAndPadsThem(
+    void cropsAndPadsPixels(
             @ForAll("masks") Rle mask,
             @ForAll @IntRange(max = 14) int a,
             @ForAll @IntRange(max = 14) int b,
@@ -114,7 +114,7 @@ class RleGeometryTest {
     }
 
     @Property
-    void boundaryIsWhatSquaresDoNotFitInto(
+    void boundaryEqualsErosion(
             @ForAll("masks") Rle mask, @ForAll @DoubleRange(min = 0, max = 0.6) double ratio) {
         Pixel pixels = pixels(mask);
         double diagonal = Math.hypot(mask.size().height(), mask.size().width());
@@ -134,8 +134,7 @@ class RleGeometryTest {
 
     @ParameterizedTest
     @CsvFileSource(resources = RECORDED)
-    void doesWhatTheOriginalsDo(
-            String what, int height, int width, String mask, ArgumentsAccessor row) {
+    void equalsPycocotools(String what, int height, int width, String mask, ArgumentsAccessor row) {
         String a = row.getString(4);
         String b = row.getString(5);
         Size size = new Size(height, width);
@@ -157,7 +156,7 @@ class RleGeometryTest {
     }
 
     @Test
-    void theBoundaryIsTwoPercentOfTheDiagonalWide() {
+    void boundaryIsTwoPercentOfTheDiagonal() {
         Rle empty = Rle.empty(new Size(300, 400));
         assertEquals(empty, empty.boundary());
         Rle full = Rle.fromCounts(new Size(300, 400), 0, 120_000);
@@ -165,7 +164,7 @@ class RleGeometryTest {
     }
 
     @Test
-    void aMaskOfManyPixelsIsMovedOnItsRuns() {
+    void transformsLargeMasksWithoutBitmaps() {
         Size huge = new Size(30_000, 60_000);
         Rle square = Rle.fromBox(huge, 10, 10, 20_000, 20_000);
         Rle half = square.resize(new Size(15_000, 30_000));
@@ -178,7 +177,7 @@ class RleGeometryTest {
     }
 
     @Test
-    void refusesSizesThatDoNotFit() {
+    void rejectsWrongSizes() {
         Rle mask = Rle.empty(new Size(4, 5));
         assertThrows(IllegalArgumentException.class, () -> mask.crop(0, 1, new Size(4, 5)));
         assertThrows(IllegalArgumentException.class, () -> mask.crop(-1, 0, new Size(2, 2)));

@@ -73,7 +73,7 @@ class RleTest {
     }
 
     @Property
-    void everyFormGivesTheSameMaskBack(@ForAll("pairs") Pair pair) {
+    void allFormatsRoundTrip(@ForAll("pairs") Pair pair) {
         Rle mask = pair.first();
         assertEquals(pair.a(), Bytes.asList(mask.decode()));
         assertEquals(mask, Rle.fromString(pair.size(), mask.toCompressedString()));
@@ -94,7 +94,7 @@ class RleTest {
     }
 
     @Property
-    void mergesAndIouAgreeWithBitmaps(@ForAll("pairs") Pair pair) {
+    void setOperationsAndIouAgreeWithBitmaps(@ForAll("pairs") Pair pair) {
         Rle first = pair.first();
         Rle second = pair.second();
         int intersection = pair.count(2);
@@ -108,7 +108,7 @@ class RleTest {
     }
 
     @Property
-    void anyStringIsAMaskOrOneClearError(
+    void randomStringsAreMasksOrErrors(
             @ForAll @CharRange(from = '+', to = 's') String string,
             @ForAll @IntRange(min = -1, max = 40) int height,
             @ForAll @IntRange(min = -1, max = 40) int width) {
@@ -123,7 +123,7 @@ class RleTest {
     }
 
     @Property
-    void anyRunsAreAMaskOrOneClearError(@ForAll int[] counts) {
+    void randomRunsAreMasksOrErrors(@ForAll int[] counts) {
         try {
             assertEquals(new Size(3, 7), Rle.fromCounts(new Size(3, 7), counts).size());
         } catch (SaccadeException expected) {
@@ -132,7 +132,7 @@ class RleTest {
     }
 
     @Property
-    void anyPolygonIsAMaskOrOneClearError(
+    void randomPolygonsAreMasksOrErrors(
             @ForAll double[] wild, @ForAll List<@DoubleRange(min = -90, max = 90) Double> near) {
         for (double[] polygon :
                 List.of(wild, near.stream().mapToDouble(Double::doubleValue).toArray())) {
@@ -146,7 +146,7 @@ class RleTest {
     }
 
     @Test
-    void runsGoDownTheColumns() {
+    void runsAreColumnMajor() {
         byte[] bitmap = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0};
         Rle mask = Rle.encode(SMALL, bitmap);
         assertArrayEquals(new int[] {5, 2, 2, 2, 2, 2, 5}, mask.counts());
@@ -156,7 +156,7 @@ class RleTest {
     }
 
     @Test
-    void emptyRunsOfAFileAreJoined() {
+    void mergesEmptyRuns() {
         Rle mask = Rle.fromCounts(SMALL, 0, 3, 0, 4, 5, 0, 8, 0);
         assertArrayEquals(new int[] {0, 7, 13}, mask.counts());
         assertArrayEquals(new int[] {0}, Rle.fromCounts(new Size(0, 5)).counts());
@@ -164,7 +164,7 @@ class RleTest {
 
     /** Strings made with pycocotools 2.0.11. */
     @Test
-    void polygonsAreRasterizedAsInTheOriginal() {
+    void rasterizesLikePycocotools() {
         Rle square = Rle.fromPolygon(new Size(6, 8), 1, 1, 1, 4, 5, 4, 5, 1);
         assertEquals("73300000a0", square.toCompressedString());
         assertEquals(square, Rle.fromBox(new Size(6, 8), 1, 1, 4, 3));
@@ -174,7 +174,7 @@ class RleTest {
     }
 
     @Test
-    void polygonsOfOneObjectAreUnited() {
+    void unitesPolygons() {
         double[] left = {0, 0, 3, 0, 3, 4, 0, 4};
         double[] right = {2, 0, 5, 0, 5, 4, 2, 4};
         assertEquals(20, Rle.fromPolygons(SMALL, List.of(left, right)).area());
@@ -190,7 +190,7 @@ class RleTest {
         "O, 'run 0 has length -1'",
         "oooooo0, 'run 0 has length 1073741823'"
     })
-    void brokenStringsAreExplained(String string, String expected) {
+    void explainsBrokenStrings(String string, String expected) {
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> Rle.fromString(SMALL, string));
         assertTrue(error.getMessage().contains(expected), error.getMessage());
@@ -198,7 +198,7 @@ class RleTest {
 
     @ParameterizedTest
     @CsvSource({"1, 2147483647", "2147483647, 0", "0, 2147483646", "-5, 10", "100000, 100000"})
-    void sizesOfNoImageAreRefusedBeforeAnythingIsMadeOfThem(int height, int width) {
+    void rejectsImpossibleSizesEarly(int height, int width) {
         Size size = new Size(height, width);
         for (Executable mask :
                 List.<Executable>of(
@@ -212,7 +212,7 @@ class RleTest {
     }
 
     @Test
-    void polygonsThatCrossAnImageTooOftenAreRefused() {
+    void rejectsPolygonsWithTooManyCrossings() {
         double[] zigzag = new double[8_000];
         for (int i = 0; i < zigzag.length; i += 4) {
             zigzag[i] = 90_000;
@@ -225,7 +225,7 @@ class RleTest {
     }
 
     @Test
-    void brokenRunsPolygonsAndSizesAreExplained() {
+    void explainsBrokenRunsPolygonsAndSizes() {
         assertThrows(SaccadeException.class, () -> Rle.fromCounts(SMALL, 21, -1));
         assertThrows(
                 SaccadeException.class,

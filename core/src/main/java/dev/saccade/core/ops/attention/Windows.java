@@ -160,8 +160,8 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     /**
-     * Returns the mask of keys that a cyclic shift moved next to a query from the other side of the
-     * map: {@code [windows, 1, area, area]}, with {@code unseen} for masked keys, else 0.
+     * Returns the mask of keys that a cyclic shift moved from the other side of the map: {@code
+     * [windows, 1, area, area]}, with {@code unseen} for masked keys, else 0.
      */
     public NDArray mask(NDArray arranged, float unseen) {
         return MASK.with(

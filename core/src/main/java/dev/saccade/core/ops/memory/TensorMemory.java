@@ -7,13 +7,12 @@ import dev.saccade.core.ops.script.Kernels;
 import java.util.Optional;
 
 /**
- * Memory of tensors on a device as counted by libtorch's allocators: all tensors on a GPU, those of
- * at least 64 KiB on a CPU.
+ * Memory of tensors on a device, counted by libtorch's allocators. On a CPU, excludes tensors below
+ * 64 KiB.
  *
  * @param bytes memory of live tensors
  * @param peakBytes maximum since the last {@link #resetPeak}
- * @param reservedBytes GPU memory held by libtorch, including its cache; on a CPU the same as
- *     {@code bytes}
+ * @param reservedBytes GPU memory held by libtorch, including its cache; on a CPU {@code bytes}
  * @param failedBytes the last request that the GPU could not serve, or 0
  */
 public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long failedBytes) {

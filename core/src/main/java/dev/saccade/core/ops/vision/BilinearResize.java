@@ -14,8 +14,8 @@ import dev.saccade.core.structures.Size;
 import java.util.Map;
 
 /**
- * Bilinear resizing like PyTorch's {@code interpolate} (without antialiasing) that can compute any
- * part of the result, for results too large to be held at once. Maps are {@code [h, w, K]}.
+ * Bilinear resizing like PyTorch's {@code interpolate}, without antialiasing. Computes any part of
+ * the result, for results too large to be held at once. Maps are {@code [h, w, K]}.
  */
 public record BilinearResize(Size from, Size to, boolean alignCorners) {
 

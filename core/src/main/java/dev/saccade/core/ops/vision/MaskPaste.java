@@ -6,8 +6,8 @@ import dev.saccade.core.structures.RunBuilder;
 import dev.saccade.core.structures.Size;
 
 /**
- * Pastes mask probabilities into their box like mmdetection's {@code _do_paste_mask} on CPUs:
- * bilinear interpolation at pixel centers with zero padding, from one pixel before the box to one
+ * Pastes mask probabilities into their box like mmdetection's {@code _do_paste_mask} on CPUs.
+ * Interpolates bilinearly at pixel centers with zero padding, from one pixel before the box to one
  * after it.
  *
  * <p>Works column by column and stores only runs at image size.

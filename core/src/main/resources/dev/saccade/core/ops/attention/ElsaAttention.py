@@ -1,10 +1,9 @@
 def bands(v: Tensor, a: Tensor) -> Tensor:
-  # Sums where there are no factors: for the tile tokens of a tile and a row of the kernel, a
-  # product of a band matrix of weights, [tile, band], with the band pixels of a row of the map that
-  # the tile sees, [band, depth].
+  # For lambda = 0. For each tile of tokens and each kernel row, multiplies a band matrix of weights,
+  # [tile, band], with the pixels of a map row within reach of the tile, [band, depth].
   kernel = {kernel}
   dilation = {dilation}
-  # Tokens of a row that share a band: few waste little of it, many make large products.
+  # Tokens per tile: small tiles waste less of the band, large tiles have larger products.
   tile = 7
   reach = kernel // 2 * dilation
   band = tile + 2 * reach
@@ -17,13 +16,13 @@ def bands(v: Tensor, a: Tensor) -> Tensor:
   tiles = (w + tile - 1) // tile
   extra = tiles * tile - w
 
-  # The values of each column of tiles, [tiles][h + 2 reach, n, groups, band, depth].
+  # Values of each column of tiles, [tiles][h + 2 reach, n, groups, band, depth].
   padded = torch.constant_pad_nd(v, [0, 0, reach, reach + extra, reach, reach])
   pixels = torch.unfold(padded, 2, band, tile)
   pixels = torch.reshape(pixels, [n, h + 2 * reach, tiles, groups, depth, band])
   values = torch.unbind(torch.contiguous(torch.permute(pixels, [2, 1, 0, 3, 5, 4])))
 
-  # The weights of the same, [tiles][h, n, groups, tile, kernel, kernel, 1].
+  # Weights of each column of tiles, [tiles][h, n, groups, tile, kernel, kernel, 1].
   if extra > 0:
     a = torch.constant_pad_nd(a, [0, 0, 0, extra])
   taps = torch.reshape(a, [n, h, tiles, tile, groups, kernel, kernel, 1])
@@ -31,15 +30,15 @@ def bands(v: Tensor, a: Tensor) -> Tensor:
 
   columns = annotate(List[Tensor], [])
   for i in range(tiles):
-    # Zeros between taps, as far apart as their pixels, and up to band + 1 numbers.
+    # Dilates the taps with zeros and pads them to band + 1 numbers.
     row = weights[i]
     if dilation > 1:
       row = torch.constant_pad_nd(row, [0, dilation - 1])
     row = torch.reshape(row, [h, n, groups, tile, kernel, kernel * dilation])
     row = torch.constant_pad_nd(row, [0, band + 1 - kernel * dilation])
 
-    # Read again with one number less a token, each token's taps stand one place
-    # right of its predecessor's: band matrices, side by side, a number between two.
+    # Reshaping with one number less per token shifts the taps of each token by one to the
+    # right of its predecessor's, which gives the band matrices.
     flat = torch.reshape(row, [h * n * groups, -1])
     skewed = torch.slice(flat, 1, 0, -tile)
     skewed = torch.reshape(skewed, [h * n * groups, tile, -1])
@@ -57,7 +56,7 @@ def bands(v: Tensor, a: Tensor) -> Tensor:
   return torch.slice(y, 2, 0, w)
 
 def taps(v: Tensor, a: Tensor) -> Tensor:
-  # The same sums, one neighbor at a time: the operators do not depend on the size of the map.
+  # Like bands, one neighbor at a time, with operators that do not depend on the map size.
   kernel = {kernel}
   dilation = {dilation}
   reach = kernel // 2 * dilation
@@ -77,7 +76,7 @@ def taps(v: Tensor, a: Tensor) -> Tensor:
   return torch.reshape(y, torch.size(v))
 
 def modulated(v: Tensor, a: Tensor, mul: Tensor) -> Tensor:
-  # Sums with a factor per channel; one product of three tensors needs no intermediate result.
+  # For lambda != 0. A product of three tensors needs no intermediate result.
   kernel = {kernel}
   dilation = {dilation}
   reach = kernel // 2 * dilation

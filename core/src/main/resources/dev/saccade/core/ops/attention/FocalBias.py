@@ -1,6 +1,6 @@
 def ring(own: Tensor, neighbors: Tensor) -> Tensor:
-  # Each copy of the map holds a corner of the ring and half of the two sides that meet there: a
-  # part of the full width and one beside the window.
+  # Each shifted copy of the map contains a corner of the ring and half of the two adjacent sides:
+  # a part of full width and a part next to the window.
   window = {window}
   expand = {expand}
   absent = {absent}

@@ -43,7 +43,7 @@ def around(values: Tensor) -> Tensor:
   return torch.stack(near, -1)
 
 def products_by_offset(q: Tensor, k: Tensor) -> Tensor:
-  # The same as products, with operators whose number does not depend on the size of the map.
+  # Like products, with operators that do not depend on the map size.
   kernel = {kernel}
   h = torch.size(q, 1)
   w = torch.size(q, 2)
@@ -58,7 +58,7 @@ def products_by_offset(q: Tensor, k: Tensor) -> Tensor:
   return torch.stack(near, 4)
 
 def rows(x: Tensor) -> Tensor:
-  # To [H + K - 1, N * chunks * heads, 2 K - 1, d].
+  # Returns [H + K - 1, N * chunks * heads, 2 K - 1, d].
   kernel = {kernel}
   right = kernel // 2 + (kernel - torch.size(x, 2) % kernel) % kernel
   pad = [0, 0, 0, 0, kernel // 2, right, kernel // 2, kernel // 2]

@@ -1,5 +1,5 @@
 def portable(boxes: Tensor, objects: Tensor, skip: Tensor) -> Tuple[Tensor, Tensor]:
-  # Object after object, so that memory is of the boxes alone.
+  # Loops over objects to avoid the matrix of all IoUs.
   n = torch.size(boxes, 0)
   k = torch.size(objects, 0)
   b = torch.unbind(torch.contiguous(torch.t(boxes)), 0)

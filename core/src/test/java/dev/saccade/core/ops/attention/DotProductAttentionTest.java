@@ -31,7 +31,7 @@ class DotProductAttentionTest {
     /** Many queries a key, which are cut in parts, an odd number of them, and few. */
     @ParameterizedTest
     @CsvSource({"16, 8, 2, 1, 1", "9, 7, 2, 2, 2", "4, 4, 4, 4, 4"})
-    void isTheSoftmaxOfProductsWithItsGradients(long h, long w, long kh, long kw, int heads) {
+    void equalsTheDefinitionWithGradients(long h, long w, long kh, long kw, int heads) {
         NDArray q = learned(new Shape(2, h, w, 8));
         NDArray kv = learned(new Shape(2, kh, kw, 16));
         NDArray weights = manager.randomNormal(q.getShape());

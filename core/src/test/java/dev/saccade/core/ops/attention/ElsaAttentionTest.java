@@ -39,7 +39,7 @@ class ElsaAttentionTest {
 
     /** Weights spent beyond the border are lost. */
     @Test
-    void averagesWhatIsInTheMap() {
+    void averagesInsideTheMap() {
         NDArray y =
                 new ElsaAttention(3, 1, 0, 0)
                         .attend(
@@ -69,7 +69,7 @@ class ElsaAttentionTest {
     /** Rows shorter than a tile, of whole tiles and others; two images; one group and more. */
     @ParameterizedTest
     @MethodSource
-    void isTheSumOverOffsetsWithItsGradients(ElsaAttention attention, int groups, Shape map) {
+    void equalsTheDefinitionWithGradients(ElsaAttention attention, int groups, Shape map) {
         long taps = (long) attention.kernel() * attention.kernel();
         NDList inputs =
                 new NDList(
@@ -98,7 +98,7 @@ class ElsaAttentionTest {
                 });
     }
 
-    static List<Arguments> isTheSumOverOffsetsWithItsGradients() {
+    static List<Arguments> equalsTheDefinitionWithGradients() {
         return List.of(
                 arguments(new ElsaAttention(7, 1, 0, 1), 3, new Shape(2, 5, 9)),
                 arguments(new ElsaAttention(7, 1, 1, 1), 1, new Shape(2, 8, 7)),
@@ -191,7 +191,7 @@ class ElsaAttentionTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void rejectsInvalidSettings() {
         Exception e =
                 assertThrows(IllegalArgumentException.class, () -> new ElsaAttention(4, 1, 0, 1));
         assertEquals("kernel: got 4, expected odd", e.getMessage());

@@ -50,7 +50,7 @@ class FocalAttentionTest {
      */
     @ParameterizedTest
     @MethodSource
-    void isThatOfTheOriginal(FocalRegion region, int rows, int columns) {
+    void equalsTheOriginal(FocalRegion region, int rows, int columns) {
         int window = region.window();
         Reference reference = new Reference(region, rows * window, columns * window);
         FORMS.forEach(
@@ -61,7 +61,7 @@ class FocalAttentionTest {
                 });
     }
 
-    static List<Arguments> isThatOfTheOriginal() {
+    static List<Arguments> equalsTheOriginal() {
         return List.of(
                 arguments(new FocalRegion(3, 0, 1, 3, 1, false), 2, 3),
                 arguments(new FocalRegion(3, 0, 1, 3, 1, true), 2, 3),
@@ -88,7 +88,7 @@ class FocalAttentionTest {
     /** Maps that are padded, shifted, of one image and more, of parts of an image and of many. */
     @ParameterizedTest
     @MethodSource
-    void isTheSameInAllFormsWithItsGradients(FocalRegion region, Shape images, int heads, int d) {
+    void fusedEqualsPortableWithGradients(FocalRegion region, Shape images, int heads, int d) {
         Shape map = images.add((long) heads * d);
         long channels = 3L * heads * d;
         NDArray qkv = region.windows().arrange(manager.randomNormal(images.add(channels)));
@@ -116,7 +116,7 @@ class FocalAttentionTest {
                 });
     }
 
-    static List<Arguments> isTheSameInAllFormsWithItsGradients() {
+    static List<Arguments> fusedEqualsPortableWithGradients() {
         return List.of(
                 arguments(new FocalRegion(3, 0, 1, 3, 1, false), new Shape(1, 11, 13), 1, 5),
                 arguments(new FocalRegion(3, 1, 2, 1, 0, false), new Shape(2, 7, 5), 2, 4),

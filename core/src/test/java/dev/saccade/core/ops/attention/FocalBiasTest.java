@@ -43,7 +43,7 @@ class FocalBiasTest {
 
     /** Of two slots for one token, the one with the far larger bias shows. */
     @Test
-    void neighborsAreWhereTheOriginalListsThem() {
+    void neighborsAreOrderedAsInTheOriginal() {
         Map<Integer, List<Integer>> first = offsets(true);
         assertEquals(120, first.size());
         assertEquals(List.of(3, 7), first.get(0));
@@ -85,7 +85,7 @@ class FocalBiasTest {
 
     /** Exponentials of the biases of one token add up, and so do their gradients. */
     @Test
-    void foldsWhatTheOriginalListsTwice() {
+    void mergesDuplicateKeys() {
         NDArray own = manager.randomNormal(new Shape(169, 2));
         NDArray slots = manager.randomNormal(new Shape(1, 2, 49, 132));
         slots.setRequiresGradient(true);
@@ -99,7 +99,7 @@ class FocalBiasTest {
     }
 
     @Test
-    void tablesOfCellsAreByQueryMinusCell() {
+    void cellTablesAreIndexedByQueryMinusCell() {
         NDArray table = manager.arange(169f).reshape(1, 169);
         NDArray bias = RelativePositionBias.ofCells(table, 7);
         assertEquals(new Shape(1, 49, 49), bias.getShape());
@@ -114,7 +114,7 @@ class FocalBiasTest {
     /** Rings that overlap, do not meet and are as wide as the window; two levels, one and none. */
     @ParameterizedTest
     @CsvSource({"7, 3, 7, 1", "7, 3, 5, 2", "5, 1, 3, 1", "6, 0, 3, 1", "4, 4, 3, 0"})
-    void isTheSameFusedAndPortable(int window, int expand, int focalWindow, int levels) {
+    void fusedEqualsPortable(int window, int expand, int focalWindow, int levels) {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         FocalRegion region = new FocalRegion(window, 0, expand, focalWindow, levels, false);
         int heads = 3;

@@ -67,7 +67,7 @@ class KeyOnlyAttentionTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void isTheDefinition(Form form) {
+    void equalsTheDefinition(Form form) {
         assertArrayEquals(
                 definition(biases), form.run(x, saliency, weights, biases).toFloatArray(), 1e-5f);
         List<NDArray> zeros =
@@ -162,7 +162,7 @@ class KeyOnlyAttentionTest {
         "8, 7, 7, 8, 16",
         "2, 17, 5, 5, 32",
     })
-    void allFormsHaveTheSameValuesAndGradients(int n, int h, int w, int heads, int width) {
+    void allAlgorithmsAgreeWithGradients(int n, int h, int w, int heads, int width) {
         for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64)) {
             for (boolean biased : new boolean[] {true, false}) {
                 Inputs inputs = new Inputs(new Shape(n, h, w), heads, width, biased, type);

@@ -61,8 +61,7 @@ class WindowAttentionTest {
     /** Padded and not, shifted along both axes, one and none; squares and not; tables too large. */
     @ParameterizedTest
     @MethodSource
-    void isTheSumOverTheKeysOfAWindow(
-            Shape images, Windows windows, int side, int heads, boolean biased) {
+    void equalsTheDefinition(Shape images, Windows windows, int side, int heads, boolean biased) {
         int channels = heads * 5;
         NDArray map = manager.randomNormal(images.add(3L * channels));
         NDArray table = manager.randomNormal(new Shape((2L * side - 1) * (2 * side - 1), heads));
@@ -87,7 +86,7 @@ class WindowAttentionTest {
                 });
     }
 
-    static List<Arguments> isTheSumOverTheKeysOfAWindow() {
+    static List<Arguments> equalsTheDefinition() {
         return List.of(
                 arguments(
                         new Shape(2, 14, 7),
@@ -255,7 +254,7 @@ class WindowAttentionTest {
     }
 
     @Test
-    void attendsInDoublePrecision() {
+    void supportsFloat64() {
         NDArray map = manager.randomNormal(new Shape(1, 6, 6, 24)).toType(DataType.FLOAT64, true);
         NDArray table = manager.randomNormal(new Shape(25, 2)).toType(DataType.FLOAT64, true);
         Shift identity = new Shift(Optional.empty());

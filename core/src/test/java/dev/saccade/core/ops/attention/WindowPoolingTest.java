@@ -31,7 +31,7 @@ class WindowPoolingTest {
     }
 
     @Test
-    void weighsTokensByPosition() {
+    void weightsTokensByPosition() {
         NDArray x = manager.arange(8f).reshape(1, 2, 4, 1);
         NDArray weight = manager.create(new float[] {1, 10, 100, 1000}, new Shape(1, 4));
         NDArray y = WindowPooling.pool(x, weight, manager.create(new float[] {0.5f}), 2);
@@ -42,7 +42,7 @@ class WindowPoolingTest {
     /** Channels of whole vectors, of parts of one and of both; fewer squares than parts of sums. */
     @ParameterizedTest
     @CsvSource({"7, 32, 2", "3, 19, 5", "2, 7, 1", "1, 80, 3"})
-    void isTheSameFusedAndPortable(int part, int channels, int squares) {
+    void fusedEqualsPortable(int part, int channels, int squares) {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         NDList inputs =
                 new NDList(

@@ -30,7 +30,7 @@ class HostTransfersTest {
     }
 
     @Test
-    void everyReadAndWriteIsCountedWhereItIs() {
+    void countsReadsAndWritesByLine() {
         HostTransfers transfers =
                 HostTransfers.count(
                         () -> {
@@ -47,7 +47,7 @@ class HostTransfersTest {
     }
 
     @Test
-    void whatLibtorchReadsByItselfIsCounted() {
+    void countsImplicitReads() {
         assumeTrue(Kernels.status().loaded(), Kernels.status().reason());
         Script hidden =
                 Script.compile(
@@ -60,7 +60,7 @@ class HostTransfersTest {
     }
 
     @Test
-    void aScalarDoesNotTravel() {
+    void scalarsAreNotTransferred() {
         HostTransfers transfers =
                 HostTransfers.count(
                         () -> {
@@ -71,7 +71,7 @@ class HostTransfersTest {
     }
 
     @Test
-    void otherThreadsAndOuterCountsAreLeftAlone() {
+    void countsOnlyThisThreadAndRestoresOuterCounts() {
         NDArray x = Tensors.of(manager, new float[] {1}, new Shape(1));
         HostTransfers[] inner = new HostTransfers[1];
         HostTransfers outer =

@@ -32,7 +32,7 @@ class MemoryFormatTest {
     }
 
     @Test
-    void sharesNoMemoryEvenWhereTheFormatIsTheSame() {
+    void alwaysCopies() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray x = manager.ones(new Shape(4, 3, 1, 1));
             NDArray y = MemoryFormat.channelsLast(x);
@@ -54,7 +54,7 @@ class MemoryFormatTest {
     }
 
     @Test
-    void zerosLieInMemoryLikeTheirModel() {
+    void zerosLikeKeepsTheFormat() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray weight = MemoryFormat.channelsLast(manager.ones(SHAPE));
             assertFalse(contiguous(MemoryFormat.zerosLike(weight)));

@@ -24,12 +24,12 @@ class NoGradTest {
      * The thread that starts the engine does not record; the threads of the tests must be others.
      */
     @BeforeAll
-    static void startTheEngineHere() {
+    static void startEngine() {
         Engine.getEngine("PyTorch");
     }
 
     @Test
-    void aFreshThreadRecordsAndTheGuardStopsIt() throws Exception {
+    void disablesGradientsInNewThreads() throws Exception {
         assertTrue(inFreshThread(NoGradTest::records));
         assertFalse(inFreshThread(() -> NoGrad.call(NoGradTest::records)));
     }

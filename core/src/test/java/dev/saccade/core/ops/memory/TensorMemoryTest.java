@@ -26,7 +26,7 @@ class TensorMemoryTest {
     }
 
     @Test
-    void thePeakStaysWhenTensorsDie() {
+    void peakRemainsAfterTensorsAreFreed() {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             TensorMemory.resetPeak(Device.cpu());
             long before = use().bytes();
@@ -45,14 +45,14 @@ class TensorMemoryTest {
     }
 
     @Test
-    void everyThreadIsFollowed() throws ExecutionException, InterruptedException {
+    void countsAllThreads() throws ExecutionException, InterruptedException {
         assertTrue(Kernels.status().loaded());
         assertTrue(TensorMemory.isFollowed());
         assertTrue(CompletableFuture.supplyAsync(TensorMemory::isFollowed).get());
     }
 
     @Test
-    void theMachineHasMoreThanItHasFree() {
+    void freeMemoryIsLessThanTotal() {
         DeviceMemory machine = DeviceMemory.of(Device.cpu()).orElseThrow();
         assertTrue(machine.freeBytes() > 0, machine.toString());
         assertTrue(machine.totalBytes() > machine.freeBytes(), machine.toString());

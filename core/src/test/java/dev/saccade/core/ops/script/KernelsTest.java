@@ -26,7 +26,7 @@ class KernelsTest {
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
     @DisabledIfSystemProperty(named = OperatorLibrary.PROPERTY, matches = "portable")
-    void areThereOnLinux() throws IOException {
+    void areAvailableOnLinux() throws IOException {
         assumeTrue(Files.readString(Path.of("/proc/cpuinfo")).contains(" avx2 "), "no AVX2 here");
         assertTrue(
                 Kernels.status().toString().matches("fused \\(AVX(2|-512)\\)"),
@@ -36,17 +36,17 @@ class KernelsTest {
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "aarch64")
     @DisabledIfSystemProperty(named = OperatorLibrary.PROPERTY, matches = "portable")
-    void areThereOnLinuxOnArm() {
+    void areAvailableOnLinuxArm() {
         assertEquals("fused (NEON)", Kernels.status().toString());
     }
 
     @Test
-    void areNotForAGpuThatIsNotThere() {
+    void areNotUsedForMissingGpus() {
         assertFalse(Kernels.isFusedForGpu(1 << 20));
     }
 
     @Test
-    void areForRealNumbersOnly() {
+    void supportOnlyFloatingPoint() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             boolean loaded = Kernels.status().loaded();
             NDArray floats = manager.zeros(new Shape(2));

@@ -31,7 +31,7 @@ class MultiplyAddsTest {
     }
 
     @Test
-    void aCountWithinAnotherAddsToBoth() {
+    void nestedCountsAddToBoth() {
         long[] inner = new long[1];
         long outer =
                 MultiplyAdds.count(
@@ -45,7 +45,7 @@ class MultiplyAddsTest {
     }
 
     @Test
-    void replacesOperatorsByZerosOfTheirShapeOnlyWhileCounting() {
+    void returnsZerosOnlyWhileCounting() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray map = manager.ones(new Shape(1, 2, 7, 5));
             NDArray weight = manager.ones(new Shape(4, 2, 3, 3));

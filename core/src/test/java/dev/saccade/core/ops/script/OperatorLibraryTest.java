@@ -22,7 +22,7 @@ class OperatorLibraryTest {
     }
 
     @Test
-    void isOffWhereTheClassPathHasNone() {
+    void isOffIfMissing() {
         OperatorLibrary library = library("nowhere");
         assumeTrue(System.getProperty(OperatorLibrary.PROPERTY) == null, "all are off");
         assertEquals(
@@ -32,7 +32,7 @@ class OperatorLibraryTest {
     }
 
     @Test
-    void isOffWhereTheFileIsNoLibrary() {
+    void isOffForInvalidFiles() {
         OperatorLibrary library = library("none");
         assumeTrue(System.getProperty(OperatorLibrary.PROPERTY) == null, "all are off");
         assertFalse(library.isOn());
@@ -42,7 +42,7 @@ class OperatorLibraryTest {
     }
 
     @Test
-    void isOffWhereItSaysThatItCannotRun() {
+    void isOffForUnsupportedProcessors() {
         OperatorLibrary library =
                 new OperatorLibrary(
                         OperatorLibraryTest.class,
@@ -57,7 +57,7 @@ class OperatorLibraryTest {
     }
 
     @Test
-    void isOnButWhereThePortableFormIsAskedFor() {
+    void isOnExceptInCallPortable() {
         OperatorLibrary library = library("saccade");
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         String status = library.status().toString();

@@ -31,7 +31,7 @@ class ScriptTemplateTest {
     }
 
     @Test
-    void bakesConstantsInByName() {
+    void insertsConstantsByName() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray x = manager.create(new float[] {1, 2, 3, 4});
             assertArrayEquals(
@@ -41,12 +41,12 @@ class ScriptTemplateTest {
     }
 
     @Test
-    void compilesOnceForEachSetOfConstants() {
+    void compilesOncePerConstants() {
         assertSame(CUMULATED.with(constants(3)), CUMULATED.with(constants(3)));
     }
 
     @Test
-    void refusesConstantsOfOtherNames() {
+    void rejectsUnknownConstants() {
         IllegalArgumentException error =
                 assertThrows(
                         IllegalArgumentException.class,

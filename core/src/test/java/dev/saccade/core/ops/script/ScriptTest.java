@@ -21,7 +21,7 @@ import java.util.List;
 class ScriptTest {
 
     @Test
-    void runsAnOperatorThatDjlLacksWithItsGradient() {
+    void runsOperatorsWithGradients() {
         Script roll = Script.compile("(x: Tensor) -> Tensor", "return torch.roll(x, [1], [0])");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray x = manager.create(new float[] {1, 2, 3});
@@ -36,7 +36,7 @@ class ScriptTest {
     }
 
     @Test
-    void takesListsAndGivesSeveralResults() {
+    void supportsListsAndSeveralResults() {
         Script norms =
                 Script.compile(
                         "(xs: List[Tensor], ys: List[Tensor]) -> Tuple[Tensor, Tensor]",
@@ -60,7 +60,7 @@ class ScriptTest {
     }
 
     @Test
-    void namesTheTextThatLibtorchRefuses() {
+    void showsTheScriptThatFailsToCompile() {
         SaccadeException error =
                 assertThrows(
                         SaccadeException.class,

@@ -36,7 +36,7 @@ class BilinearResizeTest {
         "9, 3, 1, 1, 5",
         "3, 1, 8, 1, 4",
     })
-    void everyPartIsThatOfTheWhole(int h, int w, int height, int width, int classes) {
+    void partsEqualTheWhole(int h, int w, int height, int width, int classes) {
         NDArray x = manager.randomNormal(0, 1, new Shape(1, classes, h, w), DataType.FLOAT32);
         NDArray like = manager.zeros(new Shape(1, 1, height, width));
         NDArray tokens = x.transpose(0, 2, 3, 1).get(0).duplicate();
@@ -79,7 +79,7 @@ class BilinearResizeTest {
     }
 
     @Test
-    void refusesRowsThatAreNotThere() {
+    void rejectsInvalidRows() {
         BilinearResize resize = new BilinearResize(new Size(2, 2), new Size(4, 4), false);
         assertThrows(IllegalArgumentException.class, () -> resize.rows(2, 5));
         assertThrows(IllegalArgumentException.class, () -> resize.columns(2, 2));

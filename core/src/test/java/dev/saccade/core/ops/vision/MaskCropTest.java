@@ -59,7 +59,7 @@ class MaskCropTest {
     }
 
     @Test
-    void isRoiAlignOfTheBitmapToTheBit() {
+    void equalsRoiAlignOfTheBitmap() {
         int side = 28;
         float[] cropped = crop(masks, Boxes.of(boxes), side);
         for (int i = 0; i < 200; i++) {
@@ -75,7 +75,7 @@ class MaskCropTest {
     }
 
     @Test
-    void bitmapsOnTheDeviceGiveTheSame() {
+    void equalsBitmapsOnTheDevice() {
         assumeTrue(Kernels.status().loaded());
         // Masks of several sizes share a canvas: what ends at the border of one does so there.
         List<Rle> all = new ArrayList<>(masks);
@@ -108,7 +108,7 @@ class MaskCropTest {
     }
 
     @Test
-    void cutsOutOfNoMasks() {
+    void supportsEmptyMasks() {
         NDArray index = manager.create(new long[] {0});
         NDArray box = manager.create(new float[] {0, 0, 1, 1}, new Shape(1, 4));
         assertArrayEquals(
@@ -121,14 +121,14 @@ class MaskCropTest {
     }
 
     @Test
-    void findsNothingInABoxWithoutArea() {
+    void emptyBoxesGiveZeros() {
         Rle all = Rle.fromBox(SIZE, 0, 0, 120, 90);
         Boxes boxes = Boxes.of(10, 10, 10, 30, 130, 5, 150, 20, 5, 60, 40, 60);
         assertArrayEquals(new float[12], crop(List.of(all, all, all), boxes, 2));
     }
 
     @Test
-    void seesTheLastPixel() {
+    void includesTheLastPixel() {
         Rle one = Rle.fromBox(new Size(1, 1), 0, 0, 1, 1);
         float[] ones = {1, 1, 1, 1};
         assertArrayEquals(ones, crop(List.of(one), Boxes.of(0, 0, 1, 1), 2));

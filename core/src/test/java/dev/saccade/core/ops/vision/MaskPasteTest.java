@@ -34,7 +34,7 @@ class MaskPasteTest {
                     7, 9, 7, 20); // without width
 
     @Test
-    void runsAreThoseOfTheProbabilities() {
+    void runsEqualThresholdedProbabilities() {
         Random random = new Random(1);
         float[] maps = new float[BOXES.size() * 49];
         for (int i = 0; i < maps.length; i++) {
@@ -52,7 +52,7 @@ class MaskPasteTest {
     }
 
     @Test
-    void interpolatesWithZerosAroundTheMap() {
+    void zeroPadsTheMap() {
         float[] map = {1, 0, 0.5f, 1};
         float[] found =
                 new MaskPaste(map, Boxes.of(1, 1, 5, 5), 0, 2, new Size(6, 6)).probabilities();
@@ -65,7 +65,7 @@ class MaskPasteTest {
     }
 
     @Test
-    void fillsABoxThatIsAllMaskUpToItsBorders() {
+    void fillsFullBoxesToTheirBorders() {
         float[] map = new float[28 * 28];
         Arrays.fill(map, 1);
         Rle mask = new MaskPaste(map, Boxes.of(4, 6, 14, 12), 0, 28, CANVAS).atLeast(0.5f);
@@ -73,7 +73,7 @@ class MaskPasteTest {
     }
 
     @Test
-    void theLibraryFindsTheSamePixels() {
+    void nativeOperatorFindsTheSamePixels() {
         assumeTrue(Kernels.status().loaded());
         Random random = new Random(2);
         int side = 28;
@@ -104,7 +104,7 @@ class MaskPasteTest {
     }
 
     @Test
-    void aBoxOutsideIsEmpty() {
+    void boxesOutsideAreEmpty() {
         float[] map = {1};
         Rle mask = new MaskPaste(map, BOXES, 4, 1, CANVAS).atLeast(0.5f);
         assertEquals(0, mask.area());

@@ -20,7 +20,7 @@ class MaxIouAssignTest {
 
     /** Ties, boxes far away and such that are no numbers, boxes that are not looked at. */
     @Test
-    void bothFormsAssignTheSame() {
+    void fusedEqualsPortable() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             for (int round = 0; round < 60; round++) {
                 int n = 1 + random.nextInt(300);

@@ -77,7 +77,7 @@ class NmsTest {
     /** With {@code -30}, shifted groups reach into each other and suppress across. */
     @ParameterizedTest
     @ValueSource(floats = {0, -30})
-    void keepsWhatTheDefinitionKeeps(float least) {
+    void equalsTheDefinition(float least) {
         Random random = new Random(9);
         Nms nms = new Nms(0.4f, Nms.ANY_SCORE, 1000);
         for (int round = 0; round < 30; round++) {
@@ -104,7 +104,7 @@ class NmsTest {
     /** Boxes shared by all classes, and boxes for each; several images; few above the threshold. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void classesAreGroups(boolean perClass) {
+    void separatesClasses(boolean perClass) {
         Random random = new Random(2);
         int classes = 3;
         for (int round = 0; round < 10; round++) {
@@ -147,7 +147,7 @@ class NmsTest {
 
     /** Scores of all kinds; boxes that are none; groups far apart, which need many digits. */
     @Test
-    void allFormsKeepTheSame() {
+    void allFormsAgree() {
         Random random = new Random(4);
         float[] odd = {
             Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, 0, -0f, -1, -2, 1e-40f
@@ -171,7 +171,7 @@ class NmsTest {
     }
 
     @Test
-    void keepsNothingOfNothing() {
+    void supportsEmptyInputs() {
         Nms nms = new Nms(0.5f, 0, 10);
         assertEquals(0, new Batch(1, 0, 1, 1).keep(nms)[0].length);
         assertEquals(0, new Batch(2, 5, 3, 1).keep(nms)[1].length);

@@ -59,7 +59,7 @@ class RoiAlignTest {
         "1, 1, 0, true",
         "2, 3, 1, false"
     })
-    void isTheMeanOverThePointsAndItsGradientToo(
+    void equalsTheDefinitionWithGradients(
             int height, int width, int samplingRatio, boolean aligned) {
         RoiAlign align = new RoiAlign(new Size(height, width), samplingRatio, aligned);
         float[] map = random(MAP.size());
@@ -138,7 +138,7 @@ class RoiAlignTest {
     }
 
     @Test
-    void takesEachRegionFromItsLevelInTheOrderGiven() {
+    void poolsFromLevelsInTheGivenOrder() {
         NDArray fine = manager.create(random(MAP.size()), MAP);
         NDArray coarse = manager.create(random(2 * 3 * 5 * 6), new Shape(2, 3, 5, 6));
         RoiAlign align = new RoiAlign(new Size(7, 7), 0, true);
@@ -158,7 +158,7 @@ class RoiAlignTest {
     }
 
     @Test
-    void ofNoRegionsIsNothingButGivesAGradient() {
+    void supportsZeroRegionsWithGradients() {
         NDArray features = manager.create(random(MAP.size()), MAP);
         features.setRequiresGradient(true);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
@@ -176,7 +176,7 @@ class RoiAlignTest {
     }
 
     @Test
-    void hasOneResultHoweverManyThreadsRun() {
+    void doesNotDependOnTheNumberOfThreads() {
         Random random = new Random(3);
         float[] boxes = new float[4 * 300];
         for (int i = 0; i < boxes.length; i++) {
