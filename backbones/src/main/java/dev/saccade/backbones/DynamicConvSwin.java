@@ -210,7 +210,7 @@ public final class DynamicConvSwin extends SwinFamily {
         protected NDArray forward(NDArray x) {
             NDArray mapped = qkv.apply(region.arrange(x));
             List<NDArray> parts = region.split(mapped, 3, heads);
-            Optional<NDArray> unseen = region.unseen(mapped);
+            Optional<NDArray> unseen = region.mask(mapped);
             NDArray filters = filters(parts.get(0), parts.get(1), unseen);
             return proj.apply(region.apply(filters, parts.get(2), x.getShape()));
         }
@@ -246,7 +246,7 @@ public final class DynamicConvSwin extends SwinFamily {
             List<NDArray> parts = region.split(mapped, 2, heads);
             NDArray mixed =
                     DepthwiseAttention.attend(
-                            parts.get(0), parts.get(1), bias(), region.unseen(mapped));
+                            parts.get(0), parts.get(1), bias(), region.mask(mapped));
             return proj.apply(region.merge(mixed, x.getShape()));
         }
     }

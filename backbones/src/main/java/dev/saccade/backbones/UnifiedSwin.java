@@ -187,7 +187,7 @@ public final class UnifiedSwin extends SwinFamily {
         protected NDArray forward(NDArray x) {
             NDArray mapped = qkv.apply(region.arrange(x));
             List<NDArray> qkv = region.split(mapped, parts, heads);
-            Optional<NDArray> unseen = region.unseen(mapped);
+            Optional<NDArray> unseen = region.mask(mapped);
             NDArray filters = norm.forward(values(qkv), unseen);
             return proj.apply(region.apply(filters, qkv.get(parts - 1), x.getShape()));
         }

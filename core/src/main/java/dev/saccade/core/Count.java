@@ -12,8 +12,8 @@ public final class Count {
         if (number == 1) {
             return "1 " + noun;
         }
-        boolean hisses = noun.matches(".*(s|x|z|[^o]ch|sh)");
-        return number + " " + noun + (hisses ? "es" : "s");
+        boolean takesEs = noun.matches(".*(s|x|z|[^o]ch|sh)");
+        return number + " " + noun + (takesEs ? "es" : "s");
     }
 
     /** Joins the first names with commas and appends the number of remaining names. */

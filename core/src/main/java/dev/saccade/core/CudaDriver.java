@@ -86,7 +86,7 @@ public record CudaDriver(
         } catch (UnsatisfiedLinkError e) {
             return NONE;
         }
-        Optional<String> version = ofLinux();
+        Optional<String> version = linuxVersion();
         String cuda = "unknown";
         try {
             int number = number(library, "cuDriverGetVersion");
@@ -169,7 +169,7 @@ public record CudaDriver(
         }
     }
 
-    private static Optional<String> ofLinux() {
+    private static Optional<String> linuxVersion() {
         try {
             Matcher version = LINUX_VERSION.matcher(Files.readString(LINUX));
             return version.find() ? Optional.of(version.group(1)) : Optional.empty();

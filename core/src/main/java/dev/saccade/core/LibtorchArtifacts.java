@@ -49,7 +49,7 @@ final class LibtorchArtifacts {
         }
         Platform djl = Platform.fromSystem("pytorch");
         if (djl.getVersion() == null) {
-            return Optional.of(lacking(GROUP + "pytorch-engine:" + Engine.getDjlVersion()));
+            return Optional.of(missing(GROUP + "pytorch-engine:" + Engine.getDjlVersion()));
         }
         String version = djl.getVersion();
         List<String> missing = new ArrayList<>();
@@ -65,10 +65,10 @@ final class LibtorchArtifacts {
         }
         return missing.isEmpty()
                 ? Optional.empty()
-                : Optional.of(lacking(String.join(" and ", missing)));
+                : Optional.of(missing(String.join(" and ", missing)));
     }
 
-    private static String lacking(String artifacts) {
+    private static String missing(String artifacts) {
         return "the class path lacks "
                 + artifacts
                 + " (a shaded jar must keep all of its files and merge META-INF/services)";

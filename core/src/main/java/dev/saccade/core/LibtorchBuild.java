@@ -38,8 +38,8 @@ public record LibtorchBuild(Path folder, String version, Optional<String> cuda) 
         }
         Path archive = folder.toAbsolutePath().resolveSibling(OF_ARCHIVE);
         boolean isArchive = Files.isRegularFile(archive);
-        String told = isArchive ? text(archive).strip() : folder.getFileName().toString();
-        Matcher parts = (isArchive ? ARCHIVE : DJL).matcher(told);
+        String text = isArchive ? text(archive).strip() : folder.getFileName().toString();
+        Matcher parts = (isArchive ? ARCHIVE : DJL).matcher(text);
         return parts.matches()
                 ? Optional.of(
                         new LibtorchBuild(

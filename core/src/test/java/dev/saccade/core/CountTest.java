@@ -12,8 +12,8 @@ class CountTest {
         "0, class, 0 classes",
         "1, class, 1 class",
         "2, class, 2 classes",
-        "1, photograph, 1 photograph",
-        "12, photograph, 12 photographs",
+        "1, prediction, 1 prediction",
+        "12, prediction, 12 predictions",
         "3, batch, 3 batches",
         "16, epoch, 16 epochs"
     })

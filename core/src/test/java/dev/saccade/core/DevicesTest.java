@@ -18,7 +18,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/** Which device a name means, on machines with and without GPUs. */
+/** Device names on machines with and without GPUs. */
 class DevicesTest {
 
     private static final LibtorchBuild FOR_CPUS =
@@ -38,13 +38,13 @@ class DevicesTest {
         return new Devices(libtorch, driver, device -> {});
     }
 
-    /** Asserts that no GPU can be had, why, and that the CPU is then taken where any will do. */
+    /** Asserts that no GPU is available for the given reason and that {@code auto} is the CPU. */
     private static void assertNone(Devices devices, String why) {
         for (String name : List.of("cuda", "cuda:0")) {
-            SaccadeException told =
+            SaccadeException error =
                     assertThrows(SaccadeException.class, () -> devices.choose(name));
-            assertEquals(SaccadeException.Kind.USER, told.kind());
-            assertEquals("cuda:0: " + why, told.getMessage());
+            assertEquals(SaccadeException.Kind.USER, error.kind());
+            assertEquals("cuda:0: " + why, error.getMessage());
         }
         assertEquals(Optional.of(why), devices.fault(Device.gpu()));
         assertSame(Device.cpu(), devices.choose("auto"));
@@ -104,11 +104,11 @@ class DevicesTest {
     @Test
     void choosesAGpuIfAvailable() {
         List<Device> tried = new ArrayList<>();
-        // A driver of an older CUDA 12 runs libraries of a newer one.
+        // An older CUDA 12 driver runs libraries of a newer one.
         Devices devices = new Devices(FOR_CUDA, driver("12.2", 2), tried::add);
         assertSame(Device.gpu(0), devices.choose("auto"));
         assertSame(Device.gpu(0), devices.choose("auto"));
-        assertEquals(List.of(Device.gpu(0)), tried, "it is looked for once");
+        assertEquals(List.of(Device.gpu(0)), tried, "tried once");
         assertSame(Device.gpu(0), devices.choose("cuda"));
         assertSame(Device.gpu(1), devices.choose("cuda:1"));
         assertSame(Device.cpu(), devices.choose("cpu"));
@@ -124,11 +124,11 @@ class DevicesTest {
     @Test
     void rejectsUnknownGpus() {
         Devices two = devices(FOR_CUDA, driver("13.0", 2));
-        SaccadeException told = assertThrows(SaccadeException.class, () -> two.choose("cuda:2"));
-        assertEquals("cuda:2: GPU not found, expected cuda:0 to cuda:1", told.getMessage());
+        SaccadeException error = assertThrows(SaccadeException.class, () -> two.choose("cuda:2"));
+        assertEquals("cuda:2: GPU not found, expected cuda:0 to cuda:1", error.getMessage());
         Devices one = devices(FOR_CUDA, driver("13.0", 1));
-        told = assertThrows(SaccadeException.class, () -> one.require(Device.gpu(7)));
-        assertEquals("cuda:7: GPU not found, expected cuda:0", told.getMessage());
+        error = assertThrows(SaccadeException.class, () -> one.require(Device.gpu(7)));
+        assertEquals("cuda:7: GPU not found, expected cuda:0", error.getMessage());
     }
 
     @Test
@@ -161,9 +161,9 @@ class DevicesTest {
     void assignsTheCpuWithoutGpus() {
         Devices devices = devices(FOR_CPUS, driver("12.4", 2));
         assertSame(Device.cpu(), devices.chooseForRank("auto", 3));
-        SaccadeException told =
+        SaccadeException error =
                 assertThrows(SaccadeException.class, () -> devices.chooseForRank("cuda", 3));
-        assertTrue(told.getMessage().startsWith("cuda:3: libtorch 2.7.1"), told.getMessage());
+        assertTrue(error.getMessage().startsWith("cuda:3: libtorch 2.7.1"), error.getMessage());
     }
 
     @ParameterizedTest
@@ -172,9 +172,9 @@ class DevicesTest {
     void rejectsInvalidNames(String text) {
         assertFalse(Devices.isName(text));
         Devices devices = devices(FOR_CUDA, driver("12.4", 1));
-        SaccadeException told = assertThrows(SaccadeException.class, () -> devices.choose(text));
-        assertEquals(SaccadeException.Kind.USER, told.kind());
-        assertTrue(told.getMessage().endsWith("expected " + Devices.EXPECTED), told.getMessage());
+        SaccadeException error = assertThrows(SaccadeException.class, () -> devices.choose(text));
+        assertEquals(SaccadeException.Kind.USER, error.kind());
+        assertTrue(error.getMessage().endsWith("expected " + Devices.EXPECTED), error.getMessage());
     }
 
     @Test

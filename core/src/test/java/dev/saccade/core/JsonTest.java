@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 
-/** JSON is UTF-8. */
 class JsonTest {
 
     private static String firstName(byte[] json) throws IOException {

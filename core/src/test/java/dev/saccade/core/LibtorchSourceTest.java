@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** What {@code SACCADE_TORCH} names, and what is told where it does not fit. */
+/** Values of {@code SACCADE_TORCH} and their errors. */
 class LibtorchSourceTest {
 
     private static final CudaDriver DRIVER =
@@ -39,7 +39,7 @@ class LibtorchSourceTest {
         System.clearProperty(LibtorchSource.VARIABLE);
     }
 
-    /** Lays the folder of Python's torch, as far as it tells what it is. */
+    /** Creates the folder of Python's torch with its version file. */
     private Path python(String version, String cuda) throws IOException {
         Path torch = Files.createDirectories(folder.resolve("lib/python3.11/site-packages/torch"));
         Files.writeString(
@@ -73,9 +73,9 @@ class LibtorchSourceTest {
     }
 
     private static void assertRefused(String message, Object value, CudaDriver driver) {
-        SaccadeException told = assertThrows(SaccadeException.class, () -> named(value, driver));
-        assertEquals(SaccadeException.Kind.USER, told.kind());
-        assertEquals("SACCADE_TORCH=" + value + ": " + message, told.getMessage());
+        SaccadeException error = assertThrows(SaccadeException.class, () -> named(value, driver));
+        assertEquals(SaccadeException.Kind.USER, error.kind());
+        assertEquals("SACCADE_TORCH=" + value + ": " + message, error.getMessage());
     }
 
     private static Map<String, String> settings(Object value, CudaDriver driver) {
@@ -201,9 +201,9 @@ class LibtorchSourceTest {
         Path torch = python("2.7.1", "'12.6'");
         LibtorchSource source = named(torch, DRIVER).orElseThrow();
         source.requireLoaded(torch.resolve("../torch/lib"));
-        SaccadeException told =
+        SaccadeException error =
                 assertThrows(SaccadeException.class, () -> source.requireLoaded(folder));
-        assertTrue(told.getMessage().contains("already loaded libtorch"), told.getMessage());
+        assertTrue(error.getMessage().contains("already loaded libtorch"), error.getMessage());
     }
 
     private Optional<LibtorchBuild> build(String folderName, String version) throws IOException {

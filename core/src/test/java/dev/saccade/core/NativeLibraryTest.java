@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** Libraries out of jars, extracted once. */
+/** Extraction of libraries from jars. */
 class NativeLibraryTest {
 
     private static final String CACHE = "ENGINE_CACHE_DIR";
@@ -64,7 +64,7 @@ class NativeLibraryTest {
         assertEquals(file, NativeLibrary.file(resource));
         assertEquals(longAgo, Files.getLastModifiedTime(file));
         try (Stream<Path> all = Files.list(file.getParent())) {
-            assertEquals(1, all.count(), "nothing is left besides");
+            assertEquals(1, all.count(), "no other files");
         }
     }
 
@@ -98,7 +98,7 @@ class NativeLibraryTest {
         }
     }
 
-    /** Whoever has loaded a file would die of a change of its content. */
+    /** A process that has loaded a file would crash if its content changed. */
     @Test
     void replacesDamagedFilesWithoutOverwriting() throws IOException {
         URL resource = packed("one.jar", "code");

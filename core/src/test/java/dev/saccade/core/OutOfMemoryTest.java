@@ -19,12 +19,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** Memory that no machine has, asked of those who give it. */
+/** Requests more memory than any machine has. */
 class OutOfMemoryTest {
 
     private static final long PETABYTE = 1L << 50;
 
-    private static void assertTold(String reason, Supplier<?> work) {
+    private static void assertReported(String reason, Supplier<?> work) {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> OutOfMemory.TRAINING.call(work));
         assertEquals(SaccadeException.Kind.USER, e.kind());
@@ -37,8 +37,8 @@ class OutOfMemoryTest {
     @Test
     void reportsLibtorchErrors() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            assertTold("allocate " + PETABYTE, () -> manager.zeros(new Shape(PETABYTE / 4)));
-            assertTold("overflowed", () -> manager.zeros(new Shape(Long.MAX_VALUE)));
+            assertReported("allocate " + PETABYTE, () -> manager.zeros(new Shape(PETABYTE / 4)));
+            assertReported("overflowed", () -> manager.zeros(new Shape(Long.MAX_VALUE)));
         }
     }
 
@@ -49,18 +49,18 @@ class OutOfMemoryTest {
                         "(x: Tensor, y: Tensor) -> Tensor", "return torch.unsqueeze(x, 1) * y");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray half = manager.zeros(new Shape(1 << 24));
-            assertTold("allocate " + PETABYTE, () -> outer.run(half, half));
+            assertReported("allocate " + PETABYTE, () -> outer.run(half, half));
         }
     }
 
     @Test
     void reportsHeapErrors() {
-        assertTold("-Xmx", () -> new long[Integer.MAX_VALUE]);
+        assertReported("-Xmx", () -> new long[Integer.MAX_VALUE]);
     }
 
     @Test
     void reportsErrorsOfOtherThreads() {
-        assertTold(
+        assertReported(
                 "-Xmx",
                 () -> {
                     try {
@@ -83,7 +83,7 @@ class OutOfMemoryTest {
                 "OpenCV(4.9.0) alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 9 b"
             })
     void recognizesMessagesOfLibraries(String message) {
-        assertTold(
+        assertReported(
                 message.lines().findFirst().orElseThrow(),
                 () -> {
                     throw new IllegalStateException(message);

@@ -36,8 +36,11 @@ public record Rendezvous(
                 worldSize - 1,
                 rank);
         checkArgument(localRank >= 0, "local rank: got %s, expected at least 0", localRank);
-        checkArgument(masterPort > 0 && masterPort < PORTS, "master port: got %s", masterPort);
-        checkArgument(timeout.toMillis() > 0, "timeout: got %s", timeout);
+        checkArgument(
+                masterPort > 0 && masterPort < PORTS,
+                "master port: got %s, expected 1 to" + " 65535",
+                masterPort);
+        checkArgument(timeout.toMillis() > 0, "timeout: got %s, expected at least 1 ms", timeout);
     }
 
     /** Returns a free port of this machine. */

@@ -27,12 +27,12 @@ public final class ActivationCheckpointing {
      */
     public static NDArray run(Layer block, NDArray x) {
         Tape tape = Tape.current();
-        return tape == null || !(learns(block) || Autograd.requiresGradient(x))
+        return tape == null || !(isTrainable(block) || Autograd.requiresGradient(x))
                 ? block.apply(x)
                 : tape.cut(block, x);
     }
 
-    private static boolean learns(Layer block) {
+    private static boolean isTrainable(Layer block) {
         return block.namedParameters().values().stream()
                 .anyMatch(p -> p.requiresGradient() && !Module.isBuffer(p));
     }

@@ -97,7 +97,7 @@ public final class Conv2d extends Layer {
             NDArray cells = x.get(":, :, " + strided + ", " + strided);
             return conv2d(cells, weight(), bias(), geometry.stride(1));
         }
-        return losesGradients(x)
+        return needsFloat32(x)
                 ? Autocast.off(() -> conv2d(Tensors.toFloat32(x), weight(), bias(), geometry))
                 : conv2d(x, weight(), bias(), geometry);
     }
@@ -111,7 +111,7 @@ public final class Conv2d extends Layer {
      * Returns whether oneDNN (in libtorch 2.7.1) would read uninitialized memory in backward: for
      * bfloat16 maps narrower than the stride.
      */
-    private boolean losesGradients(NDArray x) {
+    private boolean needsFloat32(NDArray x) {
         Device device = x.getDevice();
         return x.getShape().get(3) < geometry.stride
                 && !device.isGpu()

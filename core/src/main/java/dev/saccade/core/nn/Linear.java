@@ -62,7 +62,7 @@ public final class Linear extends Layer implements Affine {
     /** Applies the layer and GELU to {@code [..., in]}, fused where possible. */
     public NDArray forwardGelu(NDArray x) {
         Precision precision = Autocast.precision(x.getDevice());
-        if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
+        if (bias == null || precision == Precision.FLOAT16 || !isFused(x)) {
             return Functional.gelu(forward(x));
         }
         Script gelu = LINEAR_GELU.with(Map.of("type", precision == Precision.BFLOAT16 ? 15 : 6));
@@ -74,7 +74,7 @@ public final class Linear extends Layer implements Affine {
      * Returns whether to use the fused operator. With a single thread, libtorch convolves small
      * batches without oneDNN, so its results would differ.
      */
-    private static boolean infers(NDArray x) {
+    private static boolean isFused(NDArray x) {
         return NoGrad.isActive()
                 && x.size() > 0
                 && JniUtils.getNumThreads() > 1

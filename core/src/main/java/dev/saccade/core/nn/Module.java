@@ -83,7 +83,7 @@ public abstract class Module extends AbstractBaseBlock {
     }
 
     private Parameter declare(
-            String name, Shape shape, WeightInit init, Parameter.Type type, boolean learned) {
+            String name, Shape shape, WeightInit init, Parameter.Type type, boolean trainable) {
         // DJL treats an array with a dot in its name as a dictionary entry.
         checkArgument(!name.contains("."), "parameter %s: the name must not contain a dot", name);
         Parameter parameter =
@@ -91,7 +91,7 @@ public abstract class Module extends AbstractBaseBlock {
                         .setName(name)
                         .setType(type)
                         .optShape(shape)
-                        .optRequiresGrad(learned)
+                        .optRequiresGrad(trainable)
                         .build();
         Declared before = declared.put(name, new Declared(parameter, init));
         checkArgument(before == null, "duplicate parameter %s", name);

@@ -95,10 +95,10 @@ public abstract class DetectionHead extends Module {
      * <p>By default, predicts each version and applies NMS per class at IoU 0.5, like mmdetection's
      * {@code DetTTAModel}.
      */
-    public Instances predictAugmented(List<FeaturePyramid> views, List<ImageInfo> images) {
+    public Instances predictAugmented(List<FeaturePyramid> pyramids, List<ImageInfo> images) {
         List<Instances> predicted = new ArrayList<>();
-        for (int v = 0; v < views.size(); v++) {
-            predicted.addAll(predict(views.get(v), List.of(images.get(v))));
+        for (int v = 0; v < pyramids.size(); v++) {
+            predicted.addAll(predict(pyramids.get(v), List.of(images.get(v))));
         }
         return Instances.merge(predicted, VIEWS_IOU);
     }

@@ -13,7 +13,7 @@ public record ImageBatch(NDArray pixels, List<ImageInfo> images) {
         images = List.copyOf(images);
         checkArgument(
                 pixels.getShape().get(0) == images.size(),
-                "%s images but %s descriptions",
+                "got %s images but metadata of %s",
                 pixels.getShape().get(0),
                 images.size());
     }

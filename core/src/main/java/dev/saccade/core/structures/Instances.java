@@ -40,7 +40,7 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
                 boxes.size() == labels.length
                         && (scores.length == 0 || scores.length == labels.length)
                         && (masks.isEmpty() || masks.size() == labels.length),
-                "%s boxes, %s labels, %s scores and %s masks",
+                "got %s boxes, %s labels, %s scores and %s masks, expected equal numbers",
                 boxes.size(),
                 labels.length,
                 scores.length,
@@ -60,7 +60,7 @@ public record Instances(Boxes boxes, int[] labels, float[] scores, List<Rle> mas
     public static Instances predicted(Boxes boxes, int[] labels, float[] scores) {
         checkArgument(
                 labels.length == scores.length,
-                "%s labels but %s scores",
+                "got %s labels but %s scores",
                 labels.length,
                 scores.length);
         return new Instances(boxes, labels.clone(), scores.clone(), List.of(), Boxes.empty());

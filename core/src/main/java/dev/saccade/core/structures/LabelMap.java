@@ -31,7 +31,8 @@ public final class LabelMap {
 
     /** Wraps row-major unsigned labels without copying; {@code 0xFFFF} is {@link #IGNORE}. */
     public static LabelMap of(Size size, short[] labels) {
-        checkArgument(labels.length == size.area(), "%s labels for %s pixels", labels.length, size);
+        checkArgument(
+                labels.length == size.area(), "got %s labels for a map of %s", labels.length, size);
         return new LabelMap(size, labels);
     }
 

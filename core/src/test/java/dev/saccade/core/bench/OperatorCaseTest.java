@@ -43,8 +43,8 @@ class OperatorCaseTest {
     private static final double TOLERANCE = 1e-4;
 
     /**
-     * Held against their portable forms in OptimizerTest, MaskCropTest and MaskPasteTest, or, as
-     * the recorder, without one.
+     * Compared with portable operators in OptimizerTest, MaskCropTest and MaskPasteTest, or, like
+     * the tracer, without a portable version.
      */
     private static final Set<String> APART =
             Set.of("adamw", "norms", "mask_targets", "paste_masks", "trace");
@@ -84,7 +84,7 @@ class OperatorCaseTest {
                 .toList();
     }
 
-    /** The result and the gradients of float32 inputs, against the portable forms in float32. */
+    /** Compares results and gradients with portable operators in float32. */
     @ParameterizedTest
     @MethodSource("casesIn16Bits")
     void roundsInputsAndOutputsTo16Bits(OperatorCase each, Precision precision, double tolerance) {
@@ -120,7 +120,7 @@ class OperatorCaseTest {
         return all;
     }
 
-    /** Small ones, so that no softmax is all of one key. */
+    /** Small values, so that no softmax has only one key. */
     private static NDList inputs(OperatorCase each, NDManager manager) {
         NDList inputs = new NDList();
         for (Shape shape : each.inputs()) {

@@ -187,7 +187,7 @@ class ProcessGroupTest {
         }
     }
 
-    /** Returns what a rank has to say: the first one nothing. */
+    /** Returns the bytes of a rank; none for rank 0. */
     private static byte[] bytes(int rank) {
         byte[] bytes = new byte[rank * 300];
         for (int i = 0; i < bytes.length; i++) {
@@ -198,9 +198,9 @@ class ProcessGroupTest {
 
     private static String message(Object result) {
         assertTrue(result instanceof SaccadeException, String.valueOf(result));
-        SaccadeException told = (SaccadeException) result;
-        assertEquals(SaccadeException.Kind.IO, told.kind());
-        return told.getMessage();
+        SaccadeException error = (SaccadeException) result;
+        assertEquals(SaccadeException.Kind.IO, error.kind());
+        return error.getMessage();
     }
 
     @Test
@@ -272,10 +272,10 @@ class ProcessGroupTest {
     @Test
     void namesRanksThatNeverJoin() throws Exception {
         int port = Rendezvous.freePort();
-        SaccadeException told =
+        SaccadeException error =
                 assertThrows(
                         SaccadeException.class, () -> ProcessGroup.join(Ranks.at(port, 0, 3, 1.5)));
-        assertEquals("rank 0: ranks 1, 2 of 3 did not come within 1.5 s", message(told));
+        assertEquals("rank 0: ranks 1, 2 of 3 did not come within 1.5 s", message(error));
         SaccadeException alone =
                 assertThrows(
                         SaccadeException.class, () -> ProcessGroup.join(Ranks.at(port, 1, 2, 1.5)));
@@ -287,14 +287,14 @@ class ProcessGroupTest {
     @Test
     void reportsAPortInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
-            SaccadeException told =
+            SaccadeException error =
                     assertThrows(
                             SaccadeException.class,
                             () -> ProcessGroup.join(Ranks.at(taken.getLocalPort(), 0, 2, 2)));
             assertTrue(
-                    message(told)
+                    message(error)
                             .startsWith("rank 0: cannot wait for the other ranks on 127.0.0.1:"),
-                    told.getMessage());
+                    error.getMessage());
         }
     }
 
@@ -302,9 +302,9 @@ class ProcessGroupTest {
     void singleRankUsesItsAssignedGpu() {
         Rendezvous at = new Rendezvous("127.0.0.1", 1, 0, 1, 999, Duration.ofSeconds(1));
         try (ProcessGroup alone = ProcessGroup.join(at)) {
-            String told =
+            String error =
                     assertThrows(SaccadeException.class, () -> alone.device("cuda")).getMessage();
-            assertTrue(told.contains("cuda:999"), told);
+            assertTrue(error.contains("cuda:999"), error);
         }
     }
 

@@ -40,19 +40,19 @@ class RankEnvironmentTest {
     }
 
     private static String refused(String text) {
-        SaccadeException told = assertThrows(SaccadeException.class, () -> read(text), text);
-        assertEquals(SaccadeException.Kind.USER, told.kind());
-        return told.getMessage();
+        SaccadeException error = assertThrows(SaccadeException.class, () -> read(text), text);
+        assertEquals(SaccadeException.Kind.USER, error.kind());
+        return error.getMessage();
     }
 
     @ParameterizedTest
     @CsvSource({
         // torchrun
         "RANK=3 WORLD_SIZE=4 LOCAL_RANK=1 MASTER_ADDR=a MASTER_PORT=1234,    a 1234 3 4 1",
-        // Kubeflow: a rank for each pod
+        // Kubeflow: one rank per pod
         "RANK=3 WORLD_SIZE=4 MASTER_ADDR=job-master-0 MASTER_PORT=23456,     job-master-0 23456 3 4 0",
         "RANK=0 WORLD_SIZE=2 MASTER_ADDR=::1,                                ::1 29500 0 2 0",
-        // torchrun that srun, or mpirun that srun, has started
+        // torchrun started by srun, or by an mpirun started by srun
         "RANK=1 WORLD_SIZE=2 MASTER_ADDR=a SLURM_STEP_ID=0 SLURM_PROCID=7 SLURM_NTASKS=8, a 29500 1 2 0",
         "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=2 MASTER_ADDR=b"
                 + " SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=1,           b 29500 2 4 2",
@@ -108,7 +108,7 @@ class RankEnvironmentTest {
                 "WORLD_SIZE=1",
                 "RANK=0 WORLD_SIZE=1 LOCAL_RANK=0",
                 "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1",
-                // the shell of an allocation, and a shell that srun has started in one
+                // the shell of an allocation, and a shell started by srun in an allocation
                 "SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_LOCALID=0 SLURM_NODELIST=a",
                 "SLURM_STEP_ID=1 SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=1"
             })
@@ -148,14 +148,14 @@ class RankEnvironmentTest {
 
     @Test
     void reportsAllProblemsTogether() {
-        String told = refused("RANK=first LOCAL_RANK=1.5 MASTER_PORT=http");
-        assertTrue(told.startsWith("the rank variables, as torchrun sets them: 5 problems"));
+        String error = refused("RANK=first LOCAL_RANK=1.5 MASTER_PORT=http");
+        assertTrue(error.startsWith("the rank variables, as torchrun sets them: 5 problems"));
         for (String name :
                 List.of("RANK: got first", "LOCAL_RANK: got 1.5", "MASTER_PORT: got http")) {
-            assertTrue(told.contains("  - " + name), told);
+            assertTrue(error.contains("  - " + name), error);
         }
-        assertTrue(told.contains("WORLD_SIZE is not set"), told);
-        assertTrue(told.contains("MASTER_ADDR is not set"), told);
+        assertTrue(error.contains("WORLD_SIZE is not set"), error);
+        assertTrue(error.contains("MASTER_ADDR is not set"), error);
     }
 
     @Test
@@ -196,7 +196,7 @@ class RankEnvironmentTest {
                 + " SLURM_LOCALID"
     })
     void rejectsStartingRanksFromARank(String text, String variable) {
-        SaccadeException told =
+        SaccadeException error =
                 assertThrows(
                         SaccadeException.class,
                         () -> RankEnvironment.localRanks(environment(text), 2));
@@ -204,6 +204,6 @@ class RankEnvironmentTest {
                 variable
                         + " is set: this process is already one of several on its machine; do not"
                         + " start more from it, or start one process per machine",
-                told.getMessage());
+                error.getMessage());
     }
 }

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 @Timeout(60)
 class RankProcessesTest {
 
-    /** A rank that goes on, and leaves its process number. */
+    /** A rank that keeps running and writes its process id. */
     private static final String GOES_ON = "echo $$ > $RANK.pid; exec sleep 600";
 
     @TempDir private Path folder;
@@ -39,7 +39,7 @@ class RankProcessesTest {
         processes = new RankProcesses(folder.resolve("logs"), Duration.ofMillis(300));
     }
 
-    /** Runs a script on ranks; it begins in the folder. */
+    /** Runs a script on several ranks in the temporary folder. */
     private Optional<RankFailure> run(int ranks, String script) {
         return processes.run(
                 List.of("sh", "-c", "cd " + folder + "; " + script),
@@ -111,7 +111,7 @@ class RankProcessesTest {
 
     @Test
     void ranksCanReportWhyTheyEnd() {
-        // Rank 0 learns of the end of rank 1, whose mistake is the reason.
+        // Rank 0 ends because rank 1 has failed.
         String script = "if [ $RANK = 0 ]; then exit 3; fi; sleep 0.1; echo wrong key; exit 2";
         assertEquals("rank 1 ended with exit code 2: wrong key", failure(2, script).toString());
     }
@@ -158,7 +158,7 @@ class RankProcessesTest {
         assertEquals(
                 "rank 1 ended with exit code 70: java.lang.Error: odd",
                 failure(2, script).toString());
-        // The log has the end of the start before.
+        // The log starts with the output of the previous start.
         assertEquals(
                 "rank 1 ended with exit code 70",
                 failure(2, "if [ $RANK = 1 ]; then exit 70; fi").toString());
@@ -186,14 +186,14 @@ class RankProcessesTest {
 
     @Test
     void reportsRanksThatCannotStart() {
-        SaccadeException told =
+        SaccadeException error =
                 assertThrows(
                         SaccadeException.class,
                         () ->
                                 processes.run(
                                         List.of(folder.resolve("nothing").toString()),
                                         RankEnvironment.localRanks(Map.of(), 2)));
-        assertEquals(SaccadeException.Kind.IO, told.kind());
-        assertTrue(told.getMessage().startsWith("rank 0 cannot be started: "), told.getMessage());
+        assertEquals(SaccadeException.Kind.IO, error.kind());
+        assertTrue(error.getMessage().startsWith("rank 0 cannot be started: "), error.getMessage());
     }
 }

@@ -9,12 +9,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
-/** Ranks that are threads of this process. */
+/** Ranks as threads of this process. */
 public final class Ranks {
 
     private Ranks() {}
 
-    /** Does something on each rank, each a thread; returns what came of it, or the error. */
+    /** Runs a function on each rank in its own thread; returns results or errors. */
     public static List<Object> onAll(
             int worldSize, double seconds, Function<ProcessGroup, Object> work) throws Exception {
         int port = Rendezvous.freePort();
@@ -45,7 +45,7 @@ public final class Ranks {
         }
     }
 
-    /** Returns what comes of something on each rank, where none must fail. */
+    /** Runs a function on each rank and returns the results; fails if any rank fails. */
     public static <T> List<T> together(int worldSize, Class<T> type, Function<ProcessGroup, T> work)
             throws Exception {
         List<T> results = new ArrayList<>();

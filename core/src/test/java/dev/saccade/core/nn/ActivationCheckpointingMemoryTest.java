@@ -21,21 +21,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Goes backward through a deep stack of wide blocks in a process of its own. */
+/** Runs the backward pass of a deep stack of wide blocks in a separate process. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux tells the peak of a process")
 class ActivationCheckpointingMemoryTest {
 
     private static final int BLOCKS = 12;
     private static final int CHANNELS = 64;
 
-    /** 4 MiB; within a block there are four times as many channels. */
+    /** 4 MiB; blocks use four times as many channels internally. */
     private static final Shape MAP = new Shape(1, 128, 128, CHANNELS);
 
     private static final long MEBI = 1 << 20;
 
     @TempDir private Path folder;
 
-    /** Writes how many MiB the process has held at most: at first, recomputing, and not. */
+    /** Prints the peak memory in MiB: initially, with and without checkpointing. */
     public static void main(String[] args) throws IOException {
         List<Mlp> blocks = new ArrayList<>();
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
@@ -98,7 +98,7 @@ class ActivationCheckpointingMemoryTest {
                         "-Dai.djl.pytorch.num_threads=1",
                         ActivationCheckpointingMemoryTest.class.getName(),
                         peaks.toString());
-        // The peak shall count arrays, not what glibc leaves unused between them.
+        // Makes the peak count arrays, not unused gaps of glibc's heap.
         builder.environment().put("MALLOC_MMAP_THRESHOLD_", Long.toString(MEBI));
         Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
         assertEquals(0, process.waitFor(), () -> read(output).toString());

@@ -33,7 +33,7 @@ class ActivationCheckpointingTest {
     private static final int CHANNELS = 6;
     private static final long[] SAMPLES = {11, 12, 13, 14};
 
-    /** {@code x + drop(conv(norm(x)))}; counts its runs. */
+    /** {@code x + drop(conv(norm(x)))}; counts its forward passes. */
     private static final class Residual extends Layer {
 
         private final BatchNorm2d norm = add("norm", new BatchNorm2d(CHANNELS));
@@ -49,7 +49,7 @@ class ActivationCheckpointingTest {
         }
     }
 
-    /** Something made of blocks that may be recomputed. */
+    /** A module of blocks that may be checkpointed. */
     private abstract static class Composed extends Layer {
 
         private final boolean recomputes;
@@ -79,10 +79,10 @@ class ActivationCheckpointingTest {
     }
 
     /**
-     * A frozen stem and block, a stage of two blocks, a convolution between, and a stage that
-     * begins with a view, uses a block of the first stage again and ends with a pair. The map of
-     * each stage goes to a norm of its own, that of the first one before it goes on; the map of the
-     * convolution may go to one after it went on.
+     * A frozen stem and block, a stage of two blocks, a convolution, and a second stage that starts
+     * with a view, reuses a block of the first stage and ends with a pair. The map of each stage
+     * goes to a separate norm: the first before the next stage, the convolution's optionally after
+     * it.
      */
     private static final class Net extends Composed {
 
@@ -112,7 +112,6 @@ class ActivationCheckpointingTest {
             frozen.freeze();
         }
 
-        /** Returns a scalar. */
         @Override
         protected NDArray forward(NDArray x) {
             NDArray first = run(two, run(one, run(frozen, stem.apply(x))));
@@ -211,7 +210,7 @@ class ActivationCheckpointingTest {
     @ParameterizedTest
     @CsvSource({
         "false, 0",
-        // Two ways through the convolution are gone one by one, which rounds otherwise.
+        // Both paths through the convolution are computed separately, which rounds differently.
         "true, 1e-5"
     })
     void gradientsAndStatisticsEqualThePlainPass(boolean branches, double tolerance) {
@@ -223,7 +222,7 @@ class ActivationCheckpointingTest {
             assertClose(buffers(plain), buffers(recomputing), 0);
             assertEquals(0, expected.get("unused.conv.weight").length);
         }
-        assertEquals(4, recomputing.frozen.runs, "nothing to go back to");
+        assertEquals(4, recomputing.frozen.runs, "no gradient, no recomputation");
         assertEquals(8, recomputing.one.runs);
         assertEquals(16, recomputing.two.runs, "part of both stages");
         assertEquals(4, recomputing.unused.runs, "no part of the loss");

@@ -118,7 +118,7 @@ class BatchNorm2dTest {
 
     private record Trained(NDArray y, NDArray gradient, List<float[]> parameters) {}
 
-    /** Returns the output, its gradient, and running statistics and gradients of the parameters. */
+    /** Returns output, input gradient, running statistics and parameter gradients. */
     private Trained trained(NDArray x, Optional<NDArray> weights, NDArray cotangent) {
         BatchNorm2d layer = new BatchNorm2d(3);
         layer.initialize(manager, 0);

@@ -40,7 +40,7 @@ class Conv2dTest {
         manager.close();
     }
 
-    /** Below 16 input channels libtorch's own strided kernel corrupts memory going backward. */
+    /** With less than 16 input channels, libtorch's strided kernel corrupts memory in backward. */
     @ParameterizedTest
     @ValueSource(ints = {4, 16})
     void supportsStridedPointwiseConvolutions(int in) {
@@ -60,7 +60,7 @@ class Conv2dTest {
         assertTrue(Float.isFinite(gradient.sum().getFloat()));
     }
 
-    /** In bfloat16, libtorch's own backward pass would read memory that was never written. */
+    /** In bfloat16, libtorch's backward pass would read uninitialized memory. */
     @ParameterizedTest
     @CsvSource({"1, 1", "4, 1"})
     void trainsInFloat32OnNarrowMaps(int height, int width) {
@@ -87,7 +87,7 @@ class Conv2dTest {
         assertArrayEquals(new float[] {0, 6, 24, 30}, y.toFloatArray());
     }
 
-    /** A stride of 2, two zeros on each side, taps at every second cell, channel by channel. */
+    /** Stride 2, padding 2, dilation 2, depth-wise. */
     @Test
     void geometryHasNamedSettings() {
         Geometry geometry = new Geometry(2, 2, 3).groups(2).dilation(2).padding(2).stride(2);
@@ -108,7 +108,7 @@ class Conv2dTest {
         assertEquals(2L * 8 * 5 * 6 * 27, count);
     }
 
-    /** Narrow and wide groups, whole vectors of channels and others, an input smaller than K. */
+    /** Narrow and wide groups, full and partial channel vectors, an input smaller than K. */
     @ParameterizedTest
     @CsvSource({"64, 4, 7, 9, 37", "24, 2, 3, 1, 1", "40, 8, 5, 17, 8", "12, 4, 7, 2, 5"})
     void fusedGroupsEqualPortableOnes(int channels, int width, int kernel, int h, int w) {

@@ -44,7 +44,7 @@ class ConvModuleTest {
         }
     }
 
-    /** Returns the output, and the gradient of its squares by the weight. */
+    /** Returns the output and the weight gradient of the sum of squares. */
     private static List<float[]> run(ConvModule module, Supplier<NDArray> forward) {
         List<float[]> numbers = new ArrayList<>();
         NDArray weight = module.namedParameters().get("conv.weight").getArray();

@@ -37,7 +37,7 @@ class LayerNormTest {
         return norm;
     }
 
-    /** Whole vectors, more and fewer channels than these hold, and rows of many parts. */
+    /** Full vectors, more and fewer channels than a vector, and rows of many parts. */
     @ParameterizedTest
     @ValueSource(ints = {4, 32, 96, 107})
     void fusedEqualsPortableWithGradients(int channels) {
@@ -53,7 +53,7 @@ class LayerNormTest {
         }
     }
 
-    /** The results for one array and for a sum, and the gradients by all that they depend on. */
+    /** Returns the results for one array and for a sum, and all gradients. */
     private static List<float[]> results(LayerNorm norm, NDList inputs) {
         NDArray x = inputs.get(0);
         NDArray y = inputs.get(1);

@@ -39,9 +39,7 @@ class SyncBatchNormTest {
 
     private static final int CHANNELS = 3;
 
-    /**
-     * The batches of the ranks, in numbers and sizes that differ; that of the last one is empty.
-     */
+    /** Batches per rank with different numbers and sizes of images; the last one is empty. */
     private static final List<Shape> BATCHES =
             List.of(
                     new Shape(1, CHANNELS, 5, 4),
@@ -54,7 +52,7 @@ class SyncBatchNormTest {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
-    /** What a normalization made of a batch, channel by channel: {@code [C][values]}. */
+    /** Results of a normalization by channel: {@code [C][values]}. */
     private record Trained(List<double[]> y, List<double[]> gradient, List<double[]> parameters) {}
 
     private static NDManager manager() {
@@ -145,7 +143,7 @@ class SyncBatchNormTest {
         return x.transpose(1, 0, 2, 3).reshape(1, CHANNELS, -1, 1);
     }
 
-    /** What plain batch normalization makes of the batches of the first ranks as one. */
+    /** Returns the results of plain batch normalization on the concatenated batch. */
     private static Trained ofOneBatch(int worldSize) {
         try (NDManager manager = manager()) {
             NDArray x = cells(batch(manager, 0));
@@ -319,7 +317,7 @@ class SyncBatchNormTest {
                             float[].class,
                             group -> {
                                 alone.train(false);
-                                // The other one does not come: it would wait for ever.
+                                // The other rank never joins, so this would wait forever.
                                 return group.rank() == 0
                                         ? NoGrad.call(() -> alone.apply(x).toFloatArray())
                                         : expected;

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Models whose normalizations are synchronized. */
+/** Models with synchronized normalizations. */
 @Timeout(120)
 class SynchronizedModulesTest {
 
@@ -70,7 +70,7 @@ class SynchronizedModulesTest {
                 .toList();
     }
 
-    /** Returns the gradients of two blocks, and their statistics after. */
+    /** Returns the gradients and running statistics of two blocks. */
     private static List<float[]> trained(boolean recomputes, int rank) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             List<Residual> blocks = List.of(new Residual(), new Residual());
@@ -141,9 +141,9 @@ class SynchronizedModulesTest {
                                         learned(model));
                             }
                         });
-        SaccadeException told = assertInstanceOf(SaccadeException.class, results.get(0));
-        assertEquals("rank 0: rank 1 has ended: out of memory", told.getMessage());
-        assertEquals(SaccadeException.Kind.IO, told.kind());
+        SaccadeException error = assertInstanceOf(SaccadeException.class, results.get(0));
+        assertEquals("rank 0: rank 1 has ended: out of memory", error.getMessage());
+        assertEquals(SaccadeException.Kind.IO, error.kind());
     }
 
     @Test

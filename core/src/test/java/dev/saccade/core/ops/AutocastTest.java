@@ -37,7 +37,7 @@ import java.util.function.Supplier;
 
 class AutocastTest {
 
-    /** libtorch's number of the type of an array, which DJL does not tell of bfloat16. */
+    /** libtorch's data type code; DJL does not support bfloat16. */
     private static final Script TYPE =
             Script.compile("(x: Tensor) -> Tensor", "return torch.tensor(ops.prim.dtype(x))");
 
@@ -156,7 +156,7 @@ class AutocastTest {
                 });
     }
 
-    /** What is cast without gradients must not be used where they are recorded. */
+    /** Casts made without gradients must not be reused with gradients. */
     @Test
     void recordsGradientsAfterInference() {
         Conv2d layer = ready(Conv2d.withDefaultInit(new Geometry(3, 2, 1)), 1, 3, 2, 2);

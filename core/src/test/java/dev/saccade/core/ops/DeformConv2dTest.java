@@ -37,7 +37,7 @@ class DeformConv2dTest {
         manager.close();
     }
 
-    /** An operator and the sizes that it is given. */
+    /** An operator and its input sizes. */
     private record Setting(
             DeformConv2d operator,
             Shape input,
@@ -105,7 +105,7 @@ class DeformConv2dTest {
         }
     }
 
-    /** The gradients of all inputs, against differences of two results that are near. */
+    /** Compares the gradients of all inputs with finite differences. */
     @ParameterizedTest
     @MethodSource("settings")
     void equalsTheGradientsOfTheDefinition(Setting setting) {
@@ -135,7 +135,7 @@ class DeformConv2dTest {
         }
     }
 
-    /** A sample on row or column -1 is 0, but has a derivative; one below it has none. */
+    /** A sample in row or column -1 is 0, but has a derivative; one further out has none. */
     @Test
     void hasADerivativeOnRowMinusOne() {
         DeformConv2d point = new DeformConv2d(1, 0, 1);
@@ -247,7 +247,9 @@ class DeformConv2dTest {
         return List.of(body.get(), OperatorLibrary.callPortable(body));
     }
 
-    /** Returns input, weight, offset, and mask and bias where there are; no sample is on a cell. */
+    /**
+     * Returns input, weight, offset, and optionally mask and bias; no sample is exactly on a cell.
+     */
     private NDList inputs(Setting setting, DataType type) {
         NDList inputs =
                 new NDList(
@@ -263,7 +265,7 @@ class DeformConv2dTest {
         return inputs;
     }
 
-    /** Numbers that are odd multiples of 1/64. */
+    /** Returns odd multiples of 1/64. */
     private NDArray random(Shape shape, int seed, DataType type, double scale) {
         Random random = new Random(seed);
         double[] values = new double[(int) shape.size()];

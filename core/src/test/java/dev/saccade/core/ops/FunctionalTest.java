@@ -27,7 +27,7 @@ class FunctionalTest {
         manager.close();
     }
 
-    /** Whole vectors and rests, one thread's share and more. */
+    /** Full and partial vectors, for one thread and several. */
     @ParameterizedTest
     @ValueSource(ints = {1, 15, 16, 1_000, 40_003})
     void geluHasExactGradients(int count) {
@@ -52,7 +52,7 @@ class FunctionalTest {
         assertEquals(DataType.FLOAT32, actual[0].getDataType());
     }
 
-    /** Each row is compiled once: a misspelled operator fails here. */
+    /** Compiles each row once, which detects misspelled operators. */
     @Test
     void operatorsEqualPyTorch() {
         NDArray x = manager.create(new float[] {-1, 0.5f, 2}, new Shape(1, 3));
@@ -99,7 +99,7 @@ class FunctionalTest {
         assertEquals(DataType.INT64, Functional.where(mask, labels, -1).getDataType());
     }
 
-    /** Returns GELU and the gradient of its input. */
+    /** Returns GELU and its gradient. */
     private static NDArray[] gelu(NDArray given, NDArray cotangent) {
         NDArray x = given.duplicate();
         x.setRequiresGradient(true);

@@ -41,9 +41,7 @@ class LinearProductTest {
         manager.close();
     }
 
-    /**
-     * One row; rests of blocks, tiles and stretches; tall ones, whose rows are summed in groups.
-     */
+    /** A single row; partial blocks and tiles; tall inputs, whose rows are summed in groups. */
     @ParameterizedTest
     @CsvSource({
         "5, 5, 7, true",
@@ -97,7 +95,7 @@ class LinearProductTest {
         } finally {
             JniUtils.setNumThreads(threads);
         }
-        // The result and the gradient of x are libtorch's, which on Arm adds up by threads.
+        // Result and gradient of x are libtorch's, which depend on the threads on Arm.
         int first = NativePlatform.name().endsWith("-aarch64") ? 2 : 0;
         for (List<NDArray> other : results) {
             for (int i = first; i < other.size(); i++) {
@@ -143,7 +141,7 @@ class LinearProductTest {
                         manager.zeros(new Shape(2), DataType.FLOAT64)));
     }
 
-    /** Returns the product and the gradients of inputs, weight and bias. */
+    /** Returns the product and the gradients of input, weight and bias. */
     private List<NDArray> results(
             NDArray x, NDArray weight, Optional<NDArray> bias, NDArray cotangent) {
         List<NDArray> inputs = new ArrayList<>(List.of(x, weight));

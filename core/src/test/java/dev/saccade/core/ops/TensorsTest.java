@@ -19,7 +19,7 @@ class TensorsTest {
 
     private static final int VALUES = 1 << 16;
 
-    /** Lets the garbage collector free Java's buffers and fills their memory with other values. */
+    /** Lets the garbage collector free Java buffers and overwrites their memory. */
     private static void reuseFreedBuffers() throws InterruptedException {
         for (int round = 0; round < 3; round++) {
             System.gc();

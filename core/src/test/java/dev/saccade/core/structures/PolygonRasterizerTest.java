@@ -36,7 +36,7 @@ class PolygonRasterizerTest {
         assertArrayEquals(everyStep(polygon), IntStream.of(actual).sorted().toArray());
     }
 
-    /** The original's loop: all points of all edges, then the changes of the column. */
+    /** The original algorithm: all points of all edges, then the column changes. */
     private static int[] everyStep(double[] polygon) {
         int corners = polygon.length / 2;
         List<int[]> points = new ArrayList<>();

@@ -19,12 +19,11 @@ import org.junit.jupiter.params.provider.CsvFileSource;
 
 import java.util.Random;
 
-/** Moving masks on their runs, held against loops over bitmaps and recorded results of OpenCV. */
+/** Compares transforms of runs with loops over bitmaps and recorded results of OpenCV. */
 class RleGeometryTest {
 
     private static final String RECORDED = "/dev/saccade/core/structures/masks.csv";
 
-    /** Says whether a pixel is foreground. */
     private interface Pixel {
         boolean at(int y, int x);
     }

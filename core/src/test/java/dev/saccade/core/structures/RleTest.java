@@ -34,7 +34,7 @@ class RleTest {
 
     private static final Size SMALL = new Size(4, 5);
 
-    /** Two bitmaps of one size. */
+    /** Two bitmaps of the same size. */
     record Pair(Size size, List<Byte> a, List<Byte> b) {
 
         Rle first() {
@@ -45,7 +45,7 @@ class RleTest {
             return Rle.encode(size, Bytes.toArray(b));
         }
 
-        /** Returns the number of pixels that are set in at least so many of the two. */
+        /** Returns the number of pixels set in at least the given number of bitmaps. */
         int count(int atLeast) {
             return (int)
                     IntStream.range(0, a.size())
@@ -162,7 +162,7 @@ class RleTest {
         assertArrayEquals(new int[] {0}, Rle.fromCounts(new Size(0, 5)).counts());
     }
 
-    /** Strings made with pycocotools 2.0.11. */
+    /** Strings created with pycocotools 2.0.11. */
     @Test
     void rasterizesLikePycocotools() {
         Rle square = Rle.fromPolygon(new Size(6, 8), 1, 1, 1, 4, 5, 4, 5, 1);

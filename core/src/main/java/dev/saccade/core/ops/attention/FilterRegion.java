@@ -57,7 +57,7 @@ public interface FilterRegion {
     NDArray ofOffsets(NDArray rb);
 
     /** Returns 1 for masked keys of an arranged map, else 0, to be broadcast; empty if none. */
-    Optional<NDArray> unseen(NDArray arranged);
+    Optional<NDArray> mask(NDArray arranged);
 
     /**
      * Sums {@code v} weighted by filters and undoes {@link #arrange}.

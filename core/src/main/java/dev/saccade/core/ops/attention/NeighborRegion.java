@@ -102,7 +102,7 @@ public record NeighborRegion(int kernel) implements FilterRegion {
     }
 
     @Override
-    public Optional<NDArray> unseen(NDArray arranged) {
+    public Optional<NDArray> mask(NDArray arranged) {
         return Optional.empty();
     }
 

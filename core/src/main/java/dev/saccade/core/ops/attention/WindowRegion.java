@@ -84,7 +84,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
     }
 
     @Override
-    public Optional<NDArray> unseen(NDArray arranged) {
+    public Optional<NDArray> mask(NDArray arranged) {
         return shift > 0 ? Optional.of(windows().mask(arranged, 1)) : Optional.empty();
     }
 

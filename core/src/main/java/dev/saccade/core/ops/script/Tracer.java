@@ -70,8 +70,8 @@ public final class Tracer {
                 });
     }
 
-    private static Recording recording(NDList told) {
-        String json = new String(told.get(0).toByteArray(), StandardCharsets.US_ASCII);
-        return new Recording(json, told.subNDList(1));
+    private static Recording recording(NDList results) {
+        String json = new String(results.get(0).toByteArray(), StandardCharsets.US_ASCII);
+        return new Recording(json, results.subNDList(1));
     }
 }

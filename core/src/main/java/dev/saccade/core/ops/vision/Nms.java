@@ -62,9 +62,9 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         /**
          * Creates arrays from positions on the host, best first, on the device of another array.
          */
-        public static Kept of(NDArray beside, int[][] kept, int most) {
+        public static Kept of(NDArray like, int[][] kept, int most) {
             int width = most;
-            if (DynamicShapes.areAllowedFor(beside)) {
+            if (DynamicShapes.areAllowedFor(like)) {
                 width = Arrays.stream(kept).mapToInt(each -> each.length).max().orElse(0);
             }
             long[] positions = new long[kept.length * width];
@@ -75,7 +75,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
                     positions[n * width + k] = kept[n][k];
                 }
             }
-            NDManager manager = beside.getManager();
+            NDManager manager = like.getManager();
             return new Kept(
                     Tensors.of(manager, positions, new Shape(kept.length, width)),
                     Tensors.of(manager, counts, new Shape(kept.length)));

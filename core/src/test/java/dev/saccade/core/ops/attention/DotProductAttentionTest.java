@@ -28,7 +28,7 @@ class DotProductAttentionTest {
         manager.close();
     }
 
-    /** Many queries a key, which are cut in parts, an odd number of them, and few. */
+    /** Many queries per key, which are split into parts, also an odd number, and few. */
     @ParameterizedTest
     @CsvSource({"16, 8, 2, 1, 1", "9, 7, 2, 2, 2", "4, 4, 4, 4, 4"})
     void equalsTheDefinitionWithGradients(long h, long w, long kh, long kw, int heads) {

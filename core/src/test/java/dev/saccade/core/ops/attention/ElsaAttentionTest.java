@@ -37,7 +37,7 @@ class ElsaAttentionTest {
         manager.close();
     }
 
-    /** Weights spent beyond the border are lost. */
+    /** Weights outside the map are lost. */
     @Test
     void averagesInsideTheMap() {
         NDArray y =
@@ -66,7 +66,10 @@ class ElsaAttentionTest {
         assertEquals(45, y.getFloat(0, 1, 1, 0));
     }
 
-    /** Rows shorter than a tile, of whole tiles and others; two images; one group and more. */
+    /**
+     * Rows shorter than a tile, multiples of a tile and others; one and two images; one and several
+     * groups.
+     */
     @ParameterizedTest
     @MethodSource
     void equalsTheDefinitionWithGradients(ElsaAttention attention, int groups, Shape map) {
@@ -110,7 +113,7 @@ class ElsaAttentionTest {
                 arguments(new ElsaAttention(9, 1, 0, 0), 2, new Shape(2, 1, 14)));
     }
 
-    /** A way to compute it. */
+    /** An implementation. */
     private interface Form {
         NDArray attend(
                 ElsaAttention attention, NDArray values, NDArray logits, Optional<NDArray> ghost);
@@ -136,7 +139,7 @@ class ElsaAttentionTest {
         return results;
     }
 
-    /** The definition, one offset after the other. */
+    /** The definition, offset by offset. */
     private static NDArray looped(ElsaAttention attention, NDList inputs, int groups) {
         Shape map = inputs.get(0).getShape();
         long side = attention.kernel();

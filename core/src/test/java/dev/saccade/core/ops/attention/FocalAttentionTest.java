@@ -28,7 +28,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/** Focal attention beside plain loops over the keys as the official code lists them. */
+/** Compares focal attention with loops over the keys in the order of the official code. */
 class FocalAttentionTest {
 
     private static final int IMAGES = 2;
@@ -45,8 +45,8 @@ class FocalAttentionTest {
     }
 
     /**
-     * Rings that are narrow, half a window, more and a whole one wide; maps of one window, whose
-     * ring is the window itself; several levels, and none; windows of an even number of tokens.
+     * Narrow rings, half, more than half and a full window wide; maps of a single window, whose
+     * ring is the window itself; no, one and several levels; windows of even size.
      */
     @ParameterizedTest
     @MethodSource
@@ -74,7 +74,7 @@ class FocalAttentionTest {
                 arguments(new FocalRegion(3, 0, 0, 3, 2, false), 2, 2));
     }
 
-    /** A way to compute it. */
+    /** An implementation. */
     private interface Form {
         NDArray of(
                 FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map);
@@ -85,7 +85,7 @@ class FocalAttentionTest {
                     ? Map.of("portable", FocalAttention::portable, "fused", FocalAttention::fused)
                     : Map.of("portable", FocalAttention::portable);
 
-    /** Maps that are padded, shifted, of one image and more, of parts of an image and of many. */
+    /** Padded and shifted maps, one and several images, parts of an image and many parts. */
     @ParameterizedTest
     @MethodSource
     void fusedEqualsPortableWithGradients(FocalRegion region, Shape images, int heads, int d) {
@@ -163,7 +163,6 @@ class FocalAttentionTest {
                                                 () -> reference.actual(form, map).close())));
     }
 
-    /** Random inputs. */
     private final class Reference {
 
         private final FocalRegion region;
@@ -196,7 +195,7 @@ class FocalAttentionTest {
             return manager.randomNormal(new Shape(IntStream.of(shape).asLongStream().toArray()));
         }
 
-        /** Returns the first cell of a level. */
+        /** Returns the index of the first cell of a level. */
         private int start(int level) {
             int grid = height / m * (width / m);
             return IntStream.range(0, level).map(before -> grid << (2 * before)).sum();
@@ -233,7 +232,7 @@ class FocalAttentionTest {
             return query.output();
         }
 
-        /** A head of a token of the arranged map, with the keys it has met so far. */
+        /** A head of a token of the arranged map, with the keys added so far. */
         private final class Query {
 
             private final int n;
@@ -283,7 +282,7 @@ class FocalAttentionTest {
                 }
             }
 
-            /** Adds a key by its numbers, none for one outside of the grid. */
+            /** Adds a key; null for a cell outside the grid. */
             private void add(float[] key, double bias) {
                 float[] query = map.get(n, y, x).toFloatArray();
                 double logit = bias;
@@ -307,7 +306,7 @@ class FocalAttentionTest {
                         own.getFloat(relative, head) - (seen ? 0 : 100));
             }
 
-            /** What of a shifted map came from the other side. */
+            /** Returns whether a position of a shifted map came from the other side. */
             private boolean part(int at, int size) {
                 return region.shift() > 0 && at >= size - region.shift();
             }

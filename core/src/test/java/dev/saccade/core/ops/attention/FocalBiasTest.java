@@ -41,7 +41,7 @@ class FocalBiasTest {
         assertEquals(6, new FocalRegion(7, 0, 3, 5, 2, false).cells(1));
     }
 
-    /** Of two slots for one token, the one with the far larger bias shows. */
+    /** If a token has two slots, the one with the much larger bias dominates. */
     @Test
     void neighborsAreOrderedAsInTheOriginal() {
         Map<Integer, List<Integer>> first = offsets(true);
@@ -61,7 +61,7 @@ class FocalBiasTest {
         assertEquals(List.of(-1, 3), last.get(119));
     }
 
-    /** Returns the row and column of each slot of the table relative to the window. */
+    /** Returns row and column of each slot of the table relative to the window. */
     private Map<Integer, List<Integer>> offsets(boolean descending) {
         float[] slots = new float[49 * 132];
         for (int i = 0; i < slots.length; i++) {
@@ -83,7 +83,7 @@ class FocalBiasTest {
         return offsets;
     }
 
-    /** Exponentials of the biases of one token add up, and so do their gradients. */
+    /** Exponentials of the biases of a token add up, and so do their gradients. */
     @Test
     void mergesDuplicateKeys() {
         NDArray own = manager.randomNormal(new Shape(169, 2));
@@ -143,7 +143,7 @@ class FocalBiasTest {
         }
     }
 
-    /** A way to look it up. */
+    /** An implementation. */
     private interface Form {
         NDArray lookUp(
                 FocalRegion region,
@@ -152,7 +152,7 @@ class FocalBiasTest {
                 List<NDArray> windows);
     }
 
-    /** Returns the biases that tokens have, and the gradients of the tables. */
+    /** Returns the biases and the gradients of the tables. */
     private static NDList results(Form form, FocalRegion region, NDList tables, NDArray cotangent) {
         boolean ring = region.expand() > 0;
         NDList results = new NDList();

@@ -148,7 +148,7 @@ class KeyOnlyAttentionTest {
     }
 
     /**
-     * Maps of one token, of none, of many; channels in whole vectors and not; more work and less.
+     * Maps of zero, one and many tokens; full and partial channel vectors; one and several threads.
      */
     @ParameterizedTest
     @CsvSource({
@@ -181,7 +181,7 @@ class KeyOnlyAttentionTest {
         }
     }
 
-    /** Random inputs, all of which have gradients. */
+    /** Random inputs with gradients. */
     private final class Inputs {
 
         private final NDArray x;
@@ -210,7 +210,7 @@ class KeyOnlyAttentionTest {
             return Stream.generate(one).limit(4).toList();
         }
 
-        /** Returns the values and all gradients. */
+        /** Returns the result and all gradients. */
         List<double[]> results(Form form) {
             List<double[]> results = new ArrayList<>();
             try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
@@ -233,7 +233,7 @@ class KeyOnlyAttentionTest {
         }
     }
 
-    /** Tokens that are all as salient: G is the mean of the keys. */
+    /** If all tokens are equally salient, G is the mean key. */
     @Test
     void withoutSaliencyTheGateIsTheMeanKey() {
         NDArray none = manager.zeros(saliency.getShape());

@@ -38,7 +38,7 @@ class WindowAttentionTest {
         manager.close();
     }
 
-    /** A way to compute it. */
+    /** An implementation. */
     private interface Form {
         NDArray attend(
                 Windows windows, NDArray map, Affine projection, Packing packing, NDArray table);
@@ -49,7 +49,7 @@ class WindowAttentionTest {
                     ? Map.of("portable", WindowAttention::portable, "fused", WindowAttention::fused)
                     : Map.of("portable", WindowAttention::portable);
 
-    /** Adds a bias to maps of packed channels. */
+    /** Adds a bias to a packed map. */
     private record Shift(Optional<NDArray> bias) implements Affine {
 
         @Override
@@ -58,7 +58,7 @@ class WindowAttentionTest {
         }
     }
 
-    /** Padded and not, shifted along both axes, one and none; squares and not; tables too large. */
+    /** Padded or not, shifted along none, one and both axes, square or not, larger tables. */
     @ParameterizedTest
     @MethodSource
     void equalsTheDefinition(Shape images, Windows windows, int side, int heads, boolean biased) {
@@ -148,7 +148,7 @@ class WindowAttentionTest {
         return results;
     }
 
-    /** The definition, one pair of tokens after the other; values come before queries and keys. */
+    /** The definition, pair by pair of tokens; values are packed before queries and keys. */
     private static float[] looped(Windows windows, NDList inputs, int heads, int side) {
         Shape map = inputs.get(0).getShape();
         int h = (int) map.get(1);
@@ -206,7 +206,7 @@ class WindowAttentionTest {
         return (place < 0 ? 0 : tokens[(n + place) * all + c]) + bias[c];
     }
 
-    /** Returns where a token of a window is in the map; -1 if it is padded. */
+    /** Returns the position of a window's token in the map; -1 for padding. */
     private static int place(Windows windows, int top, int left, int token, int h, int w) {
         int y = top + token / windows.width();
         int x = left + token % windows.width();
@@ -220,7 +220,7 @@ class WindowAttentionTest {
         return y < h && x < w ? (y + windows.shiftY()) % h * w + (x + windows.shiftX()) % w : -1;
     }
 
-    /** Returns one of four numbers, for what was rolled to the bottom, to the right or neither. */
+    /** Returns the region of a token after the cyclic shift, from 0 to 3. */
     private static int region(Windows windows, int top, int left, int token, int down, int across) {
         int y = top + token / windows.width();
         int x = left + token % windows.width();

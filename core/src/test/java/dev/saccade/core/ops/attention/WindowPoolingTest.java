@@ -39,7 +39,7 @@ class WindowPoolingTest {
         assertArrayEquals(new float[] {5410.5f, 7632.5f}, y.toFloatArray());
     }
 
-    /** Channels of whole vectors, of parts of one and of both; fewer squares than parts of sums. */
+    /** Channels in full vectors, partial vectors and both; fewer squares than partial sums. */
     @ParameterizedTest
     @CsvSource({"7, 32, 2", "3, 19, 5", "2, 7, 1", "1, 80, 3"})
     void fusedEqualsPortable(int part, int channels, int squares) {
@@ -63,7 +63,7 @@ class WindowPoolingTest {
         }
     }
 
-    /** Returns the pooled tokens, and the gradients of the inputs. */
+    /** Returns the pooled tokens and all gradients. */
     private static NDList results(NDList inputs, NDArray cotangent, int part) {
         NDList results = new NDList();
         List<NDArray> leaves = inputs.stream().map(NDArray::duplicate).toList();

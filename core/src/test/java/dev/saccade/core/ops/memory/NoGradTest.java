@@ -20,9 +20,7 @@ import java.util.concurrent.FutureTask;
 
 class NoGradTest {
 
-    /**
-     * The thread that starts the engine does not record; the threads of the tests must be others.
-     */
+    /** The thread that starts the engine does not record gradients, so tests need other threads. */
     @BeforeAll
     static void startEngine() {
         Engine.getEngine("PyTorch");

@@ -74,7 +74,7 @@ class KernelsTest {
         }
     }
 
-    /** Returns how many pages this process had to be given so far. */
+    /** Returns the number of page faults of this process. */
     private static long pagesTouched() throws IOException {
         String stat = Files.readString(Path.of("/proc/self/stat"));
         String behindName = stat.substring(stat.lastIndexOf(')') + 2);

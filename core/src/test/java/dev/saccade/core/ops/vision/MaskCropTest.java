@@ -42,7 +42,7 @@ class MaskCropTest {
         Random random = new Random(5);
         for (int i = 0; i < 200; i++) {
             masks.add(i % 5 == 0 ? noise(random) : polygon(random));
-            // Boxes with corners at half pixels make means of exactly one half.
+            // Corners at half pixels give means of exactly 0.5.
             for (int t = 0; t < 4; t++) {
                 float range = (t % 2 == 0 ? SIZE.width() : SIZE.height()) + 20;
                 float corner = random.nextFloat() * range - 10;
@@ -77,7 +77,7 @@ class MaskCropTest {
     @Test
     void equalsBitmapsOnTheDevice() {
         assumeTrue(Kernels.status().loaded());
-        // Masks of several sizes share a canvas: what ends at the border of one does so there.
+        // Masks of several sizes share a canvas, but must end at their own border.
         List<Rle> all = new ArrayList<>(masks);
         all.add(Rle.fromBox(new Size(40, 200), 150, 10, 50, 30));
         all.add(Rle.fromBox(new Size(1, 1), 0, 0, 1, 1));
@@ -136,7 +136,7 @@ class MaskCropTest {
         assertArrayEquals(ones, crop(List.of(all), Boxes.of(118, 88, 130, 99), 2));
     }
 
-    /** Cuts a box out of each mask. */
+    /** Crops a box from each mask. */
     private float[] crop(List<Rle> masks, Boxes boxes, int side) {
         NDArray corners = manager.create(boxes.toArray(), new Shape(boxes.size(), 4));
         NDArray index = manager.arange(0f, masks.size(), 1f, DataType.INT64);

@@ -56,7 +56,7 @@ class MaskPasteTest {
         float[] map = {1, 0, 0.5f, 1};
         float[] found =
                 new MaskPaste(map, Boxes.of(1, 1, 5, 5), 0, 2, new Size(6, 6)).probabilities();
-        // Pixels lie at -3/4, -1/4, 1/4, 3/4, 5/4 and 7/4 of a cell from the first of the map.
+        // Pixels are at -3/4, -1/4, 1/4, 3/4, 5/4 and 7/4 of a cell from the first cell.
         float[] row = {0.25f, 0.75f, 0.75f, 0.25f, 0, 0};
         for (int x = 0; x < 6; x++) {
             assertEquals(0.25f * row[x], found[x], 1e-6f);

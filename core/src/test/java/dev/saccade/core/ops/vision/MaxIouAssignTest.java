@@ -18,7 +18,7 @@ class MaxIouAssignTest {
 
     private final Random random = new Random(3);
 
-    /** Ties, boxes far away and such that are no numbers, boxes that are not looked at. */
+    /** Includes ties, distant boxes, NaN and skipped boxes. */
     @Test
     void fusedEqualsPortable() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {

@@ -28,7 +28,7 @@ class NmsTest {
         manager.close();
     }
 
-    /** Boxes of some images. */
+    /** Random boxes of several images. */
     private final class Batch {
 
         private final int images;
@@ -74,7 +74,7 @@ class NmsTest {
         }
     }
 
-    /** With {@code -30}, shifted groups reach into each other and suppress across. */
+    /** With {@code -30}, shifted groups overlap and suppress each other. */
     @ParameterizedTest
     @ValueSource(floats = {0, -30})
     void equalsTheDefinition(float least) {
@@ -101,7 +101,9 @@ class NmsTest {
         }
     }
 
-    /** Boxes shared by all classes, and boxes for each; several images; few above the threshold. */
+    /**
+     * Boxes shared by all classes and per class; several images; few scores above the threshold.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void separatesClasses(boolean perClass) {
@@ -145,7 +147,7 @@ class NmsTest {
         }
     }
 
-    /** Scores of all kinds; boxes that are none; groups far apart, which need many digits. */
+    /** All kinds of scores; degenerate boxes; distant groups, which lose precision. */
     @Test
     void allFormsAgree() {
         Random random = new Random(4);

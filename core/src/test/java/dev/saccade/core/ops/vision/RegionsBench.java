@@ -25,8 +25,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Times what is done with regions of an image of 800x1344 pixels, to be held beside torchvision in
- * the same minute: {@code RegionsBench nms BOXES | paste MASKS | roi_align REGIONS BINS}. No test.
+ * Times region operators on an image of 800x1344 pixels, for comparison with torchvision: {@code
+ * RegionsBench nms BOXES | paste MASKS | roi_align REGIONS BINS}. Not a test.
  */
 final class RegionsBench {
 
@@ -38,7 +38,7 @@ final class RegionsBench {
 
     private RegionsBench() {}
 
-    /** Logs the least time of many. */
+    /** Prints the minimum of many runs. */
     public static void main(String[] args) {
         int count = Integer.parseInt(args[1]);
         Boxes boxes = boxes(count);
@@ -139,7 +139,7 @@ final class RegionsBench {
         return values;
     }
 
-    /** Runs for three seconds once all is loaded. */
+    /** Runs for three seconds after a warm-up. */
     private static void time(String name, IntSupplier body) {
         long least = Long.MAX_VALUE;
         int result = body.getAsInt();

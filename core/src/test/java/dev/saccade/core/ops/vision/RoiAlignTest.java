@@ -88,7 +88,7 @@ class RoiAlignTest {
         }
     }
 
-    /** A way to compute it. */
+    /** An implementation. */
     private interface Form {
         NDArray pool(
                 RoiAlign align,
@@ -103,7 +103,7 @@ class RoiAlignTest {
                     ? List.of(RoiAlign::portable, RoiAlign::fused)
                     : List.of(RoiAlign::portable);
 
-    /** Channels fill several vectors, or leave some over; maps are in either format. */
+    /** Full and partial channel vectors; both memory formats. */
     @ParameterizedTest
     @CsvSource({"1, 0, 7", "8, 2, 7", "21, 0, 14", "64, 0, 3", "300, 3, 2"})
     void allFormsAgree(int channels, int samplingRatio, int bins) {
@@ -217,7 +217,7 @@ class RoiAlignTest {
         return Rois.of(manager, BOXES, IMAGES);
     }
 
-    /** Returns one level for all regions. */
+    /** Assigns one level to all regions. */
     private NDArray level(int level) {
         return manager.full(new Shape(BOXES.size()), level, DataType.INT32);
     }
