@@ -21,7 +21,7 @@ import dev.saccade.core.ops.script.DynamicShapes;
 public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
 
     /**
-     * Runs an assigner and validates its result, values only where that does not stall a GPU.
+     * Runs an assigner and checks its result; values only if that does not stall a GPU.
      *
      * @throws SaccadeException of kind user that names the assigner
      */

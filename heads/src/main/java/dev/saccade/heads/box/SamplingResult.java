@@ -21,7 +21,7 @@ import java.util.SplittableRandom;
 public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
 
     /**
-     * Runs a sampler and validates its result, values only where that does not stall a GPU.
+     * Runs a sampler and checks its result; values only if that does not stall a GPU.
      *
      * @throws SaccadeException of kind user that names the sampler
      */

@@ -37,8 +37,8 @@ public final class HtcHead extends TwoStageHead {
      * @param interleaved whether mask heads are trained on regions refined by the box head of their
      *     stage
      * @param maskInfoFlow whether mask heads use the features of previous mask heads
-     * @param averageMasks whether to average masks over all stages, as mmdetection 2; 3 uses the
-     *     last
+     * @param averageMasks whether to average masks over all stages (mmdetection 2) or to use the
+     *     last stage (mmdetection 3)
      * @param semanticHead semantic branch, which is trained on label maps; empty for none
      * @param semanticFusion heads that use the semantic features
      */
