@@ -166,10 +166,10 @@ class ConfigFileTest {
 
     @Test
     void hostileTextsAreReportedInOneLineWithTheirOrigin() throws IOException {
-        assertRefused("a: !!java.net.URL [x]\n", "a.yaml:1: the tag");
-        assertRefused("a: !!str 5\n", "the tag");
-        assertRefused("!thing {a: 1}\n", "the tag");
-        assertRefused("!!int a: 1\n", "the tag");
+        assertRefused("a: !!java.net.URL [x]\n", "a.yaml:1: tag tag:yaml.org");
+        assertRefused("a: !!str 5\n", "tag ");
+        assertRefused("!thing {a: 1}\n", "tag ");
+        assertRefused("!!int a: 1\n", "tag ");
         assertRefused("a: 1\nb: 2\na: 3\n", "a.yaml:3: key a is duplicated, first at");
         assertRefused("a:\n\tb: 1\n", "a.yaml:2: not YAML");
         assertRefused("", "empty");
@@ -197,7 +197,7 @@ class ConfigFileTest {
         Path file = folder.resolve("a.yaml");
         Files.write(file, new byte[] {'a', ':', ' ', (byte) 0xff, (byte) 0xfe});
 
-        assertTrue(failure(file).contains("not UTF-8"));
+        assertTrue(failure(file).contains("invalid UTF-8"));
     }
 
     private void assertRefused(String text, String expected) throws IOException {

@@ -62,8 +62,7 @@ class ConfigOverrideTest {
         assertRefused("stages.2.lr=1", "stages: got 2, expected an index from 0 to 1");
         assertRefused("stages.lr=1", "stages: got lr, expected an index from 0 to 1");
         assertRefused(
-                "scales.99999999999=1",
-                "scales: got 99999999999, expected one of the items 0 to 2");
+                "scales.99999999999=1", "scales: got 99999999999, expected an index from 0 to 2");
         assertEquals(
                 "--set empty.0=1: empty: got 0, expected no index, because the list is empty",
                 assertThrows(

@@ -166,7 +166,7 @@ class ConfigsTest {
                         extra: {depth: 2000000000, out_indices: [-1]}
                         """);
         assertTrue(message.startsWith("config: 4 problems"), message);
-        assertTrue(message.contains("recipe.yaml:2: section.depth: got the text"), message);
+        assertTrue(message.contains("recipe.yaml:2: section.depth: got the string"), message);
         assertTrue(
                 message.contains(
                         "recipe.yaml:5: section.out_indices[1]: got 7, expected at most 3"),
