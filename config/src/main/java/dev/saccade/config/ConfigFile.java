@@ -220,7 +220,7 @@ public final class ConfigFile {
         try (InputStream in = open(file)) {
             bytes = in.readNBytes(MAX_BYTES + 1);
         } catch (NoSuchFileException e) {
-            throw SaccadeException.user("%s: file not found", chainText());
+            throw SaccadeException.user("%s: no such file", chainText());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", chainText(), e.getMessage());
         }

@@ -118,9 +118,9 @@ class ConfigFileTest {
         String message = failure(write("a.yaml", "base: nowhere.yaml\n"));
 
         assertTrue(message.contains("nowhere.yaml (base of"), message);
-        assertTrue(message.contains("file not found"), message);
-        assertTrue(failure(folder.resolve("x.yaml")).contains("file not found"));
-        assertTrue(failure(folder).contains("file not found"));
+        assertTrue(message.contains("no such file"), message);
+        assertTrue(failure(folder.resolve("x.yaml")).contains("no such file"));
+        assertTrue(failure(folder).contains("no such file"));
     }
 
     @Test
@@ -175,8 +175,8 @@ class ConfigFileTest {
         assertRefused("", "empty");
         assertRefused("# only a comment\n", "empty");
         assertRefused("- 1\n", "got a list");
-        assertRefused("just words\n", "got the text");
-        assertRefused("word".repeat(1000), "got the text");
+        assertRefused("just words\n", "got the string");
+        assertRefused("word".repeat(1000), "got the string");
         assertRefused("a: 1\n---\na: 2\n", "second document");
         assertRefused("? [1]\n: 2\n", "expected a name");
         assertRefused("a: *b\n", "*b is not defined");
