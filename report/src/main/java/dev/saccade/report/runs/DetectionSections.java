@@ -133,7 +133,7 @@ public final class DetectionSections {
             SummaryRow row = metrics.get(0).summary().get(i);
             String meaning =
                     Text.format(
-                            "%s, %s objects, max. %d detections",
+                            "%s, area %s, maxDets %d",
                             iou(row), lowerCase(row.area()), row.maxDetections());
             List<Double> values =
                     metrics.stream().map(m -> m.summary().get(place).value()).toList();
