@@ -69,7 +69,7 @@ final class CheckCommand extends BaseCommand {
         }
         config.override(shortOptions);
         DataReports reports = check(config.training(), !quick);
-        tell(reports.byRole());
+        printReports(reports.byRole());
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
@@ -100,7 +100,7 @@ final class CheckCommand extends BaseCommand {
                 isWhole
                         ? "split it with: " + ConvertibleFolder.splitCommand(folder.root())
                         : "./saccade new " + Printable.shellWord(folder.root());
-        return tell(
+        return printReports(
                 reports,
                 (isWhole ? "the data set has no validation set; " : "next:     ") + command,
                 "correct the errors, then: " + command);
@@ -134,7 +134,7 @@ final class CheckCommand extends BaseCommand {
         }
         reports.replaceAll(CheckCommand::withDensity);
         String command = folder.convertCommand(format.value().isPresent());
-        return tell(
+        return printReports(
                 reports,
                 "convert the data set before training: " + command,
                 "correct the errors, then convert the data set: " + command);
@@ -159,14 +159,14 @@ final class CheckCommand extends BaseCommand {
                 : report;
     }
 
-    private int tell(Map<String, DatasetReport> reports, String next, String nextWithErrors) {
-        tell(reports);
+    private int printReports(Map<String, DatasetReport> reports, String next, String nextWithErrors) {
+        printReports(reports);
         boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
         err().println(hasErrors ? nextWithErrors : next);
         return hasErrors ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
-    private void tell(Map<String, DatasetReport> reports) {
+    private void printReports(Map<String, DatasetReport> reports) {
         if (json.isSet()) {
             json.print(spec, reports);
         } else {

@@ -77,10 +77,10 @@ final class ConfigArguments {
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
         all.addAll(shortOptions.overrides());
-        return Configs.withOverrides(written(), all, RunConfig.class);
+        return Configs.withOverrides(readBase(), all, RunConfig.class);
     }
 
-    private ConfigNode.Mapping written() {
+    private ConfigNode.Mapping readBase() {
         PathKind kind = PathKind.find(named);
         if (kind == PathKind.MISSING) {
             return ConfigFile.bundled(RecipeNames.require(named, EXPECTED) + ".yaml");
@@ -90,7 +90,7 @@ final class ConfigArguments {
         }
         PathKind.require(
                 named,
-                EXPECTED + writtenBy(kind),
+                EXPECTED + suggestion(kind),
                 PathKind.CONFIG,
                 PathKind.RUN,
                 PathKind.OTHER_FILE);
@@ -109,7 +109,7 @@ final class ConfigArguments {
     }
 
     /** Suggests how to create a config, if the path seems to contain labels. */
-    private String writtenBy(PathKind kind) {
+    private String suggestion(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || OF_DATA.contains(kind)
                 ? Text.format(
@@ -128,7 +128,7 @@ final class ConfigArguments {
 
     RunConfig bind() {
         RunConfig run = Configs.bind(read(), RunConfig.class);
-        shortOptions.requireFollowed(run);
+        shortOptions.requireUsed(run);
         return run;
     }
 

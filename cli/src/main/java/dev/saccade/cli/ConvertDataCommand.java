@@ -65,11 +65,11 @@ final class ConvertDataCommand extends BaseCommand {
 
     @Option(
             names = "--val-fraction",
-            paramLabel = "SHARE",
+            paramLabel = "FRACTION",
             description =
                     "Use this fraction of the images for validation if the labels"
                             + " define no split, above 0 and below 1. Default: 0.2.")
-    private Optional<Double> share = Optional.empty();
+    private Optional<Double> valFraction = Optional.empty();
 
     @Option(
             names = "--seed",
@@ -85,10 +85,10 @@ final class ConvertDataCommand extends BaseCommand {
 
     @Override
     public Integer call() {
-        share.ifPresent(ConvertDataCommand::requireInside);
+        valFraction.ifPresent(ConvertDataCommand::requireValFraction);
         ConvertibleFolder folder = ConvertibleFolder.of(from, format.value());
         try (OutputFolder target = overwrite.create(out, List.of(from))) {
-            SourceLabels labels = divided(sound(folder.read(this)));
+            SourceLabels labels = split(removeFaulty(folder.read(this)));
             requireObjects(labels);
             try (Progress progress = new Progress("convert", labels.images().size(), " images")) {
                 Conversion.write(labels, target, progress::step);
@@ -100,7 +100,7 @@ final class ConvertDataCommand extends BaseCommand {
                     out,
                     Stream.of(Split.values())
                             .filter(part -> !labels.images(part).isEmpty())
-                            .map(part -> told(part, labels))
+                            .map(part -> describe(part, labels))
                             .collect(Collectors.joining(", ")),
                     linked
                             ? "linked and need no disk space"
@@ -121,14 +121,14 @@ final class ConvertDataCommand extends BaseCommand {
         }
     }
 
-    private static void requireInside(double value) {
+    private static void requireValFraction(double value) {
         if (!(value > 0 && value < 1)) {
             throw SaccadeException.user(
                     "--val-fraction %s: expected a number above 0 and below 1", value);
         }
     }
 
-    private static String told(Split part, SourceLabels labels) {
+    private static String describe(Split part, SourceLabels labels) {
         return Text.format(
                 "%s %s",
                 Count.of(labels.images(part).size(), "image"),
@@ -136,13 +136,13 @@ final class ConvertDataCommand extends BaseCommand {
     }
 
     /** Removes faulty images with {@code --skip-faulty}; else throws if there are errors. */
-    private SourceLabels sound(SourceLabels labels) {
+    private SourceLabels removeFaulty(SourceLabels labels) {
         Findings all = new Findings();
         labels.findings().forEach(all);
         long faulty = labels.images().stream().filter(LabeledImage::isFaulty).count();
         labels.images().stream()
-                .filter(photo -> !skipFaulty || !photo.isFaulty())
-                .forEach(photo -> photo.findings().forEach(all));
+                .filter(image -> !skipFaulty || !image.isFaulty())
+                .forEach(image -> image.findings().forEach(all));
         DatasetReport report = all.report(SourceCheck.count(labels));
         report.messages(Finding.Severity.WARNING)
                 .forEach(line -> err().println("warning: " + line));
@@ -163,14 +163,14 @@ final class ConvertDataCommand extends BaseCommand {
         return labels.withoutFaulty();
     }
 
-    private SourceLabels divided(SourceLabels labels) {
+    private SourceLabels split(SourceLabels labels) {
         if (labels.images(Split.TRAIN).isEmpty()) {
             throw SaccadeException.user(
                     "%s: has no training images, only images for %s",
                     from, labels.images(Split.VAL).isEmpty() ? "test" : "val");
         }
         if (!labels.images(Split.VAL).isEmpty()) {
-            if (share.isPresent()) {
+            if (valFraction.isPresent()) {
                 throw SaccadeException.user(
                         "--val-fraction: %s already defines a validation set; remove"
                                 + " the option",
@@ -178,11 +178,11 @@ final class ConvertDataCommand extends BaseCommand {
             }
             return labels;
         }
-        double held = share.orElse(DEFAULT_VAL_FRACTION);
+        double fraction = valFraction.orElse(DEFAULT_VAL_FRACTION);
         printMessage(
                 "note: the labels define no validation set; a fraction of %s of the"
                         + " images is selected by image name and --seed %d",
-                held, seed);
-        return labels.withValidation(held, seed);
+                fraction, seed);
+        return labels.withValidation(fraction, seed);
     }
 }

@@ -149,7 +149,7 @@ final class EvalCommand extends BaseCommand {
         if (ranks.isLauncher()) {
             return ranks.start(spec);
         }
-        return ranks.run(group -> measure());
+        return ranks.run(group -> evaluateRun());
     }
 
     private void requireLimits() {
@@ -190,7 +190,7 @@ final class EvalCommand extends BaseCommand {
                 reduceZeroLabel);
     }
 
-    private int measure() {
+    private int evaluateRun() {
         RunArgument run = RunArgument.of(named.orElseThrow());
         Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());

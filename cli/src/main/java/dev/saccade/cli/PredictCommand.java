@@ -248,7 +248,7 @@ final class PredictCommand extends BaseCommand {
         Predictions all;
         try (Progress progress =
                 new Progress(RankOptions.ofRank("predict"), images.size(), " images")) {
-            own.addAll(share(images, group), writer, maxPixels(), stopped::get, progress::to);
+            own.addAll(imagesOfRank(images, group), writer, maxPixels(), stopped::get, progress::to);
             all = own.gather(group);
         } catch (RuntimeException e) {
             if (group.rank() == 0 && !own.entries().isEmpty()) {
@@ -310,7 +310,7 @@ final class PredictCommand extends BaseCommand {
         return ImageSource.of(image).name();
     }
 
-    private static List<Path> share(List<Path> images, ProcessGroup group) {
+    private static List<Path> imagesOfRank(List<Path> images, ProcessGroup group) {
         return images.subList(
                 first(images, group.rank(), group), first(images, group.rank() + 1, group));
     }

@@ -68,13 +68,13 @@ final class RankLauncher {
     /**
      * Runs ranks and returns the exit code; Ctrl-C and SIGTERM stop them.
      *
-     * @param again prepares a restart; returns whether to add {@code --resume}
+     * @param prepareRestart prepares a restart; returns whether to add {@code --resume}
      */
-    public int run(List<String> command, int restarts, BooleanSupplier again) {
-        return StopSignal.run(() -> start(command, restarts, again), processes::stop);
+    public int run(List<String> command, int restarts, BooleanSupplier prepareRestart) {
+        return StopSignal.run(() -> start(command, restarts, prepareRestart), processes::stop);
     }
 
-    private int start(List<String> command, int restarts, BooleanSupplier again) {
+    private int start(List<String> command, int restarts, BooleanSupplier prepareRestart) {
         List<String> words = command;
         for (int restart = 1; ; restart++) {
             Optional<RankFailure> ended = processes.run(words, variables());
@@ -86,10 +86,10 @@ final class RankLauncher {
             }
             RankFailure failure = ended.get();
             if (restart > restarts || !failure.isRetryable()) {
-                tell(failure);
+                printFailure(failure);
                 return failure.isInterruption() ? INTERRUPTED : failure.exitCode();
             }
-            boolean resumes = again.getAsBoolean();
+            boolean resumes = prepareRestart.getAsBoolean();
             err.println(
                     Printable.format(
                             "saccade: %s; restarting all ranks %s, restart %d of %d",
@@ -122,7 +122,7 @@ final class RankLauncher {
         return all;
     }
 
-    private void tell(RankFailure failure) {
+    private void printFailure(RankFailure failure) {
         if (!failure.isReported()) {
             String rest = failure.log().map(log -> "; see " + log.file()).orElse("");
             err.println(Printable.format("saccade: %s%s", failure, rest));

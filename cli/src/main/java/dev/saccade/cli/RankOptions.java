@@ -89,9 +89,9 @@ final class RankOptions {
      * Starts ranks with the arguments of this process; returns the exit code.
      *
      * @param logs folder for the output of ranks without a terminal
-     * @param again prepares a restart; returns whether there is a checkpoint
+     * @param prepareRestart prepares a restart; returns whether there is a checkpoint
      */
-    int start(CommandSpec command, Path logs, int restarts, BooleanSupplier again) {
+    int start(CommandSpec command, Path logs, int restarts, BooleanSupplier prepareRestart) {
         RankLauncher launcher =
                 new RankLauncher(
                         new RankProcesses(logs, RankProcesses.GRACE),
@@ -102,7 +102,7 @@ final class RankOptions {
                 RankLauncher.thisProgram(
                         Saccade.class, removeOptions(arguments, "--nproc", "--max-restarts")),
                 restarts,
-                again);
+                prepareRestart);
     }
 
     /** Starts ranks and returns the exit code; keeps temporary logs if one fails. */

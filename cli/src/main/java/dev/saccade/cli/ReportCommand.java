@@ -77,7 +77,7 @@ final class ReportCommand extends BaseCommand {
                                 : Path.of("comparison.html"));
         requirePage(file);
         if (!noEval) {
-            runs.forEach(this::measure);
+            runs.forEach(this::evaluate);
         }
         List<RunReport> reports = runs.stream().map(RunReport::read).toList();
         Report page =
@@ -109,7 +109,7 @@ final class ReportCommand extends BaseCommand {
     }
 
     /** Evaluates a run if it has a checkpoint that was not evaluated yet. */
-    private void measure(Path run) {
+    private void evaluate(Path run) {
         Optional<RunMetrics> kept = MetricsFile.read(run);
         int wanted = examples.or(() -> shownBefore(kept)).orElse(RunEvaluation.DEFAULT_EXAMPLES);
         RunFolder folder = new RunFolder(run);
@@ -144,7 +144,7 @@ final class ReportCommand extends BaseCommand {
         String subtitle =
                 kept.map(RunMetrics::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
         EvalCommand.forReport(config, wanted, this::load, metrics -> {})
-                .keep(run, config, subtitle, reports);
+                .writeMetrics(run, config, subtitle, reports);
     }
 
     private TrainedModel<?> load(Path checkpoint) {

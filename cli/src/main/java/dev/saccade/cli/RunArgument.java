@@ -34,7 +34,7 @@ final class RunArgument {
     Path checkpoint() {
         PathKind.require(
                 run,
-                "the folder of a run, as train writes it, or a checkpoint" + instead(),
+                "the folder of a run, as train writes it, or a checkpoint" + suggestion(),
                 PathKind.RUN,
                 PathKind.CHECKPOINT,
                 PathKind.OTHER_FILE);
@@ -46,12 +46,12 @@ final class RunArgument {
         return PathKind.find(named) == PathKind.RUN ? new RunFolder(named).best() : named;
     }
 
-    private String instead() {
-        return PathKind.find(run) == PathKind.IMAGE ? "; name the images after it" : runNear();
+    private String suggestion() {
+        return PathKind.find(run) == PathKind.IMAGE ? "; name the images after it" : nearbyRun();
     }
 
     /** Suggests a run or checkpoint near the given path. */
-    private String runNear() {
+    private String nearbyRun() {
         Path name = run.toAbsolutePath().normalize().getFileName();
         String stem = name == null ? "" : name.toString().replaceFirst("\\.ya?ml$", "");
         return Stream.of(Path.of("runs", stem), run.resolve(".."))

@@ -129,7 +129,7 @@ final class ServeCommand extends BaseCommand {
 
     @Override
     public Integer call() throws InterruptedException {
-        requireNoErrors();
+        requireValidOptions();
         Path checkpoint = run.checkpoint();
         try (TrainedModel<?> model = tta.load(checkpoint, compute);
                 PredictionServer server = settings(model).start()) {
@@ -142,11 +142,11 @@ final class ServeCommand extends BaseCommand {
                                         + " without authentication and encryption; put a reverse"
                                         + " proxy with both in front of it");
             }
-            return StopSignal.run(() -> untilEnd(server), server::close);
+            return StopSignal.run(() -> awaitShutdown(server), server::close);
         }
     }
 
-    private static int untilEnd(PredictionServer server) {
+    private static int awaitShutdown(PredictionServer server) {
         try {
             server.awaitShutdown();
         } catch (InterruptedException e) {
@@ -156,7 +156,7 @@ final class ServeCommand extends BaseCommand {
     }
 
     /** Reports all invalid options before loading the model. */
-    private void requireNoErrors() {
+    private void requireValidOptions() {
         Checks checks =
                 new Checks()
                         .inRange("--port", port, 0, 0xFFFF)

@@ -71,16 +71,16 @@ final class ShortOptions {
     }
 
     /** Rejects {@code --image-size} if the transforms set their own sizes. */
-    void requireFollowed(RunConfig run) {
+    void requireUsed(RunConfig run) {
         if (imageSize.isEmpty()) {
             return;
         }
         DataConfig data = run.data();
-        requireFollowed("data.train_transforms", data.trainTransforms(), data.size());
-        requireFollowed("data.val_transforms", data.valTransforms(), data.size());
+        requireUsed("data.train_transforms", data.trainTransforms(), data.size());
+        requireUsed("data.val_transforms", data.valTransforms(), data.size());
     }
 
-    private void requireFollowed(String key, List<Transform> transforms, InputSize size) {
+    private void requireUsed(String key, List<Transform> transforms, InputSize size) {
         InputSize other = new InputSize(Optional.of(List.of(1, 1)), size.cropSize());
         if (size.applyTo(transforms).equals(other.applyTo(transforms))) {
             throw SaccadeException.user(

@@ -171,12 +171,12 @@ final class TrainCommand extends BaseCommand {
         String asBefore =
                 group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before,";
         String nproc = RankLauncher.isPresent() ? " --nproc " + group.worldSize() : "";
-        Runnable goOn =
+        Runnable onInterrupt =
                 () ->
                         printMessage(
                                 "interrupted; continue%s with: ./saccade train %s --resume%s",
                                 asBefore, Printable.shellWord(folder), nproc);
-        Outcome outcome = train(training, folder, resume, goOn, new TrainProgress());
+        Outcome outcome = train(training, folder, resume, onInterrupt, new TrainProgress());
         return new Trained(outcome, Optional.of(reports));
     }
 
@@ -219,7 +219,7 @@ final class TrainCommand extends BaseCommand {
                         RunEvaluation.DEFAULT_EXAMPLES,
                         file -> TrainedModel.load(file, Devices.local().choose(config.device())),
                         metrics -> metrics.tables().forEach(out::println))
-                .keep(folder, config, subtitle, reports);
+                .writeMetrics(folder, config, subtitle, reports);
         out.flush();
         return RunReport.write(folder);
     }

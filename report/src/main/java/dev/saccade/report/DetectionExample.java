@@ -34,7 +34,7 @@ public record DetectionExample(
     /** Returns the number of missed objects and false positives. */
     @Override
     public double errors(double threshold) {
-        return missed(threshold) + wrong(threshold);
+        return missed(threshold) + falsePositives(threshold);
     }
 
     @Override
@@ -42,7 +42,7 @@ public record DetectionExample(
         int missed = missed(threshold);
         return Text.format(
                 "%d correct, %s, %d missed",
-                truth.size() - missed, Count.of(wrong(threshold), "false positive"), missed);
+                truth.size() - missed, Count.of(falsePositives(threshold), "false positive"), missed);
     }
 
     /** Returns the classes with masks. */
@@ -63,7 +63,7 @@ public record DetectionExample(
         new DetectionDrawing(out, all, this).writePredictions(id);
     }
 
-    private int wrong(double threshold) {
+    private int falsePositives(double threshold) {
         int[] matches = matches();
         return (int)
                 IntStream.range(0, matches.length)

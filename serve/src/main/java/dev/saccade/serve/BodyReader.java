@@ -23,7 +23,7 @@ final class BodyReader implements Runnable {
     private final ContentCoding coding;
     private final CompletableFuture<byte[]> done = new CompletableFuture<>();
 
-    private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream content = new ByteArrayOutputStream();
     private Problem.HttpException exception;
     private long received;
     private long held;
@@ -83,7 +83,7 @@ final class BodyReader implements Runnable {
                                 chunk.getFailure()));
                 return;
             }
-            take(chunk);
+            append(chunk);
             chunk.release();
             if (chunk.isLast()) {
                 end();
@@ -91,24 +91,24 @@ final class BodyReader implements Runnable {
         }
     }
 
-    private void take(Content.Chunk chunk) {
+    private void append(Content.Chunk chunk) {
         int length = chunk.remaining();
         received += length;
         if (exception == null && received > limits.uploadBytes()) {
             exception = tooLarge();
-            kept.reset();
+            content.reset();
         }
         if (exception == null) {
             try {
                 reserve(length);
             } catch (Problem.HttpException e) {
                 exception = e;
-                kept.reset();
+                content.reset();
                 return;
             }
             byte[] bytes = new byte[length];
             chunk.getByteBuffer().get(bytes);
-            kept.writeBytes(bytes);
+            content.writeBytes(bytes);
         } else if (received > MAX_DISCARDED_UPLOADS * (long) limits.uploadBytes()) {
             done.completeExceptionally(exception);
         }
@@ -135,7 +135,7 @@ final class BodyReader implements Runnable {
             return;
         }
         try {
-            done.complete(coding.decode(kept.toByteArray(), limits.uploadBytes(), this::reserve));
+            done.complete(coding.decode(content.toByteArray(), limits.uploadBytes(), this::reserve));
         } catch (Problem.HttpException e) {
             done.completeExceptionally(e);
         }

@@ -82,7 +82,7 @@ final class Exchange {
         }
         timeout.restart(request);
         response.setStatus(status);
-        if (leavesBody()) {
+        if (hasUnreadBody()) {
             // Otherwise a client sends its next request into a closing connection.
             response.getHeaders().put(HttpHeader.CONNECTION, "close");
         }
@@ -99,7 +99,7 @@ final class Exchange {
 
     /** Reads the rest of the body first; otherwise the client does not see the response. */
     private void end() {
-        if (bodyIsRead || !leavesBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
+        if (bodyIsRead || !hasUnreadBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
             callback.succeeded();
             return;
         }
@@ -109,7 +109,7 @@ final class Exchange {
                         .whenComplete((body, failure) -> callback.succeeded());
     }
 
-    private boolean leavesBody() {
+    private boolean hasUnreadBody() {
         HttpFields headers = request.getHeaders();
         return !received
                 && (headers.contains(HttpHeader.TRANSFER_ENCODING)

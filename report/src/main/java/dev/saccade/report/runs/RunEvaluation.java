@@ -29,7 +29,7 @@ public record RunEvaluation(
      * Evaluates the best or else the last checkpoint, and writes {@code report.json}. Without a
      * validation set the file has only statistics of the data.
      */
-    public void keep(Path run, RunConfig config, String subtitle, DataReports reports) {
+    public void writeMetrics(Path run, RunConfig config, String subtitle, DataReports reports) {
         Map<String, DatasetStatistics> statistics =
                 Maps.transformValues(reports.byRole(), DatasetReport::statistics);
         MetricsFile.write(
