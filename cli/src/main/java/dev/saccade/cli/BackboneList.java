@@ -28,7 +28,7 @@ final class BackboneList {
 
     /** Prints each backbone as soon as it is measured. */
     static void print(PrintWriter out) {
-        out.printf(Locale.ROOT, ROW, "", "parameters", "with classifier", "multiply-adds");
+        out.printf(Locale.ROOT, ROW, "", "parameters", "as classifier", "multiply-adds");
         all().forEach(
                         backbone -> {
                             out.print(line(backbone));
@@ -36,7 +36,7 @@ final class BackboneList {
                         });
         out.printf(
                 Locale.ROOT,
-                "%nParameters in millions; \"with classifier\" includes a 1000-class"
+                "%nParameters in millions; \"as classifier\" includes a 1000-class"
                         + " layer. Multiply-adds in%nbillions for a 224x224 image. docs/papers.md"
                         + " compares these values with the papers.%n");
     }

@@ -32,8 +32,8 @@ import java.util.TreeSet;
 @Command(
         name = "browse",
         description = {
-            "Write pictures of augmented training samples with their labels, and a"
-                    + " page to filter them by class, object size and problem."
+            "Write pictures of augmented training samples with their labels.",
+            "The page index.html filters them by class, object size and problem."
         },
         footer = {
             "",

@@ -40,9 +40,9 @@ import java.util.Optional;
 @Command(
         name = "check",
         description = {
-            "Find all errors in the data set of a config or in a folder. Folders may"
-                    + " have COCO annotations, label maps, or labels of YOLO, Pascal VOC,"
-                    + " LabelMe, CVAT, Cityscapes and others; nothing is converted."
+            "Find all errors in the data set of a config or in a folder.",
+            "Folders may have COCO annotations, label maps, or labels of YOLO, Pascal"
+                    + " VOC, LabelMe, CVAT, Cityscapes and others; nothing is converted."
         },
         footer = {
             "",
@@ -159,7 +159,8 @@ final class CheckCommand extends BaseCommand {
                 : report;
     }
 
-    private int printReports(Map<String, DatasetReport> reports, String next, String nextWithErrors) {
+    private int printReports(
+            Map<String, DatasetReport> reports, String next, String nextWithErrors) {
         printReports(reports);
         boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
         err().println(hasErrors ? nextWithErrors : next);

@@ -30,9 +30,9 @@ import java.util.stream.Stream;
 @Command(
         name = "convert-data",
         description = {
-            "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and others:"
-                    + " objects to COCO annotations, label maps to the layout of ADE20K. COCO"
-                    + " annotations are split into training and validation sets. Images are"
+            "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and others.",
+            "Objects become COCO annotations, and label maps get the layout of ADE20K."
+                    + " COCO annotations are split into training and validation sets. Images are"
                     + " hard-linked if possible, else copied."
         },
         footer = {

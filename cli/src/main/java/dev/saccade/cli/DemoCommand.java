@@ -35,8 +35,9 @@ import java.util.Optional;
 @Command(
         name = "demo",
         description = {
-            "Render labeled scenes, check them, train a detector, evaluate it, predict"
-                    + " images and write a report."
+            "Train and evaluate a detector on rendered images.",
+            "Renders labeled scenes, checks them, trains a detector, evaluates it,"
+                    + " predicts images and writes a report."
         },
         footer = {"", "Example:  saccade demo --out runs/demo"})
 final class DemoCommand extends BaseCommand {

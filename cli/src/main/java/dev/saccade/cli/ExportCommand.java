@@ -27,10 +27,10 @@ import java.util.stream.Stream;
 @Command(
         name = "export",
         description = {
-            "Export a trained model. TorchScript (libtorch, DJL, Python) and ONNX"
-                    + " (ONNX Runtime, TensorRT) include postprocessing; model.json describes"
-                    + " preprocessing. The exported model is compared with the original on images"
-                    + " of the run.",
+            "Export a trained model as TorchScript, ONNX, safetensors or for DJL Serving.",
+            "TorchScript (libtorch, DJL, Python) and ONNX (ONNX Runtime, TensorRT)"
+                    + " include postprocessing; model.json describes preprocessing. The exported"
+                    + " model is compared with the original on images of the run.",
             "safetensors contains the weights only. djl-serving is a folder for DJL"
                     + " Serving; copy the jars of cli/target/saccade/lib to the folder deps in"
                     + " the home of the server."

@@ -23,9 +23,9 @@ import java.util.Optional;
 @Command(
         name = "new",
         description = {
-            "Write a config for a folder of images with COCO annotations or label"
-                    + " maps. Model, image size and schedule are chosen for the data and this"
-                    + " machine."
+            "Write a config for a folder of labeled images.",
+            "The folder needs COCO annotations or label maps. Model, image size and"
+                    + " schedule are chosen for the data and this machine."
         },
         footer = {
             "",

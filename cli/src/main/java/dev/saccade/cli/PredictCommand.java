@@ -40,9 +40,9 @@ import java.util.function.Consumer;
 @Command(
         name = "predict",
         description = {
-            "Predict objects or segment images and videos. Writes pictures and"
-                    + " predictions.json for images, or predictions.jsonl with a line per frame"
-                    + " for videos and a line per image for lists.",
+            "Predict objects or segment images and videos.",
+            "Writes pictures and predictions.json for images, or predictions.jsonl"
+                    + " with a line per frame for videos and a line per image for lists.",
             "A segmenter also writes labels/NAME.png with class indices from 1 (0:"
                     + " unlabeled), as data sets with reduce_zero_label have them."
         },
@@ -248,7 +248,8 @@ final class PredictCommand extends BaseCommand {
         Predictions all;
         try (Progress progress =
                 new Progress(RankOptions.ofRank("predict"), images.size(), " images")) {
-            own.addAll(imagesOfRank(images, group), writer, maxPixels(), stopped::get, progress::to);
+            own.addAll(
+                    imagesOfRank(images, group), writer, maxPixels(), stopped::get, progress::to);
             all = own.gather(group);
         } catch (RuntimeException e) {
             if (group.rank() == 0 && !own.entries().isEmpty()) {

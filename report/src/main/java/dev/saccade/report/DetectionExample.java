@@ -42,7 +42,9 @@ public record DetectionExample(
         int missed = missed(threshold);
         return Text.format(
                 "%d correct, %s, %d missed",
-                truth.size() - missed, Count.of(falsePositives(threshold), "false positive"), missed);
+                truth.size() - missed,
+                Count.of(falsePositives(threshold), "false positive"),
+                missed);
     }
 
     /** Returns the classes with masks. */

@@ -135,7 +135,8 @@ final class BodyReader implements Runnable {
             return;
         }
         try {
-            done.complete(coding.decode(content.toByteArray(), limits.uploadBytes(), this::reserve));
+            done.complete(
+                    coding.decode(content.toByteArray(), limits.uploadBytes(), this::reserve));
         } catch (Problem.HttpException e) {
             done.completeExceptionally(e);
         }
