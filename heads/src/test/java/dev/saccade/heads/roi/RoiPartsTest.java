@@ -90,8 +90,8 @@ class RoiPartsTest {
             IllegalArgumentException refusal =
                     assertThrows(IllegalArgumentException.class, () -> config.build(bare, 3));
             assertEquals(
-                    "got levels with [64, 128, 256, 512] channels, expected the same number in each"
-                            + " behind an fpn: model.neck={type: fpn}",
+                    "got levels with [64, 128, 256, 512] channels, expected the same number in each;"
+                            + " add a neck such as model.neck={type: fpn}",
                     refusal.getMessage());
         }
     }
