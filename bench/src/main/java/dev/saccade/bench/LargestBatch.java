@@ -43,9 +43,9 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
     @Override
     public String toString() {
         return images == 0
-                ? Text.format("none, an image does not fit into %d MiB", usableBytes >> 20)
+                ? Text.format("none, because one image does not fit into %d MiB", usableBytes >> 20)
                 : Text.format(
-                        "%s%s, %d MiB of %d MiB that may be taken%s",
+                        "%s%s, %d MiB of %d MiB usable memory%s",
                         tried < images ? "about " : "",
                         Count.of(images, "image"),
                         peakBytes >> 20,

@@ -63,7 +63,7 @@ final class CheckpointLoader extends BaseModelLoader {
         // // Applies Saccade's settings before DJL loads libtorch.
         Libtorch.engine();
         if (!Files.isRegularFile(file.get())) {
-            throw SaccadeException.user("%s: no such file, expected a checkpoint", file.get());
+            throw SaccadeException.user("%s: no such file; expected a checkpoint", file.get());
         }
         Map<String, Object> arguments = copy(criteria.getArguments());
         arguments.put(SaccadeBlockFactory.CHECKPOINT, file.get().toAbsolutePath().toString());
@@ -106,8 +106,8 @@ final class CheckpointLoader extends BaseModelLoader {
     private ModelNotFoundException missingWeights(Criteria<?, ?> criteria) {
         String message =
                 Text.format(
-                        "%s: a recipe comes without weights, and nothing is downloaded; give those"
-                                + " of its authors or of a run by optArgument(\"%s\", file)",
+                        "%s: a recipe has no weights; set a checkpoint of its authors or"
+                                + " of a run with optArgument(\"%s\", file)",
                         mrl.getArtifactId(), SaccadeBlockFactory.CHECKPOINT);
         if (mrl.getArtifactId().equals(criteria.getArtifactId())) {
             throw SaccadeException.user("%s", message);

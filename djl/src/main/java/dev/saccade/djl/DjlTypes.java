@@ -37,8 +37,8 @@ final class DjlTypes {
             return ImageSource.of(pixels);
         }
         throw SaccadeException.user(
-                "image of %s: expected one that wraps a BufferedImage or a Mat; give its file or"
-                        + " bytes instead",
+                "image of type %s: expected an image that wraps a BufferedImage or a Mat;"
+                        + " pass its file or bytes instead",
                 wrapped.getClass().getName());
     }
 
@@ -52,7 +52,7 @@ final class DjlTypes {
 
     /** Reads a stream, which the caller closes. */
     static ImageSource image(InputStream content) {
-        return ImageSource.read("image of a stream", content);
+        return ImageSource.read("image from a stream", content);
     }
 
     /**
@@ -64,8 +64,8 @@ final class DjlTypes {
         String type = request.getProperty(CONTENT_TYPE, "").toLowerCase(Locale.ROOT);
         if (data == null || type.startsWith(JSON)) {
             throw SaccadeException.user(
-                    "the request holds no photograph; expected the content of an image file, such"
-                            + " as curl -X POST -T photo.jpg sends it");
+                    "the request has no image; expected the content of an image file, as"
+                            + " sent by curl -X POST -T photo.jpg");
         }
         return ImageSource.of(data.getAsBytes());
     }

@@ -97,7 +97,7 @@ public final class SaccadeBlockFactory implements BlockFactory {
                 ModelSpec.find(checkpoint.metadata(), file.toString()).orElseGet(recipe::spec);
         if (spec.model().head().targets() != recipe.targets()) {
             throw SaccadeException.user(
-                    "%s: holds a model with a %s head, which is none of %s",
+                    "%s: the model has a %s head, which does not match recipe %s",
                     file, spec.model().head().type(), recipe.name());
         }
         return spec;

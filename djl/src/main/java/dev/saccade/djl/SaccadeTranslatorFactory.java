@@ -72,7 +72,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments) {
         if (!(model.getBlock() instanceof PredictionBlock<?> block)) {
             throw SaccadeException.user(
-                    "%s: is no model of Saccade; give the argument blockFactory=%s",
+                    "%s: is not a Saccade model; set the argument blockFactory=%s",
                     model.getName(), SaccadeBlockFactory.class.getName());
         }
         ModelSpec spec = block.spec();
@@ -88,7 +88,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         if (output != format.type()) {
             model.close();
             throw SaccadeException.user(
-                    "%s: is a %s and answers by %s, not by %s",
+                    "%s: a %s returns %s, not %s",
                     model.getName(),
                     format.model(),
                     format.type().getSimpleName(),

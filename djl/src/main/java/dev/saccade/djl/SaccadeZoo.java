@@ -70,7 +70,7 @@ public final class SaccadeZoo extends ModelZoo {
         }
         if (checkpoints.size() != 1) {
             throw SaccadeException.user(
-                    "%s: holds %d checkpoints, expected one; name the file",
+                    "%s: has %d checkpoints, expected one; pass the file",
                     folder, checkpoints.size());
         }
         return checkpoints.get(0);

@@ -37,7 +37,7 @@ public final class ServingFolder {
         String properties =
                 Text.format(
                         """
-                # A model of Saccade for DJL Serving.
+                # Saccade model for DJL Serving.
                 engine=%s
                 application=%s
                 blockFactory=%s

@@ -60,7 +60,7 @@ record DatasetSubset(Dataset dataset, List<Integer> indices, List<ImageFile> ima
         }
         if (selected.isEmpty()) {
             throw SaccadeException.user(
-                    "size: got %s, but the images of the run are %s after its transforms;"
+                    "size: got %s, but the images of the run are %s after the transforms;"
                             + " choose one of these sizes, or compare without images",
                     size.get().height() + "x" + size.get().width(), String.join(", ", sizes));
         }

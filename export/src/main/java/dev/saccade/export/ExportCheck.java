@@ -76,16 +76,17 @@ public final class ExportCheck implements AutoCloseable {
             for (int i = 0; i < expected.size(); i++) {
                 if (expected.get(i).isNaN().any().getBoolean()) {
                     throw SaccadeException.user(
-                            "%s: the model computes NaN, so the export cannot be compared with it",
-                            image);
+                            "%s: the model returns NaN, so the export cannot be checked", image);
                 }
                 largest = Math.max(largest, deviation(expected.get(i), got.get(i)));
             }
         }
         if (largest > limit) {
-            String layer = new LayerSearch(export, format).find(inputs, limit).orElse("none alone");
+            String layer =
+                    new LayerSearch(export, format).find(inputs, limit).orElse("no single one");
             throw SaccadeException.user(
-                    "%s: deviates by %.1e from the model, at most %.1e expected; first in layer: %s",
+                    "%s: the export deviates by %.1e from the model, expected at most"
+                            + " %.1e; first in layer: %s",
                     image, largest, limit, layer);
         }
         return largest;

@@ -59,7 +59,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
         Result theirs = evaluate("exported", reader, input -> onCpu(input, exported), evaluators);
         out.println(
                 Printable.format(
-                        "%s, %s of the run: largest deviation %.1e, at most %.0e expected",
+                        "%s, %s of the run: largest deviation %.1e, expected at most %.0e",
                         check.runtime(), Count.of(dataset.size(), "image"), largest, limit));
         List<String> names =
                 ours.metrics.keySet().stream()
@@ -77,8 +77,8 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Progres
             double apart = Math.abs(ours.metrics.get(name) - theirs.metrics.get(name));
             if (!(apart <= tolerance(precision)) && Double.isFinite(ours.metrics.get(name))) {
                 throw SaccadeException.user(
-                        "%s: got %.4f of the exported model, expected %.4f, that of the model; what"
-                                + " is computed before objects are selected does not deviate",
+                        "%s: got %.4f from the exported model, expected %.4f; the raw"
+                                + " outputs before NMS agree",
                         name, theirs.metrics.get(name), ours.metrics.get(name));
             }
         }

@@ -78,15 +78,14 @@ public enum ExportFormat {
         void require(Model<?> model, Precision precision) {
             if (precision == Precision.BFLOAT16) {
                 throw SaccadeException.user(
-                        "ONNX Runtime has no convolutions in bfloat16, so what is exported could"
-                                + " not run; take float16 or float32");
+                        "ONNX Runtime has no bfloat16 convolutions; use float16 or float32");
             }
             long bytes =
                     model.parameterCount()
                             * (precision == Precision.FLOAT32 ? Float.BYTES : Short.BYTES);
             if (bytes > MAX_ONNX_BYTES) {
                 throw SaccadeException.user(
-                        "a file of ONNX holds at most 2 GB, and the weights are %.1f GB; take"
+                        "an ONNX file has at most 2 GB, but the weights have %.1f GB; use"
                                 + " TorchScript%s",
                         bytes / 1e9, precision == Precision.FLOAT32 ? " or float16" : "");
             }

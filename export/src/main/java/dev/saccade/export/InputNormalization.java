@@ -55,14 +55,15 @@ public record InputNormalization(Normalize normalize, int divisor) {
                 divisor = pad.divisor();
             } else if (transform.mustBeLast()) {
                 throw SaccadeException.user(
-                        "%s: cannot be part of a model; export without normalization in it",
+                        "%s: cannot be part of the exported model; export without"
+                                + " normalization",
                         transform.type());
             }
         }
         if (normalize == null) {
             throw SaccadeException.user(
-                    "the transforms of the model do not normalize, so that cannot be part of it;"
-                            + " export without normalization in it");
+                    "the transforms of the model have no normalize; export without"
+                            + " normalization");
         }
         return new InputNormalization(normalize, divisor);
     }

@@ -54,15 +54,15 @@ final class ModelRecorder {
         OperatorLibrary.Status recorder = Kernels.status();
         if (!recorder.loaded()) {
             throw SaccadeException.user(
-                    "a model is recorded by the library of fused operators, but %s",
+                    "recording a model needs the library of fused operators, but %s",
                     recorder.reason());
         }
         for (Parameter parameter : model.namedParameters().values()) {
             Device device = parameter.getArray().getDevice();
             if (device.isGpu()) {
                 throw SaccadeException.user(
-                        "the model is on %s, but models are recorded on a CPU; load it with"
-                                + " Device.cpu()",
+                        "the model is on %s, but only models on a CPU can be exported;"
+                                + " load it with Device.cpu()",
                         Devices.name(device));
             }
         }

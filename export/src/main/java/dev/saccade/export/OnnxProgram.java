@@ -59,7 +59,7 @@ final class OnnxProgram implements ExportedProgram {
             }
             return outputs;
         } catch (OrtException e) {
-            throw SaccadeException.internal(e, "%s: fails: %s", file, e.getMessage());
+            throw SaccadeException.internal(e, "%s: failed: %s", file, e.getMessage());
         } finally {
             given.values().forEach(OnnxTensor::close);
         }
@@ -83,7 +83,7 @@ final class OnnxProgram implements ExportedProgram {
         try {
             session.close();
         } catch (OrtException e) {
-            throw SaccadeException.internal(e, "ONNX Runtime cannot be ended");
+            throw SaccadeException.internal(e, "ONNX Runtime cannot be closed");
         }
     }
 }

@@ -126,7 +126,7 @@ public record ProgramExport(
         }
         out.println(
                 Printable.format(
-                        "%s, %s: largest deviation %.1e, at most %.0e expected",
+                        "%s, %s: largest deviation %.1e, expected at most %.0e",
                         check.runtime(), Count.of(sizes.size(), "random image"), largest, limit));
     }
 }

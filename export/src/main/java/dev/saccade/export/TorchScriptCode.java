@@ -37,8 +37,7 @@ final class TorchScriptCode {
         for (Node node : graph.nodes()) {
             boolean isKnown = node.name().startsWith(ATEN) || node.operator().equals(UNPACK);
             if (!isKnown && !isOurs(node)) {
-                throw SaccadeException.user(
-                        "%s: there is no operator of libtorch for it", node.operator());
+                throw SaccadeException.user("%s: libtorch has no such operator", node.operator());
             }
         }
     }

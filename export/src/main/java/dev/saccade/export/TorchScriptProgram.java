@@ -47,7 +47,7 @@ final class TorchScriptProgram implements ExportedProgram {
             outputs.attach(inputs.get(0).getManager());
             return outputs;
         } catch (TranslateException e) {
-            throw SaccadeException.internal(e, "%s: fails: %s", file, e.getMessage());
+            throw SaccadeException.internal(e, "%s: failed: %s", file, e.getMessage());
         }
     }
 

@@ -30,7 +30,7 @@ public final class WeightsExport {
         for (String name : spec.model().build(spec.classes()).namedParameters().keySet()) {
             Tensor weight = whole.tensors().get(name);
             if (weight == null) {
-                lacking.add("%s is lacking", name);
+                lacking.add("%s is missing", name);
             } else {
                 weights.put(name, stored(weight, precision));
             }

@@ -102,7 +102,8 @@ final class MlflowClient {
     private static String text(JsonNode response, String path) throws ServerException {
         String found = response.at(path).asText();
         if (found.isEmpty()) {
-            throw new ServerException("answers without " + path.substring(1) + "; is it MLflow?");
+            throw new ServerException(
+                    "the response has no " + path.substring(1) + "; is the server MLflow?");
         }
         return found;
     }
@@ -160,7 +161,7 @@ final class MlflowClient {
         try {
             return JSON.readTree(response);
         } catch (JsonProcessingException e) {
-            throw new ServerException("answers with what is no JSON; is it MLflow?");
+            throw new ServerException("the response is not JSON; is the server MLflow?");
         }
     }
 
@@ -169,7 +170,7 @@ final class MlflowClient {
         try {
             request = HttpRequest.newBuilder(URI.create(root + call));
         } catch (IllegalArgumentException e) {
-            throw new ServerException("names a run or a file in a way that no address can have");
+            throw new ServerException("a run or file name is not allowed in a URL");
         }
         request.header("Content-Type", "application/json");
         return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
@@ -180,7 +181,7 @@ final class MlflowClient {
         if (status / 100 != 2) {
             String message =
                     Text.format(
-                            "answers %d: %s",
+                            "HTTP status %d: %s",
                             status, Ascii.truncate(response.body(), MAX_SHOWN, "..."));
             throw status == 400 ? new RejectedRequest(message) : new ServerException(message);
         }
@@ -196,7 +197,7 @@ final class MlflowClient {
             throw ServerException.of(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new ServerException("the run is being ended");
+            throw new ServerException("the run is ending");
         } finally {
             response.cancel(true);
         }
@@ -211,7 +212,8 @@ final class MlflowClient {
                                         bytes -> {
                                             if (body.size() + bytes.length > MAX_BYTES) {
                                                 throw new UncheckedIOException(
-                                                        new ServerException("answers without end"));
+                                                        new ServerException(
+                                                                "the response is too large"));
                                             }
                                             body.writeBytes(bytes);
                                         })),

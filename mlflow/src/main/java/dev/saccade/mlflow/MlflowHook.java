@@ -53,8 +53,8 @@ public final class MlflowHook implements Hook {
                     isAddress(uri),
                     "uri",
                     uri,
-                    "the address of a server, such as http://localhost:5000; names of servers have"
-                            + " no underscores");
+                    "a server URL, such as http://localhost:5000, without underscores in"
+                            + " the host name");
             Checks.require(!experiment.isBlank(), "experiment", experiment, "a name");
         }
 
@@ -72,8 +72,7 @@ public final class MlflowHook implements Hook {
             String token = Utils.getEnvOrSystemProperty(TOKEN, "").strip();
             if (!token.matches("[!-~]*")) {
                 throw SaccadeException.user(
-                        "%s: holds a blank, a line break or another character that no token has",
-                        TOKEN);
+                        "%s: contains a space, a line break or another invalid character", TOKEN);
             }
             return new MlflowHook(this, new MlflowClient(uri, token));
         }
@@ -190,7 +189,7 @@ public final class MlflowHook implements Hook {
             if (!unreachable) {
                 unreachable = true;
                 log(
-                        "MLflow at %s cannot be reached, logs are sent later: %s",
+                        "MLflow at %s cannot be reached; metrics are sent later: %s",
                         config.uri(), e.getMessage());
             }
         }
@@ -208,7 +207,7 @@ public final class MlflowHook implements Hook {
                 if (!rejected) {
                     rejected = true;
                     log(
-                            "MLflow at %s refuses some values, they are left out: %s",
+                            "MLflow at %s rejected some values; they are skipped: %s",
                             config.uri(), e.getMessage());
                 }
             }

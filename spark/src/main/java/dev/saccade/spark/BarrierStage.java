@@ -52,8 +52,8 @@ final class BarrierStage {
         this.timeout = timeout;
         if (spark.getConf().getBoolean(DYNAMIC, false)) {
             throw SaccadeException.user(
-                    "%s is true, with which Spark runs no tasks that wait for one another; set it"
-                            + " to false, and spark.executor.instances to the number of executors",
+                    "%s is true, which barrier stages do not support; set it to false,"
+                            + " and spark.executor.instances to the number of executors",
                     DYNAMIC);
         }
     }
@@ -106,21 +106,21 @@ final class BarrierStage {
         if (OTHER_LIBRARIES.matcher(reason).lookingAt()) {
             return SaccadeException.user(
                     cause,
-                    "%s on an executor; set spark.executor.userClassPathFirst to true, as Saccade"
-                            + " needs later libraries than Spark has",
+                    "%s on an executor; set spark.executor.userClassPathFirst to true,"
+                            + " because Saccade needs newer libraries than Spark",
                     reason);
         }
-        return SaccadeException.io(cause, "Spark has lost a rank: %s", reason);
+        return SaccadeException.io(cause, "Spark lost a rank: %s", reason);
     }
 
     /** Waits for executors that are starting; local mode has none. */
     private void requireSlots() throws InterruptedException {
         if (!(spark.sc().isLocal() ? slots() >= tasks : waitUntil(() -> slots() >= tasks))) {
             throw SaccadeException.user(
-                    "Spark can run %d tasks at a time, expected %d, one for each rank; take fewer"
-                            + " ranks, or more executors (spark.executor.instances), each of which"
-                            + " runs spark.executor.cores / spark.task.cpus, and with GPUs no more"
-                            + " than spark.executor.resource.gpu.amount /"
+                    "Spark can run %d tasks at a time, expected %d, one per rank; use"
+                            + " fewer ranks or more executors (spark.executor.instances). An"
+                            + " executor runs spark.executor.cores / spark.task.cpus tasks, with"
+                            + " GPUs at most spark.executor.resource.gpu.amount /"
                             + " spark.task.resource.gpu.amount",
                     slots(), tasks);
         }

@@ -82,7 +82,7 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
         Optional<StructField> field = find(table, name);
         if (field.isPresent()) {
             throw SaccadeException.user(
-                    "the table has a column %s already; give it another name:"
+                    "the table already has a column %s; rename it:"
                             + " withColumnRenamed(\"%s\", ...)",
                     field.get().name(), field.get().name());
         }
@@ -112,8 +112,8 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
             return udf(predict, columns).asNondeterministic().apply(name(table), column(images));
         }
         throw SaccadeException.user(
-                "the column %s is of type %s; expected binary, the bytes of photographs, or string,"
-                        + " their files",
+                "column %s: got type %s, expected binary (encoded images) or string (file"
+                        + " paths)",
                 images, type.simpleString());
     }
 
@@ -150,19 +150,19 @@ final class PredictionColumns<M extends TrainedModel<?>> implements Serializable
     private static ImageSource source(String path, byte[] bytes) {
         if (bytes == null) {
             throw SaccadeException.user(
-                    "%s: null, expected the bytes of an image", path == null ? "image" : path);
+                    "%s: got null, expected the bytes of an image", path == null ? "image" : path);
         }
         return path == null ? ImageSource.of(bytes) : ImageSource.of(path, bytes);
     }
 
     private static ImageSource source(String path) {
         if (path == null) {
-            throw SaccadeException.user("null, expected the path of an image");
+            throw SaccadeException.user("got null, expected the path of an image");
         }
         try {
             return ImageSource.of(Path.of(path.replaceFirst("^file:/+", "/")));
         } catch (InvalidPathException e) {
-            throw SaccadeException.user("%s: is no path: %s", path, e.getMessage());
+            throw SaccadeException.user("%s: is not a valid path: %s", path, e.getMessage());
         }
     }
 }

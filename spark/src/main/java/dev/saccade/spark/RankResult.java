@@ -48,7 +48,7 @@ record RankResult(
         try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
             out.writeObject(this);
         } catch (IOException e) {
-            throw new IllegalStateException("the end of a rank cannot be serialized", e);
+            throw new IllegalStateException("the result of a rank cannot be serialized", e);
         }
         return bytes.toByteArray();
     }
@@ -57,7 +57,7 @@ record RankResult(
         try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
             return (RankResult) in.readObject();
         } catch (IOException | ClassNotFoundException e) {
-            throw new IllegalStateException("the end of a rank cannot be read", e);
+            throw new IllegalStateException("the result of a rank cannot be read", e);
         }
     }
 }

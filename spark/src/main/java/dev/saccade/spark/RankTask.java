@@ -74,8 +74,8 @@ final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[
     private Outcome train(BarrierTaskContext context, ProcessGroup group, List<String> notes) {
         if (!Files.isDirectory(Path.of(folder))) {
             throw SaccadeException.user(
-                    "%s: the driver has this folder, but executor %s does not; name one on storage"
-                            + " that the driver and all executors see",
+                    "%s: the driver has this folder, but executor %s does not; choose a"
+                            + " folder on storage shared by the driver and all executors",
                     folder, HOST);
         }
         Training training = Training.of(RunConfig.parse(config)).on(group);

@@ -68,7 +68,7 @@ public final class SparkTrainer {
         config.data().requireTrain();
         if (config.device().startsWith("cuda:")) {
             throw SaccadeException.user(
-                    "device: got %s, expected cuda, auto or cpu; Spark says which GPU a task has",
+                    "device: got %s, expected cuda, auto or cpu; Spark assigns the GPUs",
                     config.device());
         }
         List<String> paths = new ArrayList<>();
@@ -87,7 +87,7 @@ public final class SparkTrainer {
 
     /** Returns the trainer with another number of ranks, which is the number of tasks. */
     public SparkTrainer ranks(int count) {
-        checkArgument(count >= 1, "ranks: expected 1 or more, got %s", count);
+        checkArgument(count >= 1, "ranks: got %s, expected 1 or more", count);
         return new SparkTrainer(config, count, maxRestarts, timeout);
     }
 
@@ -98,13 +98,13 @@ public final class SparkTrainer {
      * @param count maximum number of restarts; 0 by default
      */
     public SparkTrainer maxRestarts(int count) {
-        checkArgument(count >= 0, "restarts: expected 0 or more, got %s", count);
+        checkArgument(count >= 0, "restarts: got %s, expected 0 or more", count);
         return new SparkTrainer(config, ranks, count, timeout);
     }
 
     /** Returns the trainer with another timeout for executors and ranks; 10 minutes by default. */
     public SparkTrainer timeout(Duration duration) {
-        checkArgument(duration.toMillis() > 0, "timeout: got %s", duration);
+        checkArgument(duration.toMillis() > 0, "timeout: got %s, expected more than 0", duration);
         return new SparkTrainer(config, ranks, maxRestarts, duration);
     }
 
@@ -122,7 +122,7 @@ public final class SparkTrainer {
             Files.createDirectories(run.path());
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e, "%s: cannot make the folder of the run: %s", run.path(), e.getMessage());
+                    e, "%s: cannot create the run folder: %s", run.path(), e.getMessage());
         }
         return train(spark, run, /* resume= */ false);
     }

@@ -51,8 +51,8 @@ final class TaskRendezvous {
         String first = gpus.addresses()[0];
         if (!NUMBER.matcher(first).matches()) {
             throw SaccadeException.user(
-                    "the GPU of rank %d on %s has the address %s, expected the number of a GPU, as"
-                            + " the script of spark.executor.resource.gpu.discoveryScript tells it",
+                    "the GPU of rank %d on %s has the address %s, expected a GPU number;"
+                            + " check the script of spark.executor.resource.gpu.discoveryScript",
                     rank, hosts.get(rank), first);
         }
         return Integer.parseInt(first);

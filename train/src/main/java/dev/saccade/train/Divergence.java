@@ -54,17 +54,14 @@ record Divergence(
                 .filter(e -> !Float.isFinite(e.getValue()))
                 .limit(BLOCKS_SHOWN)
                 .map(Map.Entry::getKey)
-                .collect(joining(", ", "the gradient is not finite (of ", ")"));
+                .collect(joining(", ", "the gradient is not finite (parameters: ", ")"));
     }
 
     private SaccadeException explain(String problem, Batch batch, boolean open) {
         return SaccadeException.user(
-                "step %d: %s%n"
-                        + "  learning rate: %s%n"
-                        + "  images: %s%n"
-                        + "  largest gradients of the step before: %s%n"
-                        + "  likely cause: %s%n"
-                        + "  the last checkpoint is as it was",
+                "step %d: %s%n  learning rate: %s%n  images: %s%n  largest gradients in"
+                        + " the previous step: %s%n  likely cause: %s%n  the last checkpoint is"
+                        + " unchanged",
                 iteration,
                 problem,
                 Text.format("%.3e", learningRate),
@@ -101,20 +98,21 @@ record Divergence(
             }
         }
         if (open && !allFinite(batch.pixels())) {
-            return "the transforms make pixels that are not finite";
+            return "the transforms return pixels that are not finite";
         }
         if (precision == Precision.FLOAT16) {
-            return "float16 overflows, however the loss is scaled; set precision to bfloat16, which"
+            return "float16 overflows at any loss scale; set precision to bfloat16, which"
                     + " has the range of float32";
         }
         if (previousNorms.isEmpty()) {
-            return "the weights that the run started from are not finite";
+            return "the initial weights are not finite";
         }
         double squares = previousNorms.values().stream().mapToDouble(n -> (double) n * n).sum();
         return Math.sqrt(squares) > EXPLODED
                 ? "training has diverged; lower optimizer.learning_rate, lengthen schedule.warmup"
                         + " or set max_gradient_norm"
-                : "too large a step; lower optimizer.learning_rate or set max_gradient_norm";
+                : "the step was too large; lower optimizer.learning_rate or set"
+                        + " max_gradient_norm";
     }
 
     private static boolean allFinite(FloatBuffer values) {

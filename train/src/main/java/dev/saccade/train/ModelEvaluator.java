@@ -44,7 +44,7 @@ final class ModelEvaluator<P> implements Validation {
         this.ranks = ranks;
         if (!dataset.classes().equals(model.classes())) {
             throw SaccadeException.user(
-                    "data.val is labeled with %s but data.train with %s; labels would be mixed up",
+                    "data.val: got classes %s, expected those of data.train: %s",
                     dataset.classes(), model.classes());
         }
         int workers = config.data().workers();
@@ -57,7 +57,7 @@ final class ModelEvaluator<P> implements Validation {
                         workers);
         if (!evaluators.metrics().contains(config.monitor())) {
             throw SaccadeException.user(
-                    "evaluation.monitor: there is no metric %s of data.val; expected one of %s%s",
+                    "evaluation.monitor: unknown metric %s; expected one of %s%s",
                     config.monitor(),
                     evaluators.metrics(),
                     Suggestions.suggestion(config.monitor(), evaluators.metrics()));

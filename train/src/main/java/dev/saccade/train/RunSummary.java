@@ -23,11 +23,11 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
         String ranks = worldSize == 1 ? "" : Text.format("%s ranks, ", worldSize);
         String averages =
                 config.ema()
-                        .map(ema -> "; evaluating averages of the weights, decay " + ema.decay())
+                        .map(ema -> "; evaluating the EMA of the weights, decay " + ema.decay())
                         .orElse("");
         lines.add(
                 Text.format(
-                        "computing on %s%s in %s%s",
+                        "training on %s%s in %s%s",
                         ranks,
                         Devices.local().describe(device),
                         Ascii.toLowerCase(config.precision().name()),
@@ -36,7 +36,7 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
         String inData = Count.of(dataset.size(), "image");
         lines.add(
                 Text.format(
-                        "%s, %s, %s a step",
+                        "%s, %s, %s per step",
                         inData,
                         Count.of(dataset.classes().size(), "class"),
                         Count.of(images, "image")));
@@ -51,8 +51,8 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
         if (reference != images) {
             lines.add(
                     Text.format(
-                            "learning rate %s is stated for %s a step: scaled to %s"
-                                    + " (reference_batch: null leaves it)",
+                            "learning rate %s for %s per step is scaled to %s"
+                                    + " (reference_batch: null disables scaling)",
                             stated, Count.of(reference, "image"), config.learningRate(worldSize)));
         } else if (worldSize > 1 && config.referenceBatch().isEmpty()) {
             lines.add(
@@ -72,14 +72,13 @@ record RunSummary(RunConfig config, Device device, Dataset dataset, int worldSiz
         if (iteration >= steps) {
             lines.add(
                     Text.format(
-                            "all %d steps were taken before; a larger number of %s makes the run"
-                                    + " longer",
+                            "all %d steps are already done; increase %s to train longer",
                             steps, config.iterations().isPresent() ? "iterations" : "epochs"));
         } else if (2 * warmup > steps) {
             lines.add(
                     Text.format(
-                            "warning: the learning rate rises in the first %d steps, and there are"
-                                    + " %d; set schedule.warmup.iterations to a small part of them",
+                            "warning: the warm-up takes %d steps, but the run has only"
+                                    + " %d; lower schedule.warmup.iterations",
                             warmup, steps));
         }
     }

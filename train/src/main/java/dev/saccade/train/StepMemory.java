@@ -110,15 +110,17 @@ record StepMemory(Device device, int classes, int images, Size size) {
         }
         // // Read before the estimate, which allocates memory.
         String available = available();
-        note.accept("out of memory; estimating the need with small images, which takes a minute");
+        note.accept(
+                "out of memory; estimating the required memory with small images,"
+                        + " which takes a minute");
         try {
             return estimate(config)
                     .map(
                             step ->
                                     SaccadeException.user(
                                             error,
-                                            "out of memory: a step on %d x %s takes about %s, and"
-                                                    + " %s (%s); it would take about%s",
+                                            "out of memory: a step on %d x %s needs about"
+                                                    + " %s, but %s (%s); it would need about%s",
                                             images,
                                             size,
                                             DeviceMemory.text(step.bytes),
@@ -138,7 +140,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
                         .orElse(" has less");
         String held =
                 TensorMemory.of(device)
-                        .map(use -> ", tensors held " + DeviceMemory.text(use.peakBytes()))
+                        .map(use -> ", tensors used " + DeviceMemory.text(use.peakBytes()))
                         .orElse("");
         return Devices.name(device) + has + held;
     }
@@ -161,7 +163,7 @@ record StepMemory(Device device, int classes, int images, Size size) {
             String setting = Text.format("data.batch_size=%d and accumulation=%d", fewer, steps);
             savings.add(new Saving(setting, growth.bytes(fewer * size.area())));
         }
-        String smaller = "images of half the pixels, by resize in data.train_transforms";
+        String smaller = "half as many pixels per image (resize in data.train_transforms)";
         savings.add(new Saving(smaller, growth.bytes(pixels / 2)));
         for (String setting : SETTINGS) {
             try {

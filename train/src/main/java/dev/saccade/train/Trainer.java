@@ -204,7 +204,7 @@ public final class Trainer implements Run {
         double rate = config.schedule().learningRate(base, state.iteration(), length);
         if (!isLearningRate(rate)) {
             throw SaccadeException.user(
-                    "schedule %s: gives a learning rate of %s for step %d, expected >= 0",
+                    "schedule %s: got learning rate %s for step %d, expected >= 0",
                     config.schedule().type(), rate, state.iteration() + 1);
         }
         return rate;
@@ -299,12 +299,12 @@ public final class Trainer implements Run {
         Double monitored = result.values().get(config.monitor());
         if (monitored == null) {
             throw SaccadeException.user(
-                    "evaluation.monitor: there is no metric %s; expected one of %s",
+                    "evaluation.monitor: unknown metric %s; expected one of %s",
                     config.monitor(), result.values().keySet());
         }
         state = state.afterEvaluation(monitored, result.scoreThresholds());
         if (monitored.isNaN()) {
-            log(Text.format("%s is NaN, which is never the best", config.monitor()));
+            log(Text.format("%s is NaN, so this evaluation is not the best", config.monitor()));
         }
         if (state.isBest()) {
             checkpoints.saveBest(state);
@@ -356,14 +356,15 @@ public final class Trainer implements Run {
 
     @Override
     public void addMetric(String name, double value) {
-        addedMetrics.put(checkNotNull(name, "the name of a metric is null"), value);
+        addedMetrics.put(checkNotNull(name, "metric name is null"), value);
     }
 
     @Override
     public void requestEvaluation() {
         if (validation.isEmpty()) {
             throw SaccadeException.user(
-                    "a hook asks for an evaluation, but there is no data.val to measure on");
+                    "a hook requested an evaluation, but data.val is missing; add a"
+                            + " validation set");
         }
         state = state.withEvaluationDue();
     }
@@ -375,12 +376,12 @@ public final class Trainer implements Run {
 
     @Override
     public void stop(String reason) {
-        stopReason = Optional.of(checkNotNull(reason, "the reason to stop is null"));
+        stopReason = Optional.of(checkNotNull(reason, "reason to stop is null"));
     }
 
     @Override
     public void log(String line) {
-        checkNotNull(line, "the line to note is null");
+        checkNotNull(line, "log line is null");
         hooks.each("onLog", hook -> hook.onLog(line));
     }
 }

@@ -194,7 +194,7 @@ public final class Training {
                         && config.iterations().equals(before.iterations());
         return same
                 ? List.of()
-                : List.of("the run is longer now; its schedule runs to the new end");
+                : List.of("the run is longer now; the schedule covers the new length");
     }
 
     private boolean isFirst() {
@@ -214,7 +214,7 @@ public final class Training {
     }
 
     private Outcome run(RunFolder folder, Hook[] hooks, boolean resume) {
-        checkState(running.compareAndSet(false, true), "a run of this training is under way");
+        checkState(running.compareAndSet(false, true), "this training is already running");
         stopRequested.set(false);
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();

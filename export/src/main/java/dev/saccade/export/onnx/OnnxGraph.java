@@ -118,7 +118,9 @@ final class OnnxGraph {
             case INT64 -> bytes.putLong(value.longValue());
             case INT32 -> bytes.putInt(value.intValue());
             case BOOL -> bytes.put((byte) (value.doubleValue() == 0 ? 0 : 1));
-            default -> throw SaccadeException.user("numbers of %s cannot be exported", type);
+            default ->
+                    throw SaccadeException.user(
+                            "constants of type %s cannot be" + " exported to ONNX", type);
         }
         return constant(type, bytes.limit(bytes.position()).rewind(), new Shape());
     }

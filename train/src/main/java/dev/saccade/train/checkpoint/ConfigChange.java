@@ -63,22 +63,22 @@ public final class ConfigChange {
         keys.removeIf(key -> others.stream().anyMatch(type -> isOfComponent(key, type)));
         Problems problems = new Problems();
         for (String key : keys) {
-            String from = old.getOrDefault(key, "nothing");
-            problems.add("%s: was %s, is %s", key, from, changed.getOrDefault(key, "nothing"));
+            String from = old.getOrDefault(key, "unset");
+            problems.add("%s: was %s, is %s", key, from, changed.getOrDefault(key, "unset"));
         }
         long was = before.iterations().orElse((long) before.epochs());
         long is = now.iterations().orElse((long) now.epochs());
         if (now.iterations().isPresent() != before.iterations().isPresent()) {
-            problems.add("iterations: given in one of the two only");
+            problems.add("iterations: set in only one of the two configs");
         } else if (is < was) {
             String key = now.iterations().isPresent() ? "iterations" : "epochs";
-            problems.add("%s: was %s, is %s; it may only rise", key, was, is);
+            problems.add("%s: was %s, is %s; it may only increase", key, was, is);
         }
         if (!problems.isEmpty()) {
             throw SaccadeException.user(
-                            "the run cannot be resumed with another config than that in its folder:"
-                                    + "%s%nstart a new run in another folder instead, with init_from"
-                                    + " set to the checkpoint of this one",
+                            "the run cannot be resumed because its config has"
+                                    + " changed:%s%nstart a new run in another folder instead, with"
+                                    + " init_from set to the checkpoint of this one",
                             problems)
                     .withSettings("out", "init-from");
         }

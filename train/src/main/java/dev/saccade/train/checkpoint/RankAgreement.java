@@ -28,21 +28,21 @@ public final class RankAgreement {
             return;
         }
         Map<String, String> own = new TreeMap<>(ConfigChange.common(config));
-        own.put("the training data", identity.get("run.data"));
-        own.put("data.val", val.map(RunIdentity::fingerprint).orElse("nothing"));
-        own.put("the version of Saccade", Version.saccade());
+        own.put("training data", identity.get("run.data"));
+        own.put("data.val", val.map(RunIdentity::fingerprint).orElse("unset"));
+        own.put("Saccade version", Version.saccade());
         Map<String, String> first =
                 RankMessages.broadcast(ranks, Settings.class, new Settings(own)).values;
         TreeSet<String> keys = new TreeSet<>(own.keySet());
         keys.addAll(first.keySet());
         Problems problems = new Problems();
         for (String key : keys) {
-            String here = own.getOrDefault(key, "nothing");
-            String there = first.getOrDefault(key, "nothing");
+            String here = own.getOrDefault(key, "unset");
+            String there = first.getOrDefault(key, "unset");
             if (!here.equals(there)) {
                 problems.add("%s: is %s on rank %d, %s on rank 0", key, here, ranks.rank(), there);
             }
         }
-        problems.throwIfAny("all ranks must train the same");
+        problems.throwIfAny("all ranks need the same config, data and Saccade version");
     }
 }

@@ -214,7 +214,7 @@ public final class RunCheckpoints {
                     last = Optional.of(Content.of(checkpoint));
                 }
                 problems.messages()
-                        .forEach(m -> note.accept(m + "; resuming from the state before"));
+                        .forEach(m -> note.accept(m + "; resuming from the previous state"));
                 return state;
             } catch (SaccadeException e) {
                 problems.add("%s", e);
@@ -222,8 +222,7 @@ public final class RunCheckpoints {
         }
         problems.throwIfAny(folder.path() + ": cannot be resumed");
         throw SaccadeException.user(
-                "%s: nothing to resume from, the run was never saved; start it anew",
-                folder.path());
+                "%s: the run has no checkpoint to resume from; start it again", folder.path());
     }
 
     private RunState restore(Path file, Checkpoint checkpoint, Consumer<String> note) {
@@ -250,8 +249,8 @@ public final class RunCheckpoints {
                     Tensor tensor = checkpoint.tensors().get(prefix + name);
                     if (tensor == null || !tensor.shape().equals(array.getShape())) {
                         throw SaccadeException.user(
-                                "%s: has no %s of the right shape; it is of another optimizer or"
-                                        + " model",
+                                "%s: %s is missing or has another shape; resume with the"
+                                        + " optimizer and model of the run",
                                 file, prefix + name);
                     }
                     tensor.copyTo(array);
@@ -261,8 +260,9 @@ public final class RunCheckpoints {
     private void requireSameAverages(Path file, Set<String> names) {
         if (!names.equals(content.averages().keySet())) {
             throw SaccadeException.user(
-                    "%s: holds %s averages, the ema of this config makes %s; resume with the ema"
-                            + " that the run had, or start a new run with init_from set to this file",
+                    "%s: has %s averaged weights, but the ema of this config has %s;"
+                            + " resume with the ema of the run, or start a new run with init_from"
+                            + " set to this file",
                     file, names.size(), content.averages().size());
         }
     }
@@ -272,8 +272,8 @@ public final class RunCheckpoints {
                 (key, value) -> {
                     if (!value.equals(metadata.get(key))) {
                         throw SaccadeException.user(
-                                "%s: is of another run, %s; resume with the data, the seed and the"
-                                        + " model that the run had, or start a new run with"
+                                "%s: belongs to another run, %s; resume with the data,"
+                                        + " seed and model of the run, or start a new run with"
                                         + " init_from set to this file",
                                 file, changed(key));
                     }
@@ -283,9 +283,9 @@ public final class RunCheckpoints {
     private static String changed(String key) {
         return switch (key) {
             case "run.data" -> "the images or labels of data.train have changed";
-            case "run.seed" -> "its seed is not that of this config";
-            case ModelSpec.KEY -> "its model is not that of this config";
-            default -> "its " + key + " is not the same";
+            case "run.seed" -> "the seed has changed";
+            case ModelSpec.KEY -> "the model has changed";
+            default -> key + " has changed";
         };
     }
 }

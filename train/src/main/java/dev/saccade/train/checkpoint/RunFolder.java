@@ -19,7 +19,7 @@ public record RunFolder(Path path) {
             Files.createDirectories(folder.checkpoints());
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e, "%s: cannot make the folder of the run: %s", path, e.getMessage());
+                    e, "%s: cannot create the run folder: %s", path, e.getMessage());
         }
         return folder;
     }
@@ -39,14 +39,15 @@ public record RunFolder(Path path) {
             }
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e, "%s: cannot be the folder of the run: %s", path, e.getMessage());
+                    e, "%s: cannot be used as run folder: %s", path, e.getMessage());
         }
     }
 
     /** Rejects a folder without a config. */
     public void requireRun() {
         if (!Files.isRegularFile(config())) {
-            throw SaccadeException.user("%s: no run, it has no %s", path, config().getFileName());
+            throw SaccadeException.user(
+                    "%s: is not a run folder; %s is missing", path, config().getFileName());
         }
     }
 
@@ -142,7 +143,7 @@ public record RunFolder(Path path) {
             }
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e, "%s: cannot be made free for another start: %s", path, e.getMessage());
+                    e, "%s: cannot move the files of the failed run: %s", path, e.getMessage());
         }
     }
 

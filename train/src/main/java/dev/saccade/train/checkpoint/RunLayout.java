@@ -39,7 +39,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
                     Long.parseLong(metadata.get("run.steps_per_epoch")));
         } catch (NumberFormatException e) {
             throw SaccadeException.user(
-                    e, "%s: the number of ranks of the run is missing: %s", file, e.getMessage());
+                    e, "%s: the number of ranks is missing: %s", file, e.getMessage());
         }
     }
 
@@ -60,14 +60,14 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
         if (before.batchesPerStep == batchesPerStep && before.stepsPerEpoch == stepsPerEpoch) {
             note.accept(
                     change
-                            + "; its steps stay the same, to rounding, but for batch"
+                            + "; the steps are equal up to rounding, except for batch"
                             + " normalization");
             return state;
         }
         if (state.iteration() % before.stepsPerEpoch != 0) {
             throw SaccadeException.user(
-                    "%s: is step %d, in the middle of an epoch of %d steps, and %s; go on with %s as"
-                            + " before, or set accumulation so that ranks times accumulation is %d",
+                    "%s: step %d is inside an epoch of %d steps, but %s; resume with %s,"
+                            + " or set accumulation so that ranks times accumulation is %d",
                     file,
                     state.iteration(),
                     before.stepsPerEpoch,
@@ -78,13 +78,13 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
         long epochs = state.iteration() / before.stepsPerEpoch;
         note.accept(
                 Text.format(
-                        "%s; step %d, the end of epoch %d, is step %d now",
+                        "%s; step %d, the end of epoch %d, is now step %d",
                         change, state.iteration(), epochs, epochs * stepsPerEpoch));
         return state.withIteration(epochs * stepsPerEpoch);
     }
 
     private String text() {
         return Text.format(
-                "%s and %s a step", Count.of(ranks, "rank"), Count.of(batchesPerStep, "batch"));
+                "%s and %s per step", Count.of(ranks, "rank"), Count.of(batchesPerStep, "batch"));
     }
 }

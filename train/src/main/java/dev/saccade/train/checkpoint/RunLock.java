@@ -63,7 +63,7 @@ public final class RunLock {
                 channel.write(UTF_8.encode(owner + System.lineSeparator()));
             } catch (IOException e) {
                 throw SaccadeException.io(
-                        e, "%s: cannot be locked for a training: %s", run.path(), e.getMessage());
+                        e, "%s: cannot be locked: %s", run.path(), e.getMessage());
             }
         }
     }
@@ -95,8 +95,8 @@ public final class RunLock {
             return channel.tryLock(LOCKED_BYTE, 1, /* shared= */ false) != null;
         } catch (IOException e) {
             log.warn(
-                    "this file system has no locks, so nothing keeps a second training out"
-                            + " folder={} cause={}",
+                    "the file system has no locks; do not start a second training in this"
+                            + " folder folder={} cause={}",
                     folder,
                     e.getMessage());
             return true;
@@ -105,7 +105,7 @@ public final class RunLock {
 
     private static SaccadeException inUse(RunFolder folder, String owner) {
         return SaccadeException.user(
-                "%s: %s; stop it first, or name another folder",
+                "%s: %s; stop it first, or choose another folder",
                 folder.path(), owner.isEmpty() ? "another process is training here" : owner);
     }
 
@@ -115,7 +115,7 @@ public final class RunLock {
             try {
                 channel.close();
             } catch (IOException e) {
-                log.warn("the lock of a run could not be given back cause={}", e.getMessage());
+                log.warn("the lock of a run could not be released cause={}", e.getMessage());
             }
         }
     }

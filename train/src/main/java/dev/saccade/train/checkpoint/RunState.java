@@ -94,8 +94,8 @@ public record RunState(
                     ScoreThresholds.find(metadata, file.toString()));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
-                    "%s: has no state of a run; resume from a last.safetensors, or start a new run"
-                            + " with init_from set to this file",
+                    "%s: has no training state; resume from last.safetensors, or start a"
+                            + " new run with init_from set to this file",
                     file);
         }
     }

@@ -54,7 +54,7 @@ public record DataConfig(
                 val.filter(ClassBalancedDataset.Config.class::isInstance).isEmpty(),
                 "val",
                 val.map(PartConfig::type).orElse(""),
-                "a data set that has each photograph once; class_balanced is for data.train");
+                "a data set without repeated images; class_balanced is for data.train");
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);
@@ -77,7 +77,7 @@ public record DataConfig(
         return train.orElseThrow(
                 () ->
                         SaccadeException.user(
-                                "config: data.train: missing; expected the data set to learn from,"
+                                "config: data.train: missing; expected the training set,"
                                         + " such as {type: coco, annotations: train.json, images:"
                                         + " images}"));
     }
@@ -90,7 +90,7 @@ public record DataConfig(
                     step.mustBeLast() || !before.mustBeLast(),
                     key + "[" + i + "]",
                     step.type() + " after " + before.type(),
-                    "it before: normalize and pad must come last");
+                    "the opposite order: normalize and pad must come last");
         }
     }
 
@@ -104,6 +104,6 @@ public record DataConfig(
                 needy.isEmpty(),
                 "val_transforms",
                 needy,
-                "transforms that need no other photographs, as they do in training alone");
+                "transforms without other images, which are available only in training");
     }
 }

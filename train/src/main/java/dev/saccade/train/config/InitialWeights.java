@@ -34,22 +34,19 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
         }
         if (isPath(name)) {
             throw SaccadeException.user(
-                    "%s: there is no such file; expected a checkpoint, such as"
+                    "%s: no such file; expected a checkpoint, such as"
                             + " checkpoints/best.safetensors of a run",
                     name);
         }
         PretrainedWeights weights =
-                known(
-                        () -> PretrainedWeights.named(name),
-                        "init_from: there is no such file, and ",
-                        "");
+                known(() -> PretrainedWeights.named(name), "init_from: no such file, and ", "");
         if (!weights.fits(backbone)) {
             throw SaccadeException.user(
-                    "init_from: %s are weights of another backbone than model.backbone; %s fit it;"
-                            + " name one of those, a file to take what fits, or none",
+                    "init_from: %s does not match model.backbone (matching: %s); choose"
+                            + " one of these, a file, or none",
                     name, compatible(backbone));
         }
-        String instead = "; or name a file, or train from scratch with none";
+        String instead = "; or set a file, or none to train from scratch";
         return new InitialWeights(
                 known(weights::require, "init_from: ", instead), Optional.of(weights));
     }
@@ -84,7 +81,7 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
                         .map(PretrainedWeights::name)
                         .limit(MAX_NAMES)
                         .collect(Collectors.joining(", "));
-        return names.isEmpty() ? "no published ones" : names;
+        return names.isEmpty() ? "no published weights" : names;
     }
 
     /** Loads weights into a model and returns lines for the log. */

@@ -74,8 +74,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         Optional<Dataset.Config> val = config.data().val();
         if (val.isEmpty()) {
             throw SaccadeException.user(
-                    "the config of the run names no data.val to measure on; name it in its"
-                            + " config.yaml");
+                    "the run has no validation set; set data.val in its config.yaml");
         }
         DataSource source = DataSource.of(val.get(), config.data().root());
         check(Map.of("val", source), options(config, false, () -> {}), List.of())
@@ -107,16 +106,16 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         ObjectStatistics statistics = (ObjectStatistics) report.statistics();
         if (statistics.objects().usable() == 0) {
             return Optional.of(
-                    (trained ? "nothing to train on: " : "nothing to measure on: ")
+                    (trained ? "no objects to train on: " : "no objects to evaluate on: ")
                             + ObjectStatistics.emptyReason(
                                     statistics.images(), statistics.classNames()));
         }
         return trained && statistics.objects().trained() == 0
                 ? Optional.of(
                         Text.format(
-                                "nothing to train on: all %d objects are on images with a side"
-                                        + " below 32 pixels, which are left out; expected larger"
-                                        + " ones",
+                                "no objects to train on: all %d objects are on images"
+                                        + " with a side below 32 pixels, which are skipped; use"
+                                        + " larger images",
                                 statistics.objects().usable()))
                 : Optional.empty();
     }
@@ -131,7 +130,8 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return statistics.classes().size() > 1 && shown.size() == 1
                 ? Optional.of(
                         Text.format(
-                                        "all pixels that have a class are \"%s\", so there is nothing to tell apart",
+                                        "all labeled pixels have the class \"%s\","
+                                                + " expected at least two classes",
                                         shown.get(0))
                                 + "; see reduce_zero_label and ignore_index")
                 : Optional.empty();
@@ -147,12 +147,13 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         }
         return Optional.of(
                 Text.format(
-                        "class %d is %s, but in data.train it is %s; labels would be mixed up",
+                        "class %d is %s, but in data.train it is %s; use the same classes"
+                                + " in the same order",
                         label + 1, name(labeled, label), name(trained, label)));
     }
 
     private static String name(List<String> classes, int label) {
-        return label < classes.size() ? '"' + classes.get(label) + '"' : "not there";
+        return label < classes.size() ? '"' + classes.get(label) + '"' : "missing";
     }
 
     /** Adds warnings about images that exceed the limits of a run. */

@@ -33,8 +33,8 @@ public final class DetectionLimits {
                         warning(
                                 role,
                                 Text.format(
-                                        "an image has %d objects, but model.head.%s is %d and the"
-                                                + " others are missed; expected at least %d",
+                                        "an image has %d objects, but model.head.%s"
+                                                + " limits detections to %d; set it to at least %d",
                                         objects, limit.getKey(), limit.getValue(), objects)));
             }
         }

@@ -48,7 +48,8 @@ public final class HookState {
     }
 
     private void put(String name, Tensor tensor) {
-        checkArgument(tensors.put(name, tensor) == null, "two values named %s", name);
+        checkArgument(
+                tensors.put(name, tensor) == null, "%s: already stored; use another name", name);
     }
 
     /** Returns a stored number. Fails if it is missing. */
@@ -66,7 +67,7 @@ public final class HookState {
         if (tensor == null || tensor.type() != type || !tensor.shape().equals(shape)) {
             throw SaccadeException.user(
                     "%s: got %s, expected %s %s",
-                    name, tensor == null ? "nothing" : tensor, type, shape);
+                    name, tensor == null ? "no value" : tensor, type, shape);
         }
         return tensor;
     }

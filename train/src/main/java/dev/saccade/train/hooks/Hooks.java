@@ -31,8 +31,7 @@ public final class Hooks implements AutoCloseable {
         for (int i = 0; i < members.size(); i++) {
             if (members.get(i) == null) {
                 throw SaccadeException.user(
-                        "hook %d of %d is null; expected a hook, or none at all",
-                        i + 1, members.size());
+                        "hook %d of %d is null; remove it", i + 1, members.size());
             }
         }
         this.members = ImmutableList.copyOf(members);
@@ -54,7 +53,7 @@ public final class Hooks implements AutoCloseable {
         String name = config.getClass().getName();
         Hook hook = named(name, "build", config::build);
         if (hook == null) {
-            throw SaccadeException.user("hook %s: build returns null", name);
+            throw SaccadeException.user("hook %s: build returned null, expected a hook", name);
         }
         return hook;
     }
@@ -66,7 +65,7 @@ public final class Hooks implements AutoCloseable {
             String name = named(type, "name", hook::name);
             if (name == null || name.indexOf(END_OF_NAME) >= 0) {
                 throw SaccadeException.user(
-                        "hook %s: its name is %s, expected one without a colon", type, name);
+                        "hook %s: got name %s, expected a name without a colon", type, name);
             }
         }
     }
@@ -92,8 +91,8 @@ public final class Hooks implements AutoCloseable {
             call(hook, "save", each -> each.save(state));
             if (!state.tensors().isEmpty() && !owners.add(hook.name())) {
                 throw SaccadeException.user(
-                        "hook %s: there are two of that name that keep a state; give them names of"
-                                + " their own",
+                        "hook %s: two hooks with a state have this name; give them"
+                                + " different names",
                         hook.name());
             }
             state.tensors().forEach((key, value) -> all.put(prefix(hook) + key, value));
@@ -115,8 +114,8 @@ public final class Hooks implements AutoCloseable {
         if (!left.isEmpty()) {
             String name = left.iterator().next();
             throw SaccadeException.user(
-                    "holds the state of hook %s, which this run does not have; resume it with that"
-                            + " hook",
+                    "has the state of hook %s, but this run has no such hook; resume with"
+                            + " this hook",
                     name.substring(0, name.indexOf(END_OF_NAME)));
         }
     }

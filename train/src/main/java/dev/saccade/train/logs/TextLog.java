@@ -39,10 +39,10 @@ public final class TextLog extends LogFile {
         writeLine(
                 text(mean)
                         + Text.format(
-                                "  %d MiB, tensors at most %d MiB  %s",
+                                "  memory %d MiB  peak tensor memory %d MiB  %s",
                                 memory.residentBytes() >> 20,
                                 memory.peakTensorBytes() >> 20,
-                                Count.of(memory.arrays(), "array") + " held"));
+                                Count.of(memory.arrays(), "array")));
     }
 
     @Override

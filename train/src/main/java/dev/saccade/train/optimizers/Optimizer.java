@@ -110,7 +110,8 @@ public abstract class Optimizer implements AutoCloseable {
         groups = ParameterGroup.split(module, config);
         if (groups.isEmpty()) {
             throw SaccadeException.user(
-                    "there is nothing to learn: every parameter of the model is frozen");
+                    "all parameters of the model are frozen, expected at least one"
+                            + " trainable parameter");
         }
         NDArray any = groups.get(0).parameters().values().iterator().next().getArray();
         this.manager = any.getManager().newSubManager();
