@@ -57,6 +57,9 @@ class FineTuningPageTest {
 
     private static final String COCO = "mask_rcnn_resnet50_fpn_1x_coco";
 
+    private static final List<String> SCENE_CLASSES = List.of("button", "coin", "key", "leaf");
+    private static final List<String> CLASSES = List.of("hammer", "pliers", "wrench", "chisel");
+
     @TempDir Path folder;
 
     private PageRun page;
@@ -64,8 +67,18 @@ class FineTuningPageTest {
     @BeforeEach
     void prepare() throws IOException {
         SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
-        SceneDataset.write(folder.resolve("data/desk"), renderer, 12, 4, n -> {});
-        Files.copy(folder.resolve("data/desk/images/scene_0001.jpg"), folder.resolve("photo.jpg"));
+        SceneDataset.write(folder.resolve("data/tools"), renderer, 12, 4, n -> {});
+        for (String part : List.of("train", "val")) {
+            Path file = folder.resolve("data/tools/annotations_" + part + ".json");
+            String annotations = Files.readString(file);
+            for (int i = 0; i < CLASSES.size(); i++) {
+                annotations =
+                        annotations.replace(
+                                '"' + SCENE_CLASSES.get(i) + '"', '"' + CLASSES.get(i) + '"');
+            }
+            Files.writeString(file, annotations);
+        }
+        Files.copy(folder.resolve("data/tools/images/scene_0001.jpg"), folder.resolve("photo.jpg"));
         page = PageRun.in(folder, "fine_tuning.md");
     }
 
@@ -81,14 +94,14 @@ class FineTuningPageTest {
         }
         assertEquals(2, page.outputs().size(), "outputs on the page");
         for (String file :
-                List.of("runs/desk_masks/report.html", "found/photo.jpg", "browse/index.html")) {
+                List.of("runs/tools_masks/report.html", "found/photo.jpg", "browse/index.html")) {
             assertTrue(Files.exists(folder.resolve(file)), file);
         }
         JsonNode image = new ObjectMapper().readTree(Files.readString(predictions())).get(0);
         assertFalse(image.get("objects").isEmpty(), "no detections");
         for (JsonNode object : image.get("objects")) {
             String label = object.get("label").asText();
-            assertTrue(List.of("button", "coin", "key", "leaf").contains(label), label);
+            assertTrue(CLASSES.contains(label), label);
             assertEquals("[64,96]", object.get("segmentation").get("size").toString());
         }
     }
@@ -99,10 +112,10 @@ class FineTuningPageTest {
 
     @Test
     void checkFindsTheFrequentErrorsOfThePage() throws IOException {
-        String right = Files.readString(folder.resolve("data/desk/example.json"));
-        Mat desk = new Mat(480, 640, CvType.CV_8UC3, new Scalar(90, 90, 90));
-        ImageFiles.write(desk, folder.resolve("data/desk/images/desk.jpg"));
-        desk.release();
+        String right = Files.readString(folder.resolve("data/tools/example.json"));
+        Mat image = new Mat(480, 640, CvType.CV_8UC3, new Scalar(90, 90, 90));
+        ImageFiles.write(image, folder.resolve("data/tools/images/workbench.jpg"));
+        image.release();
 
         assertEquals(
                 "  0 errors, 0 warnings",
@@ -120,12 +133,12 @@ class FineTuningPageTest {
     }
 
     private String checked(String annotations) throws IOException {
-        Files.writeString(folder.resolve("data/desk/example.json"), annotations);
+        Files.writeString(folder.resolve("data/tools/example.json"), annotations);
         return saccade(
                         "check",
-                        folder.resolve("desk_masks.yaml"),
+                        folder.resolve("tools_masks.yaml"),
                         "--data",
-                        folder.resolve("data/desk"),
+                        folder.resolve("data/tools"),
                         "--set",
                         "data.train.annotations=example.json")
                 .out();
@@ -135,7 +148,7 @@ class FineTuningPageTest {
     private void writeCocoDetector(Path file) {
         RunConfig config =
                 Configs.bind(
-                        ConfigFile.load(folder.resolve("desk_masks.yaml"), SMALL), RunConfig.class);
+                        ConfigFile.load(folder.resolve("tools_masks.yaml"), SMALL), RunConfig.class);
         List<String> classes = IntStream.range(0, 80).mapToObj(i -> "class " + i).toList();
         try (NDManager manager = NDManager.newBaseManager()) {
             DetectionModel detector = new DetectionModel(config.model(), classes);
@@ -159,13 +172,13 @@ class FineTuningPageTest {
         quick.replaceAll(word -> command.equals("train") && word.equals(COCO) ? file(word) : word);
         if (CONFIG_COMMANDS.contains(command)) {
             SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
-            quick.addAll(List.of("--data", folder.resolve("data/desk").toString()));
+            quick.addAll(List.of("--data", folder.resolve("data/tools").toString()));
         }
         if (command.equals("browse")) {
             quick.addAll(List.of("--out", folder.resolve("browse").toString()));
         }
         if (command.equals("train") && !words.contains("--out")) {
-            quick.addAll(List.of("--out", folder.resolve("runs/desk_masks").toString()));
+            quick.addAll(List.of("--out", folder.resolve("runs/tools_masks").toString()));
         }
         if (command.equals("predict")) {
             quick.addAll(List.of("--score", "0.05"));

@@ -55,13 +55,13 @@ class TrainOnYourDataPageTest {
     void prepare() throws IOException {
         Path coco = folder.resolve("coco");
         SceneDataset.write(coco, new SceneRenderer(1, new Size(64, 96)), 12, 4, n -> {});
-        Path yolo = folder.resolve("data/desk-yolo");
+        Path yolo = folder.resolve("data/tools-yolo");
         for (String part : List.of("train", "val")) {
             writeYolo(coco, part, yolo);
         }
         Files.writeString(
                 yolo.resolve("data.yaml"),
-                "train: images/train\nval: images/val\nnames: [button, coin, key, leaf]\n");
+                "train: images/train\nval: images/val\nnames: [hammer, pliers, wrench, chisel]\n");
         Files.copy(coco.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
         page = PageRun.in(folder, "train_on_your_data.md");
     }
@@ -113,7 +113,7 @@ class TrainOnYourDataPageTest {
         for (String file :
                 List.of(
                         "browse/index.html",
-                        "runs/desk/report.html",
+                        "runs/tools/report.html",
                         "found/photo.jpg",
                         "found/predictions.json")) {
             assertTrue(Files.exists(folder.resolve(file)), file);
@@ -130,11 +130,11 @@ class TrainOnYourDataPageTest {
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
         switch (words.get(1)) {
-            case "new" -> quick.addAll(List.of("--out", folder.resolve("desk.yaml").toString()));
+            case "new" -> quick.addAll(List.of("--out", folder.resolve("tools.yaml").toString()));
             case "browse" -> quick.addAll(List.of("--out", folder.resolve("browse").toString()));
             case "train" -> {
                 SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
-                quick.addAll(List.of("--out", folder.resolve("runs/desk").toString()));
+                quick.addAll(List.of("--out", folder.resolve("runs/tools").toString()));
             }
             default -> {}
         }
@@ -145,7 +145,7 @@ class TrainOnYourDataPageTest {
     private HttpResponse<String> curl() throws IOException, InterruptedException {
         Matcher command = CURL.matcher(page.text());
         assertTrue(command.find(), "the page has no curl command");
-        detector = Detector.load(folder.resolve("runs/desk/checkpoints/best.safetensors"));
+        detector = Detector.load(folder.resolve("runs/tools/checkpoints/best.safetensors"));
         server = PredictionServer.of(detector).port(0).start();
         HttpRequest request =
                 HttpRequest.newBuilder(server.uri().resolve(command.group(2)))

@@ -25,10 +25,10 @@ import java.util.Optional;
  * Trains on executors of Apache Spark, with a {@link Training} in each task of a barrier stage.
  *
  * <pre>{@code
- * SparkTrainer.of(RunConfig.load(Path.of("/shared/desk.yaml")))
+ * SparkTrainer.of(RunConfig.load(Path.of("/shared/tools.yaml")))
  *         .ranks(4)
  *         .maxRestarts(3)
- *         .start(spark, Path.of("/shared/runs/desk"));
+ *         .start(spark, Path.of("/shared/runs/tools"));
  * }</pre>
  *
  * <p>Driver and executors need the run folder and the data under the same paths. Each rank uses the
