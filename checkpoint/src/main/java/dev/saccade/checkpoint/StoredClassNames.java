@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Class names in checkpoint metadata, as stored by mmdetection and mmsegmentation ({@code CLASSES},
- * {@code dataset_meta.classes}), Ultralytics ({@code names}) and Hugging Face ({@code id2label}).
+ * Class names in checkpoint metadata: {@code CLASSES} and {@code dataset_meta.classes} of
+ * mmdetection and mmsegmentation, {@code names} of Ultralytics, {@code id2label} of Hugging Face.
  */
 public final class StoredClassNames {
 
@@ -60,7 +60,7 @@ public final class StoredClassNames {
         return key.substring(key.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the names in a list, a list of categories, a dict by index, or a dict to indices. */
+    /** Returns names from a list, a list of categories, or a dict by index or name. */
     public static Optional<List<String>> read(Object value) {
         if (value instanceof List<?> list) {
             return listed(list);

@@ -134,7 +134,7 @@ public final class Tensor {
         };
     }
 
-    /** Copies the elements into an array of the same shape and any type or memory format. */
+    /** Copies the elements into an array of any type or memory format and the same shape. */
     public void copyTo(NDArray array) {
         Preconditions.checkArgument(
                 array.getShape().equals(shape), "%s into %s", shape, array.getShape());

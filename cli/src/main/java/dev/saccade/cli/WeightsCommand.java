@@ -55,7 +55,7 @@ final class WeightsCommand extends BaseCommand {
                     Locale.ROOT,
                     ROW,
                     "  " + weights.name(),
-                    weights.of(),
+                    weights.modelName(),
                     weights.mebibytes().map(size -> Text.format("%.1f MiB", size)).orElse("–"),
                     weights.license().orElse("–"),
                     here(weights));
@@ -78,7 +78,7 @@ final class WeightsCommand extends BaseCommand {
     private static Map<String, Object> keys(PretrainedWeights weights) {
         ImmutableMap.Builder<String, Object> keys = ImmutableMap.builder();
         keys.put("name", weights.name());
-        keys.put("of", weights.of());
+        keys.put("of", weights.modelName());
         keys.put("file", weights.file());
         keys.put("source", weights.source());
         keys.put("ema", weights.ema());

@@ -95,11 +95,11 @@ public final class DatasetInference {
         int first = first(ranks.rank());
         IntStream own = IntStream.range(first, first + size());
         try (DataLoader<InferenceInput> loader = DataLoader.testing(dataset, own, reader, workers);
-                DataLoader<InferenceInput>.Epoch photos = loader.epoch(0);
+                DataLoader<InferenceInput>.Epoch images = loader.epoch(0);
                 Workers measuring = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {
                 int index = first + i;
-                P predicted = predict(model, photos);
+                P predicted = predict(model, images);
                 measuring.start(() -> evaluator.process(index, predicted));
                 progress.accept(i + 1);
             }
@@ -118,9 +118,9 @@ public final class DatasetInference {
     }
 
     private static <P> P predict(
-            Function<InferenceInput, P> model, DataLoader<InferenceInput>.Epoch photos) {
-        try (InferenceInput photo = photos.next()) {
-            return model.apply(photo);
+            Function<InferenceInput, P> model, DataLoader<InferenceInput>.Epoch images) {
+        try (InferenceInput image = images.next()) {
+            return model.apply(image);
         }
     }
 

@@ -30,7 +30,7 @@ public final class DetectionModel extends Model<Instances> {
     public DetectionModel(ModelConfig config, List<String> classes) {
         super(config, classes);
         DetectionHead.Config part = (DetectionHead.Config) config.head();
-        head = add("", built("head", () -> part.build(levels(), classes.size())));
+        head = add("", buildComponent("head", () -> part.build(levels(), classes.size())));
     }
 
     public DetectionHead head() {
@@ -87,13 +87,13 @@ public final class DetectionModel extends Model<Instances> {
      * from stride 4.
      */
     @Override
-    Instances inferenceAugmented(List<ImageBatch> views) {
-        if (views.size() == 1) {
-            return inference(views.get(0)).get(0);
+    Instances inferenceAugmented(List<ImageBatch> batches) {
+        if (batches.size() == 1) {
+            return inference(batches.get(0)).get(0);
         }
         return head.predictAugmented(
-                views.stream().map(view -> features(view.pixels())).toList(),
-                views.stream().map(view -> view.images().get(0)).toList());
+                batches.stream().map(batch -> features(batch.pixels())).toList(),
+                batches.stream().map(batch -> batch.images().get(0)).toList());
     }
 
     /** Returns the head; throws if it does not support export. */

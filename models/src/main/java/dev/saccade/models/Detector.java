@@ -79,13 +79,13 @@ public final class Detector extends TrainedModel<Instances> {
     }
 
     @Override
-    Instances predictTiles(TiledImage photo, InferenceInput whole) {
-        TiledObjects objects = new TiledObjects(photo.size());
+    Instances predictTiles(TiledImage image, InferenceInput whole) {
+        TiledObjects objects = new TiledObjects(image.size());
         if (!whole.batches().isEmpty()) {
-            objects.add(Tile.all(photo.size()), predictWhole(whole));
+            objects.add(Tile.all(image.size()), predictWhole(whole));
         }
-        for (Tile tile : photo.tiles()) {
-            try (InferenceInput input = photo.read(tile)) {
+        for (Tile tile : image.tiles()) {
+            try (InferenceInput input = image.read(tile)) {
                 objects.add(tile, predictWhole(input));
             }
         }

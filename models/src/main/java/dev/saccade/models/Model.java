@@ -49,7 +49,7 @@ import java.util.function.Supplier;
 public abstract sealed class Model<P> extends Module permits DetectionModel, SegmentationModel {
 
     /** 40 GB as float32. Counting parameters allocates no memory. */
-    private static final long MOST_PARAMETERS = 10_000_000_000L;
+    private static final long MAX_PARAMETERS = 10_000_000_000L;
 
     private final ModelConfig config;
 
@@ -61,17 +61,17 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     Model(ModelConfig config, List<String> classes) {
         this.config = config;
         this.classes = ImmutableList.copyOf(classes);
-        backbone = add("backbone", built("backbone", () -> config.backbone().build()));
+        backbone = add("backbone", buildComponent("backbone", () -> config.backbone().build()));
         neck =
                 config.neck()
-                        .map(part -> built("neck", () -> part.build(backbone.features())))
+                        .map(part -> buildComponent("neck", () -> part.build(backbone.features())))
                         .map(built -> add("neck", built));
     }
 
     /**
      * Builds a component; throws if it does not fit the one before or makes the model too large.
      */
-    final <M extends Module> M built(String part, Supplier<M> build) {
+    final <M extends Module> M buildComponent(String part, Supplier<M> build) {
         M module;
         try {
             module = build.get();
@@ -81,10 +81,10 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
             throw SaccadeException.user("model.%s: %s", part, e.getMessage());
         }
         parameters += module.parameterCount();
-        if (parameters > MOST_PARAMETERS) {
+        if (parameters > MAX_PARAMETERS) {
             throw SaccadeException.user(
                     "model.%s: parameters: got %d, expected at most %d in the whole model",
-                    part, parameters, MOST_PARAMETERS);
+                    part, parameters, MAX_PARAMETERS);
         }
         return module;
     }
@@ -128,9 +128,9 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     }
 
     private static void requireChannels(
-            FeaturePyramid maps, List<FeatureInfo> said, String part, PartConfig config) {
+            FeaturePyramid maps, List<FeatureInfo> declared, String part, PartConfig config) {
         List<Long> got = maps.levels().stream().map(level -> level.getShape().get(1)).toList();
-        List<Long> expected = said.stream().map(level -> (long) level.channels()).toList();
+        List<Long> expected = declared.stream().map(level -> (long) level.channels()).toList();
         if (!got.equals(expected)) {
             throw SaccadeException.user(
                     "model.%s: %s returned levels with %s channels, but features() declares %s",
@@ -152,8 +152,8 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
      * Predicts one image from batches of one, such as scales and flips, without gradients. The
      * model must be in inference mode.
      */
-    public final P predictAugmented(List<ImageBatch> views) {
-        return withoutGradients(() -> inferenceAugmented(views));
+    public final P predictAugmented(List<ImageBatch> batches) {
+        return withoutGradients(() -> inferenceAugmented(batches));
     }
 
     static <T> T withoutGradients(Supplier<T> inference) {
@@ -164,11 +164,11 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
     abstract List<P> inference(ImageBatch batch);
 
     /** Predicts and merges the augmentations; see {@link #predictAugmented}. */
-    abstract P inferenceAugmented(List<ImageBatch> views);
+    abstract P inferenceAugmented(List<ImageBatch> batches);
 
     /**
-     * Returns the {@linkplain MultiplyAdds multiply-adds} for one image of a height and width with
-     * {@link #dummyObjects}, without the auxiliary head. Needs no weights.
+     * Returns the {@linkplain MultiplyAdds multiply-adds} for one image with {@link #dummyObjects}.
+     * Excludes the auxiliary head and needs no weights.
      */
     public final long multiplyAdds(Size size) {
         Model<?> copy = config.build(classes);

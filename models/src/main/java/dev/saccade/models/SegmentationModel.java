@@ -59,7 +59,7 @@ public final class SegmentationModel extends Model<LabelMap> {
 
     private SegmentationHead head(String key, HeadConfig config) {
         SegmentationHead.Config part = (SegmentationHead.Config) config;
-        return built(key, () -> part.build(levels(), classes().size()));
+        return buildComponent(key, () -> part.build(levels(), classes().size()));
     }
 
     public SegmentationHead decodeHead() {
@@ -71,10 +71,7 @@ public final class SegmentationModel extends Model<LabelMap> {
         return auxiliaryHead;
     }
 
-    /**
-     * Returns logits {@code [N, K, h, w]} for pixels {@code [N, 3, H, W]}, usually at the finest
-     * stride.
-     */
+    /** Returns logits {@code [N, K, h, w]} for pixels {@code [N, 3, H, W]}. */
     public NDArray logits(NDArray pixels) {
         return Scope.array(() -> decodeHead.logits(features(pixels)));
     }
@@ -131,19 +128,16 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     @Override
-    LabelMap inferenceAugmented(List<ImageBatch> views) {
+    LabelMap inferenceAugmented(List<ImageBatch> batches) {
         List<ScoreMap> maps = new ArrayList<>();
-        for (ImageBatch view : views) {
-            checkArgument(view.size() == 1, "views of %s images", view.size());
-            maps.add(scores(view, 0, this::logits));
+        for (ImageBatch batch : batches) {
+            checkArgument(batch.size() == 1, "batch: got %s images, expected 1", batch.size());
+            maps.add(scores(batch, 0, this::logits));
         }
         return labels(maps);
     }
 
-    /**
-     * Predicts like {@link #predict} with logits from another runtime, {@code [1, 3, H, W]} to
-     * {@code [1, K, h, w]}.
-     */
+    /** Predicts with logits from another runtime, {@code [1, 3, H, W]} to {@code [1, K, h, w]}. */
     public List<LabelMap> predict(ImageBatch batch, UnaryOperator<NDArray> network) {
         return withoutGradients(() -> inference(batch, network));
     }
@@ -156,8 +150,8 @@ public final class SegmentationModel extends Model<LabelMap> {
         return labels.build();
     }
 
-    private static LabelMap labels(List<ScoreMap> views) {
-        try (MeanScoreMap mean = new MeanScoreMap(views)) {
+    private static LabelMap labels(List<ScoreMap> maps) {
+        try (MeanScoreMap mean = new MeanScoreMap(maps)) {
             return mean.labels();
         }
     }

@@ -30,7 +30,8 @@ import java.util.function.Function;
  * <pre>{@code
  * try (Segmenter segmenter = Segmenter.load(Path.of("best.safetensors"))) {
  *     ClassMap map = segmenter.segment(Path.of("photo.jpg"));
- *     System.out.println(map.fractions() + ", center: " + map.at(map.width() / 2, map.height() / 2));
+ *     System.out.println(map.fractions());
+ *     System.out.println("center: " + map.at(map.width() / 2, map.height() / 2));
  * }
  * }</pre>
  *
@@ -79,10 +80,10 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     }
 
     @Override
-    LabelMap predictTiles(TiledImage photo, InferenceInput none) {
-        TiledLabels labels = new TiledLabels(photo.size(), photo.tiles());
-        for (Tile tile : photo.tiles()) {
-            try (InferenceInput input = photo.read(tile)) {
+    LabelMap predictTiles(TiledImage image, InferenceInput none) {
+        TiledLabels labels = new TiledLabels(image.size(), image.tiles());
+        for (Tile tile : image.tiles()) {
+            try (InferenceInput input = image.read(tile)) {
                 labels.add(tile, predictWhole(input));
             }
         }
@@ -101,8 +102,8 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     }
 
     /** Returns the class of every pixel of an image file. */
-    public ClassMap segment(Path photo) {
-        return segment(ImageSource.of(photo));
+    public ClassMap segment(Path image) {
+        return segment(ImageSource.of(image));
     }
 
     /** Returns the class of every pixel of an encoded image. */
@@ -125,12 +126,12 @@ public final class Segmenter extends TrainedModel<LabelMap> {
      *
      * @throws SaccadeException of kind user that names the image, if it cannot be read
      */
-    public ClassMap segment(ImageSource photo) {
-        return new ClassMap(predict(photo), classes());
+    public ClassMap segment(ImageSource image) {
+        return new ClassMap(predict(image), classes());
     }
 
     /** Returns the class of every pixel of each image; images are predicted one by one. */
-    public List<ClassMap> segment(List<ImageSource> photos) {
-        return photos.stream().map(this::segment).collect(ImmutableList.toImmutableList());
+    public List<ClassMap> segment(List<ImageSource> images) {
+        return images.stream().map(this::segment).collect(ImmutableList.toImmutableList());
     }
 }

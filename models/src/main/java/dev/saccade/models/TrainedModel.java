@@ -229,7 +229,7 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     private static String sizes(InferenceInput image) {
         return image.batches().stream()
-                .map(view -> view.images().size() + " x " + view.size())
+                .map(batch -> batch.images().size() + " x " + batch.size())
                 .collect(Collectors.joining(" and ", "; network input ", ""));
     }
 

@@ -231,8 +231,8 @@ public final class Video implements AutoCloseable {
     }
 
     /**
-     * Returns errors such as truncation or undecodable parts, with file and frames, after the last
-     * frame. Errors that the codec cannot detect are not included.
+     * Returns errors such as truncation or undecodable parts, after the last frame. Errors that the
+     * codec cannot detect are not included.
      */
     public Optional<String> fault() {
         return faults.text(lastSeconds).map(text -> file + ": " + text);

@@ -23,9 +23,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Reads the part of Python's pickle format (protocols 2 to 5) that {@code torch.save} writes,
- * without executing code: a global is only a name, calls of names in {@link PickleGlobals} create
- * plain data, and other calls are rejected.
+ * Reads pickles (protocols 2 to 5) of {@code torch.save} without executing code: a global is only a
+ * name, calls of names in {@link PickleGlobals} create plain data, and other calls are rejected.
  *
  * <p>Values are {@link String}, {@link Boolean}, {@link Long}, {@link BigInteger}, {@link Double},
  * {@link #NONE}, {@link List}, {@link Map}, {@link Tuple}, {@link Global}, {@link Bytes}, {@link

@@ -36,7 +36,7 @@ record KeyPatterns(CheckpointRules rules) {
         return isAny(rules.missing(), name);
     }
 
-    /** Returns the row order of a layer with several rows per class, if a component defines it. */
+    /** Returns the row order of a class layer, if a component defines it. */
     Optional<ClassRows.Order> classRows(String name) {
         return rules.classRows().stream()
                 .filter(rows -> rows.name().matches(name))

@@ -82,10 +82,10 @@ public record LoadReport(
 
     /** Returns whether every parameter and buffer was loaded. */
     public boolean isComplete() {
-        return lacking() == 0;
+        return missingCount() == 0;
     }
 
-    private int lacking() {
+    private int missingCount() {
         return Stream.of(Status.REINITIALIZED, Status.NEW, Status.MISSING, Status.SHAPE_MISMATCH)
                 .mapToInt(status -> names.get(status).size())
                 .sum();
@@ -101,23 +101,23 @@ public record LoadReport(
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
-        int all = loaded().size() + lacking();
+        int all = loaded().size() + missingCount();
         lines.add(Text.format("loaded %d of %d parameters", loaded().size(), all));
         lines.addAll(notes);
-        section(lines, "position tables interpolated", Status.RESIZED);
-        remade(lines);
-        groups(lines, "not stored in such checkpoints, initialized from the config", Status.NEW);
-        groups(lines, "missing in the checkpoint, unchanged", Status.MISSING);
-        groups(lines, "unexpected in the checkpoint, ignored", Status.UNEXPECTED);
-        section(lines, "shape mismatch, unchanged", Status.SHAPE_MISMATCH);
-        groups(lines, "not needed, ignored", Status.IGNORED, Status.COMPUTED);
+        addSection(lines, "position tables interpolated", Status.RESIZED);
+        addReinitialized(lines);
+        addGroups(lines, "not stored in such checkpoints, initialized from the config", Status.NEW);
+        addGroups(lines, "missing in the checkpoint, unchanged", Status.MISSING);
+        addGroups(lines, "unexpected in the checkpoint, ignored", Status.UNEXPECTED);
+        addSection(lines, "shape mismatch, unchanged", Status.SHAPE_MISMATCH);
+        addGroups(lines, "not needed, ignored", Status.IGNORED, Status.COMPUTED);
         return lines.stream()
                 .map(Printable::line)
                 .collect(Collectors.joining(System.lineSeparator()));
     }
 
     /** Adds layers of other classes with full names, which users must know. */
-    private void remade(List<String> lines) {
+    private void addReinitialized(List<String> lines) {
         SetMultimap<String, String> layers = LinkedHashMultimap.create();
         for (String name : names.get(Status.REINITIALIZED)) {
             layers.put(details.get(name), name.substring(0, name.lastIndexOf('.')));
@@ -131,7 +131,7 @@ public record LoadReport(
                                                 + String.join(", ", all)));
     }
 
-    private void section(List<String> lines, String title, Status status) {
+    private void addSection(List<String> lines, String title, Status status) {
         List<String> items = names.get(status);
         if (!items.isEmpty()) {
             lines.add(title + ": " + items.size());
@@ -140,17 +140,17 @@ public record LoadReport(
     }
 
     /** Adds names, one line per common prefix. */
-    private void groups(List<String> lines, String title, Status... fates) {
+    private void addGroups(List<String> lines, String title, Status... statuses) {
         ListMultimap<String, String> groups =
                 MultimapBuilder.linkedHashKeys().arrayListValues().build();
-        for (Status status : fates) {
+        for (Status status : statuses) {
             for (String name : names.get(status)) {
                 groups.put(status == Status.COMPUTED ? "*" + end(name) : beginning(name), name);
             }
         }
         if (!groups.isEmpty()) {
             lines.add(title + ": " + groups.size());
-            boolean isExpected = fates[0] == Status.NEW;
+            boolean isExpected = statuses[0] == Status.NEW;
             List<String> rendered = new ArrayList<>();
             for (String key : groups.keySet()) {
                 String example = isExpected ? "" : example(key, groups.get(key));

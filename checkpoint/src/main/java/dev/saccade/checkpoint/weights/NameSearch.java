@@ -29,10 +29,10 @@ import java.util.Set;
 final class NameSearch {
 
     /** Minimum fraction of the names for a prefix. */
-    private static final double LEAST_SHARE = 0.1;
+    private static final double MIN_PREFIX_RATIO = 0.1;
 
     /** Minimum fraction of the module's names for a part of a checkpoint. */
-    private static final double LEAST_FOUND = 0.5;
+    private static final double MIN_MATCH_RATIO = 0.5;
 
     /** Models with at least this fraction of the best score are alternatives. */
     private static final double ALTERNATIVE = 0.9;
@@ -151,7 +151,7 @@ final class NameSearch {
             }
         }
         long all = known.keySet().stream().filter(name -> name.startsWith(mapping.added)).count();
-        boolean isPart = !mapping.removed.isEmpty() && found < LEAST_FOUND * all;
+        boolean isPart = !mapping.removed.isEmpty() && found < MIN_MATCH_RATIO * all;
         return isPart ? 0 : found + sameShapes;
     }
 
@@ -193,7 +193,7 @@ final class NameSearch {
             }
         }
         return counts.entrySet().stream()
-                .filter(entry -> entry.getValue() >= LEAST_SHARE * names.size())
+                .filter(entry -> entry.getValue() >= MIN_PREFIX_RATIO * names.size())
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
                 .limit(MAX_PREFIXES)
                 .map(Map.Entry::getKey)

@@ -104,7 +104,7 @@ public final class Naming {
         return checkpoint.with(tensors);
     }
 
-    /** A slice of a tensor along the first axis, such as the query of a QKV weight. */
+    /** A slice along the first axis, such as the query of a QKV weight. */
     private record Piece(String name, Tensor tensor, NameTable.Slice part) {}
 
     private static Tensor joined(String name, List<Piece> pieces) {

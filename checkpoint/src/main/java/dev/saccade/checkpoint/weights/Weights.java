@@ -18,7 +18,7 @@ import dev.saccade.core.nn.Module;
 public final class Weights {
 
     /** Minimum matching fraction; below, the checkpoint belongs to another model. */
-    private static final double LEAST_RATIO = 0.5;
+    private static final double MIN_RATIO = 0.5;
 
     private Weights() {}
 
@@ -65,7 +65,7 @@ public final class Weights {
         match.fitPositions();
         match.matchClasses();
         LoadReport report = match.report();
-        if (report.ratio() < LEAST_RATIO) {
+        if (report.ratio() < MIN_RATIO) {
             throw SaccadeException.user(
                     "the checkpoint belongs to another model, only %.0f %% of it matches%s: %s",
                     100 * report.ratio(), match.differsOnlyInNames(), report);

@@ -39,10 +39,7 @@ final class Accumulator {
 
     private final double[] scoreAtRecall = new double[RECALLS.length()];
 
-    /**
-     * Creates an accumulator that writes precision and scores [T, R, K, A, M] and recall [T, K, A,
-     * M].
-     */
+    /** Writes to precision and scores [T, R, K, A, M] and recall [T, K, A, M]. */
     Accumulator(Matches matches, MetricArray precision, MetricArray recall, MetricArray scores) {
         this.matches = matches;
         this.parameters = matches.parameters;

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * COCO's average precision and recall, equal to pycocotools' COCOeval, except that objects with
+ * COCO's average precision and recall, equal to pycocotools' COCOeval. Unlike there, objects with
  * annotation id 0 can be found.
  */
 public final class CocoMetrics {
@@ -173,10 +173,7 @@ public final class CocoMetrics {
                 ap(ALL, k, AreaRange.LARGE));
     }
 
-    /**
-     * Returns the curves of all classes with objects, at an IoU threshold index (0 is 0.50, 5 is
-     * 0.75).
-     */
+    /** Returns the curves of all classes with objects at an IoU threshold index. */
     public List<PrecisionRecallCurve> curves(int t) {
         return IntStream.range(0, classes.size())
                 .filter(k -> matches.countObjects(k, AreaRange.ALL) > 0)

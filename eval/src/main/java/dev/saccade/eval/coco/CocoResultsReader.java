@@ -45,11 +45,11 @@ import java.util.function.Function;
 final class CocoResultsReader {
 
     /** Reading stops after this number of invalid detections. */
-    private static final int MOST_PROBLEMS = 20;
+    private static final int MAX_PROBLEMS = 20;
 
     private static final Rle NO_MASK = Rle.fromCounts(new Size(0, 0));
 
-    private static final int LONGEST_SHOWN = 40;
+    private static final int MAX_SHOWN_LENGTH = 40;
 
     private static final Set<String> KNOWN =
             ImmutableSet.of("image_id", "category_id", "score", "bbox", "segmentation");
@@ -62,29 +62,29 @@ final class CocoResultsReader {
     private final Problems problems = new Problems();
 
     /** Fields to read; empty until the first detection shows whether there are masks. */
-    private Set<String> wanted = ImmutableSet.of();
+    private Set<String> fields = ImmutableSet.of();
 
     private Set<String> required = ImmutableSet.of();
 
     /** First error of the current detection; empty if it is valid. */
-    private String fault = "";
+    private String error = "";
 
     CocoResultsReader(Path file, Dataset dataset, IouType iouType) {
         this(file, dataset);
         String outline = iouType == IouType.BOX ? "bbox" : "segmentation";
         this.required = ImmutableSet.of("image_id", "category_id", "score", outline);
-        this.wanted = required;
+        this.fields = required;
     }
 
     /** Reads boxes, masks or both, depending on the first detection. */
     CocoResultsReader(Path file, Dataset dataset) {
         this.file = file;
         for (int i = 0; i < dataset.size(); i++) {
-            ImageFile photo = dataset.image(i);
-            images.put(photo.id(), photo.size());
-            String name = photo.file().getFileName().toString();
-            imagesByName.put(name, photo.id());
-            imagesByName.put(name.replaceFirst("\\.[^.]*$", ""), photo.id());
+            ImageFile image = dataset.image(i);
+            images.put(image.id(), image.size());
+            String name = image.file().getFileName().toString();
+            imagesByName.put(name, image.id());
+            imagesByName.put(name.replaceFirst("\\.[^.]*$", ""), image.id());
         }
         for (int label = 0; label < dataset.classes().size(); label++) {
             labels.put(dataset.categoryId(label), label);
@@ -121,13 +121,13 @@ final class CocoResultsReader {
         }
         for (int record = 0; parser.nextToken() != JsonToken.END_ARRAY; record++) {
             JsonLocation start = parser.currentTokenLocation();
-            fault = "";
+            error = "";
             readRecord(parser);
-            if (!fault.isEmpty()) {
-                problems.add("detection %d (%s): %s", record, place(start), fault);
+            if (!error.isEmpty()) {
+                problems.add("detection %d (%s): %s", record, place(start), error);
             }
-            if (problems.messages().size() == MOST_PROBLEMS) {
-                problems.add("stopped after %d errors", MOST_PROBLEMS);
+            if (problems.messages().size() == MAX_PROBLEMS) {
+                problems.add("stopped after %d errors", MAX_PROBLEMS);
                 return;
             }
         }
@@ -138,7 +138,7 @@ final class CocoResultsReader {
             expected("an object", parser);
             return;
         }
-        Set<String> unread = new HashSet<>(wanted.isEmpty() ? KNOWN : wanted);
+        Set<String> unread = new HashSet<>(fields.isEmpty() ? KNOWN : fields);
         long imageId = 0;
         long categoryId = 0;
         double score = 0;
@@ -162,7 +162,7 @@ final class CocoResultsReader {
         if (outline.isEmpty()) {
             unread.add("segmentation");
         }
-        decideBy(unread);
+        chooseFields(unread);
         Set<String> missing = Sets.intersection(required, unread);
         if (!missing.isEmpty()) {
             fail("lacks " + String.join(", ", Sets.newTreeSet(missing)));
@@ -172,17 +172,17 @@ final class CocoResultsReader {
             Set<Long> known = Sets.newTreeSet(labels.keySet());
             fail(Text.format("got category_id %d, expected one of %s", categoryId, known));
         }
-        if (fault.isEmpty()) {
+        if (error.isEmpty()) {
             add(imageId, labels.get(categoryId), score, box, outline);
         }
     }
 
     /** Requires masks if the first detection has one, else boxes. */
-    private void decideBy(Set<String> unread) {
+    private void chooseFields(Set<String> unread) {
         if (required.isEmpty()) {
             String outline = unread.contains("segmentation") ? "bbox" : "segmentation";
             required = ImmutableSet.of("image_id", "category_id", "score", outline);
-            wanted = outline.equals("bbox") ? required : KNOWN;
+            fields = outline.equals("bbox") ? required : KNOWN;
         }
     }
 
@@ -209,7 +209,7 @@ final class CocoResultsReader {
     }
 
     private void fail(String message) {
-        fault = fault.isEmpty() ? message : fault;
+        error = error.isEmpty() ? message : error;
     }
 
     /** Reports the current value and skips it. */
@@ -226,7 +226,7 @@ final class CocoResultsReader {
         return switch (token) {
             case START_OBJECT -> "an object";
             case START_ARRAY -> "an array";
-            default -> Ascii.truncate(parser.getText(), LONGEST_SHOWN, "...");
+            default -> Ascii.truncate(parser.getText(), MAX_SHOWN_LENGTH, "...");
         };
     }
 
@@ -239,7 +239,7 @@ final class CocoResultsReader {
         return value.orElse(0);
     }
 
-    /** Returns the image id given as a number, a number in quotes, or the name of the image. */
+    /** Returns the image id, given as a number, quoted number or file name. */
     private long imageId(JsonParser parser) throws IOException {
         if (parser.currentToken() != JsonToken.VALUE_STRING) {
             return integer("image_id", parser);
@@ -253,7 +253,7 @@ final class CocoResultsReader {
                 Text.format(
                         "expected image_id to be an integer or the name of one image, got %s,"
                                 + " the name of %d",
-                        Ascii.truncate(parser.getText(), LONGEST_SHOWN, "..."), named.size()));
+                        Ascii.truncate(parser.getText(), MAX_SHOWN_LENGTH, "..."), named.size()));
         return 0;
     }
 

@@ -30,7 +30,7 @@ import java.util.TreeSet;
 public final class GroundTruth {
 
     /** Maximum number of ids listed in a message. */
-    private static final int MOST_NAMED = 10;
+    private static final int MAX_LISTED = 10;
 
     private final Dataset dataset;
     private final List<Annotation> objects = new ArrayList<>();
@@ -99,31 +99,31 @@ public final class GroundTruth {
         }
         Map<Long, Size> sizes = new HashMap<>();
         dataset.images().forEach(image -> sizes.put(image.id(), image.size()));
-        Set<Long> strangeImages = new TreeSet<>();
-        Set<Integer> strangeLabels = new TreeSet<>();
+        Set<Long> unknownImages = new TreeSet<>();
+        Set<Integer> unknownLabels = new TreeSet<>();
         Set<Long> otherSizes = new TreeSet<>();
         for (int i = 0; i < detections.size(); i++) {
             long imageId = detections.imageId(i);
             Optional<Rle> mask = detections.mask(i);
             if (!sizes.containsKey(imageId)) {
-                strangeImages.add(imageId);
+                unknownImages.add(imageId);
             } else if (mask.isPresent() && !mask.get().size().equals(sizes.get(imageId))) {
                 otherSizes.add(imageId);
             }
             if (detections.label(i) < 0 || detections.label(i) >= classes) {
-                strangeLabels.add(detections.label(i));
+                unknownLabels.add(detections.label(i));
             }
         }
         Problems problems = new Problems();
-        addProblem(problems, "image ids are not in the data set", strangeImages);
+        addProblem(problems, "image ids are not in the data set", unknownImages);
         addProblem(problems, "images have masks of a different size", otherSizes);
-        addProblem(problems, "class indices are out of range", strangeLabels);
+        addProblem(problems, "class indices are out of range", unknownLabels);
         problems.throwIfAny("detections");
     }
 
     private static void addProblem(Problems problems, String what, Set<? extends Number> which) {
         if (!which.isEmpty()) {
-            problems.add("%d %s: %s", which.size(), what, Iterables.limit(which, MOST_NAMED));
+            problems.add("%d %s: %s", which.size(), what, Iterables.limit(which, MAX_LISTED));
         }
     }
 

@@ -38,10 +38,7 @@ public final class MetricArray {
         return values.clone();
     }
 
-    /**
-     * Returns the mean of the defined values at an index, in which {@link #ALL} is a whole axis; -1
-     * if none.
-     */
+    /** Returns the mean of defined values; -1 if none. {@link #ALL} selects a whole axis. */
     double mean(int... block) {
         double sum = 0;
         int defined = 0;

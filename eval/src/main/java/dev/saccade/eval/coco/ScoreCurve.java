@@ -5,7 +5,10 @@ import com.google.common.primitives.ImmutableIntArray;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Counts of a class at IoU 0.50 for {@link #STEPS} + 1 minimum scores 0.00, 0.01, ... 1.00. */
+/**
+ * True and false positives of a class at IoU 0.50. Arrays have {@link #STEPS} + 1 values, for
+ * minimum scores 0.00, 0.01, ... 1.00.
+ */
 public record ScoreCurve(
         String name,
         int objects,

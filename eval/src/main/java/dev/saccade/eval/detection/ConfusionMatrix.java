@@ -78,7 +78,7 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
         private final PairwiseIou overlap;
         private final int background;
         private final int[][] counts;
-        private final boolean[] taken;
+        private final boolean[] matched;
 
         Counter(GroundTruth groundTruth, CocoDetections detections, IouType iouType) {
             this.groundTruth = groundTruth;
@@ -86,17 +86,17 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
             this.overlap = PairwiseIou.of(iouType, groundTruth, detections);
             this.background = groundTruth.classes().size();
             this.counts = new int[background + 1][background + 1];
-            this.taken = new boolean[groundTruth.size()];
+            this.matched = new boolean[groundTruth.size()];
         }
 
         ConfusionMatrix count(double score) {
             ImageIndex byImage = new ImageIndex(groundTruth, detections);
             for (int image = 0; image < byImage.size(); image++) {
-                int[] sure =
+                int[] confident =
                         Arrays.stream(byImage.detections(image))
                                 .filter(d -> detections.score(d) >= score)
                                 .toArray();
-                count(sure, byImage.objects(image));
+                count(confident, byImage.objects(image));
             }
             return new ConfusionMatrix(
                     groundTruth.classes(),
@@ -104,18 +104,18 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
                     Arrays.stream(counts).map(row -> Arrays.stream(row).boxed().toList()).toList());
         }
 
-        private void count(int[] sure, int[] objects) {
+        private void count(int[] confident, int[] objects) {
             int[] left =
-                    Arrays.stream(sure)
-                            .filter(d -> !take(d, objects, g -> sameClass(d, g)))
+                    Arrays.stream(confident)
+                            .filter(d -> !match(d, objects, g -> sameClass(d, g)))
                             .toArray();
             for (int detection : left) {
-                if (!take(detection, objects, g -> true) && !liesInCrowd(detection, objects)) {
+                if (!match(detection, objects, g -> true) && !isInCrowd(detection, objects)) {
                     counts[background][detections.label(detection)]++;
                 }
             }
             for (int object : objects) {
-                if (!taken[object] && !groundTruth.crowd(object)) {
+                if (!matched[object] && !groundTruth.crowd(object)) {
                     counts[groundTruth.label(object)][background]++;
                 }
             }
@@ -125,11 +125,11 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
             return detections.label(detection) == groundTruth.label(object);
         }
 
-        private boolean take(int detection, int[] objects, IntPredicate wanted) {
+        private boolean match(int detection, int[] objects, IntPredicate filter) {
             int best = NONE;
             double bestIou = IOU;
             for (int object : objects) {
-                if (!taken[object] && !groundTruth.crowd(object) && wanted.test(object)) {
+                if (!matched[object] && !groundTruth.crowd(object) && filter.test(object)) {
                     double iou = overlap.iou(detection, object);
                     if (iou >= bestIou) {
                         bestIou = iou;
@@ -140,12 +140,12 @@ public record ConfusionMatrix(List<String> classes, double score, List<List<Inte
             if (best == NONE) {
                 return false;
             }
-            taken[best] = true;
+            matched[best] = true;
             counts[groundTruth.label(best)][detections.label(detection)]++;
             return true;
         }
 
-        private boolean liesInCrowd(int detection, int[] objects) {
+        private boolean isInCrowd(int detection, int[] objects) {
             return Arrays.stream(objects)
                     .filter(g -> groundTruth.crowd(g) && sameClass(detection, g))
                     .anyMatch(g -> overlap.iou(detection, g) >= IOU);

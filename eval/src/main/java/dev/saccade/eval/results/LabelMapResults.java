@@ -44,7 +44,7 @@ final class LabelMapResults implements Dataset {
             List.of("classes.txt", "class_names.txt", "labels.txt");
 
     private static final int IGNORED = 255;
-    private static final int MOST_SHOWN = 5;
+    private static final int MAX_LISTED = 5;
 
     private final LabelEncoding code;
     private final List<String> classes;
@@ -86,7 +86,7 @@ final class LabelMapResults implements Dataset {
                     unknown.size(),
                     found.size(),
                     annotations,
-                    Iterables.limit(unknown, MOST_SHOWN));
+                    Iterables.limit(unknown, MAX_LISTED));
         }
         List<String> notes = new ArrayList<>();
         Set<String> missing = Sets.difference(labeled.keySet(), found.keySet());
@@ -94,7 +94,7 @@ final class LabelMapResults implements Dataset {
             notes.add(
                     Text.format(
                             "%d of %d label maps have no results and are not evaluated: %s",
-                            missing.size(), labeled.size(), Iterables.limit(missing, MOST_SHOWN)));
+                            missing.size(), labeled.size(), Iterables.limit(missing, MAX_LISTED)));
         }
         labeled.keySet().retainAll(found.keySet());
         BitSet predicted = values(found.values());

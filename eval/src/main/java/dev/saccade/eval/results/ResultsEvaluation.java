@@ -42,7 +42,7 @@ public record ResultsEvaluation(
         double score,
         Optional<Boolean> reduceZeroLabel) {
 
-    private static final int MOST_SHOWN = 5;
+    private static final int MAX_LISTED = 5;
 
     /** Evaluates the results; throws if they do not match the annotations. */
     public MetricReport evaluate() {
@@ -90,8 +90,8 @@ public record ResultsEvaluation(
                                     + " image ids: %s%s",
                             missing.size(),
                             dataset.size(),
-                            Iterables.limit(missing, MOST_SHOWN),
-                            missing.size() > MOST_SHOWN ? " and more" : ""));
+                            Iterables.limit(missing, MAX_LISTED),
+                            missing.size() > MAX_LISTED ? " and more" : ""));
         }
     }
 

@@ -108,12 +108,12 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         processed.incrementAndGet();
     }
 
-    private LabelMap truth(int index, Size photo) {
+    private LabelMap truth(int index, Size image) {
         LabelMap labels = dataset.labels(index);
-        if (!labels.size().equals(photo)) {
+        if (!labels.size().equals(image)) {
             throw SaccadeException.user(
                     "%s: the image is %s (height x width), but its label map is %s",
-                    dataset.image(index).file(), photo, labels.size());
+                    dataset.image(index).file(), image, labels.size());
         }
         try {
             labels.histogram(dataset.classes().size());
@@ -153,7 +153,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
                 processed.get() == dataset.size(),
                 "got predictions for %s of %s",
                 processed,
-                Count.of(dataset.size(), "photograph"));
+                Count.of(dataset.size(), "image"));
         return new SegmentationEvaluation(
                 SegmentationMetrics.compute(dataset.classes(), pixels, boundaries),
                 pixels,

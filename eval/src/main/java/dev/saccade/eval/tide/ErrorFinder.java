@@ -30,9 +30,9 @@ final class ErrorFinder {
     private final PairwiseIou overlap;
 
     private final int[] byScore;
-    private final BitSet right = new BitSet();
+    private final BitSet correct = new BitSet();
     private final BitSet inCrowd = new BitSet();
-    private final BitSet found = new BitSet();
+    private final BitSet matched = new BitSet();
     private final DetectionError[] errors;
 
     /** Object that a detection would match after the fix, by detection. */
@@ -82,11 +82,11 @@ final class ErrorFinder {
     double averagePrecision(Optional<DetectionError> fixed) {
         int classes = groundTruth.classes().size();
         int[] objects = new int[classes];
-        BitSet wanted = new BitSet();
+        BitSet withObjects = new BitSet();
         boolean withoutMissed = fixed.equals(Optional.of(DetectionError.MISSED));
         for (int g = 0; g < groundTruth.size(); g++) {
             if (!groundTruth.crowd(g)) {
-                wanted.set(groundTruth.label(g));
+                withObjects.set(groundTruth.label(g));
                 objects[groundTruth.label(g)] += withoutMissed && missed(g) ? 0 : 1;
             }
         }
@@ -95,7 +95,7 @@ final class ErrorFinder {
         for (int detection : byScore) {
             rank(detection, fixed, rankings);
         }
-        return wanted.stream()
+        return withObjects.stream()
                 .filter(label -> objects[label] > 0 || rankings[label].length > 0)
                 .mapToDouble(label -> rankings[label].averagePrecision(objects[label]))
                 .average()
@@ -104,7 +104,7 @@ final class ErrorFinder {
 
     private void rank(int detection, Optional<DetectionError> fixed, Ranking[] rankings) {
         int label = detections.label(detection);
-        if (right.get(detection)) {
+        if (correct.get(detection)) {
             rankings[label].add(true);
         } else if (fixed.equals(Optional.of(errors[detection]))) {
             int object = targets[detection];
@@ -118,22 +118,22 @@ final class ErrorFinder {
 
     /** Returns whether no detection matches an object, even after a fix. */
     private boolean missed(int object) {
-        return !groundTruth.crowd(object) && !found.get(object) && fixers[object] == NONE;
+        return !groundTruth.crowd(object) && !matched.get(object) && fixers[object] == NONE;
     }
 
     private void match(int[] ofImage, int[] objects) {
         for (int detection : ofImage) {
-            int best = best(detection, objects, g -> sameClass(detection, g) && !found.get(g));
+            int best = best(detection, objects, g -> sameClass(detection, g) && !matched.get(g));
             if (best != NONE && overlap.iou(detection, best) >= FOREGROUND) {
-                right.set(detection);
-                found.set(best);
+                correct.set(detection);
+                matched.set(best);
             } else {
-                inCrowd.set(detection, liesInCrowd(detection, objects));
+                inCrowd.set(detection, isInCrowd(detection, objects));
             }
         }
     }
 
-    private boolean liesInCrowd(int detection, int[] objects) {
+    private boolean isInCrowd(int detection, int[] objects) {
         return Arrays.stream(objects)
                 .filter(g -> groundTruth.crowd(g) && sameClass(detection, g))
                 .anyMatch(g -> overlap.iou(detection, g) > FOREGROUND);
@@ -162,7 +162,7 @@ final class ErrorFinder {
 
     private void explain(int[] ofImage, int[] objects) {
         Arrays.stream(ofImage)
-                .filter(detection -> !right.get(detection))
+                .filter(detection -> !correct.get(detection))
                 .forEach(detection -> explain(detection, objects));
     }
 
@@ -187,7 +187,7 @@ final class ErrorFinder {
     }
 
     private void fix(int detection, int object) {
-        if (!found.get(object)) {
+        if (!matched.get(object)) {
             targets[detection] = object;
             if (fixers[object] == NONE) {
                 fixers[object] = detection;
@@ -198,16 +198,16 @@ final class ErrorFinder {
     /** Detections of a class by descending score, with their correctness. */
     private static final class Ranking {
 
-        private final BitSet right = new BitSet();
+        private final BitSet correct = new BitSet();
         private int length;
 
-        void add(boolean isRight) {
-            right.set(length++, isRight);
+        void add(boolean isCorrect) {
+            correct.set(length++, isCorrect);
         }
 
         /** Returns the mean interpolated precision over COCO's recall thresholds. */
         double averagePrecision(int objects) {
-            int[] places = right.stream().toArray();
+            int[] places = correct.stream().toArray();
             double sum = 0;
             double best = 0;
             int threshold = CocoParameters.RECALL_THRESHOLDS.length() - 1;

@@ -44,13 +44,13 @@ public final class Drawing {
     private static final List<String> FORMATS =
             List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
 
-    private final ImageSource photo;
+    private final ImageSource source;
 
     private final Artist artist;
     private final boolean labels;
 
-    private Drawing(ImageSource photo, Artist artist, boolean labels) {
-        this.photo = photo;
+    private Drawing(ImageSource source, Artist artist, boolean labels) {
+        this.source = source;
         this.artist = artist;
         this.labels = labels;
     }
@@ -61,43 +61,43 @@ public final class Drawing {
     }
 
     /** Draws boxes, names, scores and masks on an image file. */
-    public static Drawing of(Path photo, List<DetectedObject> objects) {
-        return of(ImageSource.of(photo), objects);
+    public static Drawing of(Path image, List<DetectedObject> objects) {
+        return of(ImageSource.of(image), objects);
     }
 
     /** Draws boxes, names, scores and masks on an image. */
-    public static Drawing of(BufferedImage photo, List<DetectedObject> objects) {
-        return of(ImageSource.of(photo), objects);
+    public static Drawing of(BufferedImage image, List<DetectedObject> objects) {
+        return of(ImageSource.of(image), objects);
     }
 
     /** Draws boxes, names, scores and masks on an image. */
-    public static Drawing of(ImageSource photo, List<DetectedObject> objects) {
+    public static Drawing of(ImageSource source, List<DetectedObject> objects) {
         List<DetectedObject> bestFirst =
                 objects.stream()
                         .sorted(Comparator.comparingDouble(DetectedObject::score).reversed())
                         .collect(ImmutableList.toImmutableList());
         return new Drawing(
-                photo,
-                (image, labels) -> withObjects(image, photo.name(), bestFirst, labels),
+                source,
+                (image, labels) -> withObjects(image, source.name(), bestFirst, labels),
                 true);
     }
 
     /** Blends an image file with the class colors and adds a legend. */
-    public static Drawing of(Path photo, ClassMap map) {
-        return of(ImageSource.of(photo), map);
+    public static Drawing of(Path image, ClassMap map) {
+        return of(ImageSource.of(image), map);
     }
 
     /** Blends an image with the class colors and adds a legend. */
-    public static Drawing of(BufferedImage photo, ClassMap map) {
-        return of(ImageSource.of(photo), map);
+    public static Drawing of(BufferedImage image, ClassMap map) {
+        return of(ImageSource.of(image), map);
     }
 
     /** Blends an image with the class colors and adds a legend below it. */
-    public static Drawing of(ImageSource photo, ClassMap map) {
+    public static Drawing of(ImageSource source, ClassMap map) {
         return new Drawing(
-                photo,
+                source,
                 (image, labels) -> {
-                    requireSize(map.labels().size(), image, photo.name());
+                    requireSize(map.labels().size(), image, source.name());
                     return LabelCanvas.draw(image, map.labels(), map.classes(), labels);
                 },
                 true);
@@ -105,14 +105,14 @@ public final class Drawing {
 
     /** Omits names, scores and the legend. */
     public Drawing withoutLabels() {
-        return new Drawing(photo, artist, false);
+        return new Drawing(source, artist, false);
     }
 
     private static Mat withObjects(
-            Mat image, String photo, List<DetectedObject> objects, boolean labels) {
+            Mat image, String name, List<DetectedObject> objects, boolean labels) {
         objects.stream()
                 .flatMap(object -> object.mask().stream())
-                .forEach(mask -> requireSize(mask.size(), image, photo));
+                .forEach(mask -> requireSize(mask.size(), image, name));
         Mat picture = image.clone();
         ObjectCanvas.draw(picture, instances(objects, sizeOf(image)), names(objects), labels);
         return picture;
@@ -156,11 +156,11 @@ public final class Drawing {
         return new Size(image.rows(), image.cols());
     }
 
-    private static void requireSize(Size size, Mat image, String photo) {
+    private static void requireSize(Size size, Mat image, String name) {
         if (!size.equals(sizeOf(image))) {
             throw SaccadeException.user(
                     "%s: is %s, but the predictions are for an image of %s; use the same image",
-                    photo, sizeOf(image), size);
+                    name, sizeOf(image), size);
         }
     }
 
@@ -195,7 +195,7 @@ public final class Drawing {
     }
 
     private <T> T picture(Function<Mat, T> use) {
-        Mat image = photo.read();
+        Mat image = source.read();
         try {
             Mat picture = artist.draw(image, labels);
             try {

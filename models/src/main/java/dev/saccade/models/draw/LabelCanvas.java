@@ -26,20 +26,20 @@ public final class LabelCanvas {
 
     private final List<String> classes;
     private final List<Integer> colors;
-    private final Lettering letters;
+    private final TextStyle style;
     private final int unit;
 
-    private LabelCanvas(List<String> classes, Size photo) {
+    private LabelCanvas(List<String> classes, Size image) {
         this.classes = classes;
         this.colors = ClassColors.of(classes);
-        this.letters = Lettering.of(photo);
-        this.unit = (int) Math.ceil(letters.size("M").height);
+        this.style = TextStyle.of(image);
+        this.unit = (int) Math.ceil(style.size("M").height);
     }
 
     /**
-     * Blends an image, [H, W, 3] BGR uint8, with the class colors of a label map of the same size.
-     * The caller releases the result.
+     * Blends an image with the class colors of its label map. The caller releases the result.
      *
+     * @param image [H, W, 3] BGR uint8
      * @param legend whether to list the classes below the image, largest first
      */
     public static Mat draw(Mat image, LabelMap labels, List<String> classes, boolean legend) {
@@ -78,12 +78,12 @@ public final class LabelCanvas {
         return label == LabelMap.IGNORE ? "not labeled" : classes.get(label);
     }
 
-    private Mat tinted(Mat photo, LabelMap labels) {
-        byte[] pixels = new byte[Math.toIntExact(photo.total()) * CHANNELS];
-        photo.get(0, 0, pixels);
+    private Mat tinted(Mat image, LabelMap labels) {
+        byte[] pixels = new byte[Math.toIntExact(image.total()) * CHANNELS];
+        image.get(0, 0, pixels);
         int at = 0;
-        for (int y = 0; y < photo.rows(); y++) {
-            for (int x = 0; x < photo.cols(); x++, at += CHANNELS) {
+        for (int y = 0; y < image.rows(); y++) {
+            for (int x = 0; x < image.cols(); x++, at += CHANNELS) {
                 int label = labels.get(y, x);
                 if (label != LabelMap.IGNORE) {
                     int rgb = colors.get(label);
@@ -95,7 +95,7 @@ public final class LabelCanvas {
                 }
             }
         }
-        Mat tinted = new Mat(photo.rows(), photo.cols(), CvType.CV_8UC3);
+        Mat tinted = new Mat(image.rows(), image.cols(), CvType.CV_8UC3);
         tinted.put(0, 0, pixels);
         return tinted;
     }
@@ -127,19 +127,19 @@ public final class LabelCanvas {
 
     /** Returns the width of color patch, name and spacing. */
     private int entryWidth(int label) {
-        return (int) Math.ceil(letters.size(name(label)).width) + 3 * unit;
+        return (int) Math.ceil(style.size(name(label)).width) + 3 * unit;
     }
 
     private void draw(Mat picture, int label, Point corner) {
         Point end = new Point(corner.x + unit - 1, corner.y + unit - 1);
         if (label == LabelMap.IGNORE) {
-            Imgproc.rectangle(picture, corner, end, Lettering.BLACK, 1);
+            Imgproc.rectangle(picture, corner, end, TextStyle.BLACK, 1);
         } else {
             int rgb = colors.get(label);
             Scalar color = new Scalar(rgb & 0xFF, (rgb >> 8) & 0xFF, rgb >> 16);
             Imgproc.rectangle(picture, corner, end, color, Imgproc.FILLED);
         }
         Point start = new Point(corner.x + 1.5 * unit, end.y);
-        letters.write(picture, name(label), start, Lettering.BLACK);
+        style.write(picture, name(label), start, TextStyle.BLACK);
     }
 }

@@ -14,13 +14,13 @@ public final class LabelLayout {
     /** Cost of hiding a name, relative to hiding a whole object. */
     private static final double NAME_OVER_OBJECT = 4;
 
-    private final Size photo;
+    private final Size image;
     private final Boxes objects;
-    private final List<Place> taken = new ArrayList<>();
+    private final List<Place> placed = new ArrayList<>();
 
     /** Starts without names; {@code objects} stay visible if possible. */
-    public LabelLayout(Size photo, Boxes objects) {
-        this.photo = photo;
+    public LabelLayout(Size image, Boxes objects) {
+        this.image = image;
         this.objects = objects;
     }
 
@@ -38,12 +38,12 @@ public final class LabelLayout {
                     other.left, other.top, other.left + other.width, other.top + other.height);
         }
 
-        private Place within(Size photo) {
-            double mostLeft = Math.max(0, photo.width() - width);
-            double mostTop = Math.max(0, photo.height() - height);
+        private Place clip(Size image) {
+            double maxLeft = Math.max(0, image.width() - width);
+            double maxTop = Math.max(0, image.height() - height);
             return new Place(
-                    Math.max(0, Math.min(left, mostLeft)),
-                    Math.max(0, Math.min(top, mostTop)),
+                    Math.max(0, Math.min(left, maxLeft)),
+                    Math.max(0, Math.min(top, maxTop)),
                     width,
                     height);
         }
@@ -64,15 +64,15 @@ public final class LabelLayout {
                                 x ->
                                         Stream.of(top - height, top, bottom, bottom - height)
                                                 .map(y -> new Place(x, y, width, height)))
-                        .map(place -> place.within(photo))
-                        .min(Comparator.comparingDouble(this::hidden))
+                        .map(place -> place.clip(image))
+                        .min(Comparator.comparingDouble(this::cost))
                         .orElseThrow();
-        taken.add(best);
+        placed.add(best);
         return best;
     }
 
-    private double hidden(Place place) {
-        double names = taken.stream().mapToDouble(place::shared).sum();
+    private double cost(Place place) {
+        double names = placed.stream().mapToDouble(place::shared).sum();
         double shares = 0;
         for (int i = 0; i < objects.size(); i++) {
             double shared =

@@ -29,7 +29,7 @@ public final class ObjectCanvas {
     private static final double OUTLINE_OPACITY = 0.8;
 
     /** Minimum longer edge of a drawn sample; smaller ones are enlarged for their names. */
-    private static final int LEAST_EDGE = 320;
+    private static final int MIN_EDGE = 320;
 
     /** Width of mask outlines relative to the image diagonal. */
     private static final double OUTLINE = 0.002;
@@ -39,7 +39,7 @@ public final class ObjectCanvas {
 
     private final Mat image;
     private final int line;
-    private final Lettering letters;
+    private final TextStyle style;
 
     private ObjectCanvas(Mat image, Instances instances) {
         checkArgument(
@@ -47,8 +47,8 @@ public final class ObjectCanvas {
                 "image: got %s, expected CV_8UC3",
                 CvType.typeToString(image.type()));
         this.image = image;
-        this.letters = Lettering.of(new Size(image.rows(), image.cols()), instances.boxes());
-        this.line = (int) Math.max(1, Math.rint(letters.size("M").height * LINE_PER_LETTER));
+        this.style = TextStyle.of(new Size(image.rows(), image.cols()), instances.boxes());
+        this.line = (int) Math.max(1, Math.rint(style.size("M").height * LINE_PER_LETTER));
     }
 
     /**
@@ -109,7 +109,7 @@ public final class ObjectCanvas {
 
     private static int enlargement(Size size) {
         int edge = Math.max(size.height(), size.width());
-        return (LEAST_EDGE + edge - 1) / edge;
+        return (MIN_EDGE + edge - 1) / edge;
     }
 
     /** Blends masks and outlines into one copy of the pixels. */
@@ -152,10 +152,10 @@ public final class ObjectCanvas {
     private void labels(Instances instances, List<String> classes) {
         LabelLayout layout =
                 new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());
-        double margin = Math.max(2, Math.rint(letters.size("M").height * 0.3));
+        double margin = Math.max(2, Math.rint(style.size("M").height * 0.3));
         List<LabelLayout.Place> places = new ArrayList<>();
         for (int i = 0; i < instances.size(); i++) {
-            org.opencv.core.Size size = letters.size(text(instances, i, classes));
+            org.opencv.core.Size size = style.size(text(instances, i, classes));
             places.add(
                     layout.place(
                             instances.boxes(),
@@ -177,11 +177,11 @@ public final class ObjectCanvas {
                 new Point(left + place.width() - 1, bottom - 1),
                 color,
                 Imgproc.FILLED);
-        letters.write(
+        style.write(
                 image,
                 text,
                 new Point(left + margin, bottom - margin),
-                isLight(color) ? Lettering.BLACK : WHITE);
+                isLight(color) ? TextStyle.BLACK : WHITE);
     }
 
     private static String text(Instances instances, int i, List<String> classes) {

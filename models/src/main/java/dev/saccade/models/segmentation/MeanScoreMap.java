@@ -39,39 +39,39 @@ public final class MeanScoreMap implements AutoCloseable {
                     return torch.copy_(labels, torch.stack(bytes, 2))
                     """);
 
-    private final List<ScoreMap> views;
+    private final List<ScoreMap> maps;
     private final Size size;
     private final int tile;
 
     /** Creates the mean of unflipped logits at image size; closed with this. */
-    public MeanScoreMap(List<ScoreMap> views) {
-        this(views, TILE);
+    public MeanScoreMap(List<ScoreMap> maps) {
+        this(maps, TILE);
     }
 
     /** Creates the mean with a given number of scores per tile. */
-    MeanScoreMap(List<ScoreMap> views, int tile) {
+    MeanScoreMap(List<ScoreMap> maps, int tile) {
         this.tile = tile;
-        this.views = ImmutableList.copyOf(views);
-        checkArgument(!views.isEmpty(), "no views");
-        size = views.get(0).size();
+        this.maps = ImmutableList.copyOf(maps);
+        checkArgument(!maps.isEmpty(), "expected at least one score map");
+        size = maps.get(0).size();
         checkArgument(
-                views.stream().allMatch(view -> view.size().equals(size)),
+                maps.stream().allMatch(map -> map.size().equals(size)),
                 "score maps of" + " different" + " sizes");
     }
 
     /** Returns the probabilities of a tile, {@code [tile height, tile width, K]}. */
     public NDArray probabilities(Tile part) {
         NDArray sums;
-        try (NDArray first = views.get(0).part(part)) {
+        try (NDArray first = maps.get(0).part(part)) {
             sums = Functional.softmax(first, 2);
         }
-        for (ScoreMap view : views.subList(1, views.size())) {
-            try (NDArray scores = view.part(part);
+        for (ScoreMap map : maps.subList(1, maps.size())) {
+            try (NDArray scores = map.part(part);
                     NDArray probabilities = Functional.softmax(scores, 2)) {
                 sums.addi(probabilities);
             }
         }
-        try (NDArray count = Tensors.of(sums.getManager(), views.size())) {
+        try (NDArray count = Tensors.of(sums.getManager(), maps.size())) {
             return sums.divi(count);
         }
     }
@@ -82,8 +82,8 @@ public final class MeanScoreMap implements AutoCloseable {
      */
     public LabelMap labels() {
         Shape shape = new Shape(size.height(), size.width(), Short.BYTES);
-        int columns = Math.max(1, tile / ROWS / views.get(0).numClasses());
-        try (NDArray labels = views.get(0).manager().create(shape, DataType.UINT8)) {
+        int columns = Math.max(1, tile / ROWS / maps.get(0).numClasses());
+        try (NDArray labels = maps.get(0).manager().create(shape, DataType.UINT8)) {
             for (int top = 0; top < size.height(); top += ROWS) {
                 int bottom = Math.min(top + ROWS, size.height());
                 for (int left = 0; left < size.width(); left += columns) {
@@ -110,11 +110,11 @@ public final class MeanScoreMap implements AutoCloseable {
 
     /** Returns scores with the same order as the probabilities. */
     private NDArray comparable(Tile part) {
-        return views.size() == 1 ? views.get(0).part(part) : probabilities(part);
+        return maps.size() == 1 ? maps.get(0).part(part) : probabilities(part);
     }
 
     @Override
     public void close() {
-        views.forEach(ScoreMap::close);
+        maps.forEach(ScoreMap::close);
     }
 }

@@ -22,8 +22,8 @@ public record SegmentationInference(UnaryOperator<NDArray> network, boolean alig
     }
 
     /**
-     * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}, which is closed with
-     * the scores; each window when a tile of its rows is requested.
+     * Runs the network on sliding windows of an image, {@code [1, 3, H, W]}. The image is closed
+     * with the scores; each window is computed when a tile of its rows is requested.
      */
     public ScoreMap sliding(NDArray pixels, SlidingWindow window, int numClasses, Size wanted) {
         NDManager manager = pixels.getManager();

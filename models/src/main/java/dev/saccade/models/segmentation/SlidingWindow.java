@@ -17,7 +17,7 @@ public record SlidingWindow(
         @Default("[512, 512]") List<Integer> cropSize,
         @Default("[341, 341]") List<Integer> stride) {
 
-    private static final long MOST_WINDOWS = 10_000;
+    private static final long MAX_WINDOWS = 10_000;
 
     public SlidingWindow {
         cropSize = ImmutableList.copyOf(cropSize);
@@ -40,11 +40,11 @@ public record SlidingWindow(
     List<Tile> tiles(Size image) {
         int rows = count(image.height(), cropSize.get(0), stride.get(0));
         int columns = count(image.width(), cropSize.get(1), stride.get(1));
-        if ((long) rows * columns > MOST_WINDOWS) {
+        if ((long) rows * columns > MAX_WINDOWS) {
             throw SaccadeException.user(
                     "model.sliding_window: got %d windows for an image of %s, expected at most"
                             + " %d; use a larger crop_size and stride, or a smaller image",
-                    (long) rows * columns, image, MOST_WINDOWS);
+                    (long) rows * columns, image, MAX_WINDOWS);
         }
         ImmutableList.Builder<Tile> tiles = ImmutableList.builder();
         for (int i = 0; i < rows * columns; i++) {

@@ -12,44 +12,44 @@ import java.util.stream.Collectors;
 /** Merges the label maps of tiles; the border is in the middle of each overlap. */
 public final class TiledLabels {
 
-    private final Size photo;
+    private final Size image;
     private final NavigableSet<Integer> lefts;
     private final NavigableSet<Integer> tops;
     private final short[] labels;
 
-    /** Starts without labels, for tiles that cover an image of height and width {@code photo}. */
-    public TiledLabels(Size photo, List<Tile> tiles) {
-        this.photo = photo;
+    /** Starts without labels, for tiles that cover an image of height and width {@code image}. */
+    public TiledLabels(Size image, List<Tile> tiles) {
+        this.image = image;
         this.lefts = tiles.stream().map(Tile::left).collect(Collectors.toCollection(TreeSet::new));
         this.tops = tiles.stream().map(Tile::top).collect(Collectors.toCollection(TreeSet::new));
-        this.labels = new short[Math.toIntExact(photo.area())];
+        this.labels = new short[Math.toIntExact(image.area())];
     }
 
-    /** Adds the part of a label map that is nearest to the center of its tile. */
+    /** Adds the part of a label map nearest to the center of its tile. */
     public void add(Tile tile, LabelMap map) {
         int width = tile.size().width();
         int height = tile.size().height();
-        int left = first(lefts, tile.left(), width);
-        int right = behind(lefts, tile.left(), width, photo.width());
-        int top = first(tops, tile.top(), height);
-        int bottom = behind(tops, tile.top(), height, photo.height());
+        int left = start(lefts, tile.left(), width);
+        int right = end(lefts, tile.left(), width, image.width());
+        int top = start(tops, tile.top(), height);
+        int bottom = end(tops, tile.top(), height, image.height());
         short[] own = map.toArray();
         for (int y = top; y < bottom; y++) {
             System.arraycopy(
                     own,
                     (y - tile.top()) * width + left - tile.left(),
                     labels,
-                    y * photo.width() + left,
+                    y * image.width() + left,
                     right - left);
         }
     }
 
-    private static int first(NavigableSet<Integer> starts, int start, int length) {
+    private static int start(NavigableSet<Integer> starts, int start, int length) {
         Integer before = starts.lower(start);
         return before == null ? 0 : middle(before, start, length);
     }
 
-    private static int behind(NavigableSet<Integer> starts, int start, int length, int edge) {
+    private static int end(NavigableSet<Integer> starts, int start, int length, int edge) {
         Integer next = starts.higher(start);
         return next == null ? edge : middle(start, next, length);
     }
@@ -61,6 +61,6 @@ public final class TiledLabels {
 
     /** Returns the merged label map; call once, after adding all tiles. */
     public LabelMap map() {
-        return LabelMap.of(photo, labels);
+        return LabelMap.of(image, labels);
     }
 }

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  *
  * <p>An object is <em>cut</em> if its box ends at a tile border inside the image. Two boxes are the
  * same object if they have the same class, come from different tiles, and have an IoU of at least
- * {@link #SAME} within the overlap of both tiles. So two halves of an object are merged however
+ * {@link #MIN_IOU} within the overlap of both tiles. So two halves of an object are merged however
  * small the overlap is, while touching or nested objects stay apart. {@code sahi} compares the
  * intersection with the smaller box instead (GREEDYNMM by IOS), which merges nested objects and
  * misses halves.
@@ -38,24 +38,21 @@ import java.util.stream.IntStream;
  */
 public final class TiledObjects {
 
-    private static final double SAME = 0.5;
+    private static final double MIN_IOU = 0.5;
 
     /** Maximum distance of a cut box from the tile border; predicted boxes are not exact. */
-    private static final double BORDER = 1.0 / 64;
+    private static final double CUT_DISTANCE = 1.0 / 64;
 
-    /**
-     * Distance at which a tile surely contains an object. Larger than {@link #BORDER}, as otherwise
-     * two tiles might both drop an object.
-     */
-    private static final double ROOM = 2 * BORDER;
+    /** Larger than {@link #CUT_DISTANCE}, as otherwise two tiles might both drop an object. */
+    private static final double MARGIN = 2 * CUT_DISTANCE;
 
-    private final Size photo;
+    private final Size image;
     private final List<Tile> tiles = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
 
-    /** Starts without objects, for an image of height and width {@code photo}. */
-    public TiledObjects(Size photo) {
-        this.photo = photo;
+    /** Starts without objects, for an image of height and width {@code image}. */
+    public TiledObjects(Size image) {
+        this.image = image;
     }
 
     /** An object in image coordinates. */
@@ -105,34 +102,34 @@ public final class TiledObjects {
 
     /** Returns whether a box reaches a tile border inside the image. */
     private boolean cuts(Tile tile, Rectangle2D box) {
-        return Arrays.stream(room(tile, box)).anyMatch(side -> side < BORDER);
+        return Arrays.stream(margins(tile, box)).anyMatch(side -> side < CUT_DISTANCE);
     }
 
-    /** Returns whether a tile contains as much of a box as another, and more where it is cut. */
-    private boolean showsMore(Tile tile, Tile other, Rectangle2D box) {
-        double[] own = room(tile, box);
-        double[] theirs = room(other, box);
+    /** Returns whether a tile contains a box more completely than another tile. */
+    private boolean containsMore(Tile tile, Tile other, Rectangle2D box) {
+        double[] own = margins(tile, box);
+        double[] theirs = margins(other, box);
         return IntStream.range(0, own.length).allMatch(side -> own[side] >= theirs[side])
                 && IntStream.range(0, own.length)
-                        .anyMatch(side -> theirs[side] < BORDER && own[side] >= BORDER);
+                        .anyMatch(side -> theirs[side] < CUT_DISTANCE && own[side] >= CUT_DISTANCE);
     }
 
     /**
-     * Returns the distances from the tile borders relative to the tile, at most {@link #ROOM};
-     * {@link #ROOM} at image borders.
+     * Returns the distances from the tile borders relative to the tile, at most {@link #MARGIN};
+     * {@link #MARGIN} at image borders.
      */
-    private double[] room(Tile tile, Rectangle2D box) {
+    private double[] margins(Tile tile, Rectangle2D box) {
         double width = tile.size().width();
         double height = tile.size().height();
         return new double[] {
-            tile.left() == 0 ? ROOM : Math.min(ROOM, (box.getMinX() - tile.left()) / width),
-            tile.top() == 0 ? ROOM : Math.min(ROOM, (box.getMinY() - tile.top()) / height),
-            tile.right() == photo.width()
-                    ? ROOM
-                    : Math.min(ROOM, (tile.right() - box.getMaxX()) / width),
-            tile.bottom() == photo.height()
-                    ? ROOM
-                    : Math.min(ROOM, (tile.bottom() - box.getMaxY()) / height)
+            tile.left() == 0 ? MARGIN : Math.min(MARGIN, (box.getMinX() - tile.left()) / width),
+            tile.top() == 0 ? MARGIN : Math.min(MARGIN, (box.getMinY() - tile.top()) / height),
+            tile.right() == image.width()
+                    ? MARGIN
+                    : Math.min(MARGIN, (tile.right() - box.getMaxX()) / width),
+            tile.bottom() == image.height()
+                    ? MARGIN
+                    : Math.min(MARGIN, (tile.bottom() - box.getMaxY()) / height)
         };
     }
 
@@ -148,10 +145,10 @@ public final class TiledObjects {
                     Arrays.stream(neighbors.get(object.tile()))
                             .mapToObj(kept::get)
                             .flatMap(List::stream)
-                            .filter(group -> isSeenIn(group.first(), object))
+                            .filter(group -> isPartOf(group.first(), object))
                             .toList();
             if (!same.isEmpty()) {
-                same.get(0).raiseTo(object.score());
+                same.get(0).raiseScore(object.score());
                 continue;
             }
             Group own = new Group(object);
@@ -163,7 +160,7 @@ public final class TiledObjects {
             }
         }
         join(parts, neighbors);
-        return instances(groups.stream().filter(group -> !group.isJoinedToAnother()).toList());
+        return instances(groups.stream().filter(group -> !group.isMerged()).toList());
     }
 
     /** Returns the overlapping tiles of each tile. */
@@ -179,7 +176,7 @@ public final class TiledObjects {
 
     private List<Found> uncutBestFirst(List<int[]> neighbors) {
         return found.stream()
-                .filter(object -> !object.cut() || !isShownByAnother(object, neighbors))
+                .filter(object -> !object.cut() || !isContainedInAnotherTile(object, neighbors))
                 .sorted(
                         Comparator.comparing(Found::cut)
                                 .thenComparing(Found::score, Comparator.reverseOrder()))
@@ -187,17 +184,21 @@ public final class TiledObjects {
     }
 
     /** The whole image does not count: it contains every object, but at low resolution. */
-    private boolean isShownByAnother(Found object, List<int[]> neighbors) {
+    private boolean isContainedInAnotherTile(Found object, List<int[]> neighbors) {
         Tile own = tiles.get(object.tile());
         return Arrays.stream(neighbors.get(object.tile()))
                 .mapToObj(tiles::get)
-                .anyMatch(tile -> !tile.size().equals(photo) && showsMore(tile, own, object.box()));
+                .anyMatch(
+                        tile ->
+                                !tile.size().equals(image)
+                                        && containsMore(tile, own, object.box()));
     }
 
     /** Returns whether an object equals an uncut object or is a part of it. */
-    private boolean isSeenIn(Found uncut, Found object) {
-        return iou(uncut, object) >= SAME
-                && area(uncut.box().createIntersection(object.box())) >= SAME * area(object.box());
+    private boolean isPartOf(Found uncut, Found object) {
+        return iou(uncut, object) >= MIN_IOU
+                && area(uncut.box().createIntersection(object.box()))
+                        >= MIN_IOU * area(object.box());
     }
 
     /** Returns the IoU within the overlap of both tiles; 0 for different classes. */
@@ -225,7 +226,7 @@ public final class TiledObjects {
                 if (later > tile) {
                     for (Group other : byTile.getOrDefault(later, List.of())) {
                         double iou = iou(part.first(), other.first());
-                        if (iou >= SAME) {
+                        if (iou >= MIN_IOU) {
                             pairs.add(new Pair(part, other, iou));
                         }
                     }
@@ -233,7 +234,7 @@ public final class TiledObjects {
             }
         }
         pairs.sort(Comparator.comparing(Pair::iou).reversed());
-        pairs.forEach(pair -> pair.first().top().join(pair.second().top()));
+        pairs.forEach(pair -> pair.first().root().join(pair.second().root()));
     }
 
     private Instances instances(List<Group> groups) {
@@ -261,14 +262,14 @@ public final class TiledObjects {
 
     private Rle mask(Found object) {
         Tile tile = tiles.get(object.tile());
-        return object.origin().mask(object.at()).place(tile.top(), tile.left(), photo);
+        return object.origin().mask(object.at()).place(tile.top(), tile.left(), image);
     }
 
     /** The parts of one object found so far. */
     private static final class Group {
 
         private final List<Found> members = new ArrayList<>();
-        private Optional<Group> joinedTo = Optional.empty();
+        private Optional<Group> mergedInto = Optional.empty();
         private float score;
 
         Group(Found first) {
@@ -292,16 +293,16 @@ public final class TiledObjects {
             return members.stream().map(Found::box).reduce(Rectangle2D::createUnion).orElseThrow();
         }
 
-        void raiseTo(float other) {
+        void raiseScore(float other) {
             score = Math.max(score, other);
         }
 
-        boolean isJoinedToAnother() {
-            return joinedTo.isPresent();
+        boolean isMerged() {
+            return mergedInto.isPresent();
         }
 
-        Group top() {
-            return joinedTo.map(Group::top).orElse(this);
+        Group root() {
+            return mergedInto.map(Group::root).orElse(this);
         }
 
         /**
@@ -312,8 +313,8 @@ public final class TiledObjects {
             Set<Integer> own = members.stream().map(Found::tile).collect(Collectors.toSet());
             if (other != this && other.members.stream().map(Found::tile).noneMatch(own::contains)) {
                 members.addAll(other.members);
-                raiseTo(other.score);
-                other.joinedTo = Optional.of(this);
+                raiseScore(other.score);
+                other.mergedInto = Optional.of(this);
             }
         }
     }

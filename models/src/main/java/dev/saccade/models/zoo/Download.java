@@ -49,7 +49,7 @@ final class Download {
     private static final Pattern CONTENT_RANGE =
             Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
 
-    private static final String ELSEWHERE =
+    private static final String OTHER_SOURCES =
             "download the file in another way and use weights fetch --from FOLDER, or use a"
                     + " mirror (--from URL, or SACCADE_WEIGHTS)";
 
@@ -110,12 +110,12 @@ final class Download {
                 HttpClient.newBuilder()
                         .followRedirects(HttpClient.Redirect.NORMAL)
                         .connectTimeout(timeout)
-                        .proxy(EnvironmentProxies.here())
+                        .proxy(EnvironmentProxies.fromEnvironment())
                         .build();
     }
 
     /** Deletes a partial download. */
-    static void forget(Path part) {
+    static void deletePartial(Path part) {
         try {
             Files.deleteIfExists(part);
             Files.deleteIfExists(version(part));
@@ -139,14 +139,14 @@ final class Download {
                 }
             } catch (ServerException e) {
                 if (present() <= before || attempt == MAX_ATTEMPTS) {
-                    throw failed(e, e.getMessage(), present() == 0 ? ELSEWHERE : RESUMABLE);
+                    throw failed(e, e.getMessage(), present() == 0 ? OTHER_SOURCES : RESUMABLE);
                 }
             } catch (IOException e) {
                 String reason = WeightsCache.reason(e);
                 throw SaccadeException.io(e, "%s: cannot be written: %s", part, reason);
             } finally {
                 if (present() == 0) {
-                    forget(part);
+                    deletePartial(part);
                 }
             }
         }
@@ -164,33 +164,33 @@ final class Download {
     /** Requests the file or its rest once; returns false if it must start again. */
     private boolean isCompleted() throws IOException {
         long present = present();
-        Optional<String> known = present > 0 ? knownVersion() : Optional.empty();
+        Optional<String> known = present > 0 ? savedVersion() : Optional.empty();
         HttpResponse<InputStream> response = send(present, known);
         try (InputStream body = response.body()) {
             int status = response.statusCode();
             if (status == RANGE_NOT_SATISFIABLE && known.isPresent()) {
-                forget(part);
+                deletePartial(part);
                 return false;
             }
             if (status != OK && status != PARTIAL) {
-                throw refused(response);
+                throw httpError(response);
             }
             long start = 0;
-            long total = number(header(response, "Content-Length").orElse(""));
+            long total = parseLength(header(response, "Content-Length").orElse(""));
             if (status == PARTIAL) {
                 Matcher range = CONTENT_RANGE.matcher(header(response, "Content-Range").orElse(""));
-                start = range.matches() ? number(range.group(1)) : -1;
+                start = range.matches() ? parseLength(range.group(1)) : -1;
                 if (known.isEmpty() || start != present) {
                     throw new ServerException("the server sent a different range than requested");
                 }
-                total = number(range.group(2));
+                total = parseLength(range.group(2));
             }
             if (total >= 0) {
                 check.requireSize(total);
-                requireRoom(total - start);
+                requireDiskSpace(total - start);
             }
             if (status == OK) {
-                keepVersion(response);
+                saveVersion(response);
             }
             receive(body, start, total);
             return true;
@@ -207,12 +207,12 @@ final class Download {
                 version ->
                         request.header("Range", "bytes=" + present + "-")
                                 .header("If-Range", version));
-        return answer(
+        return execute(
                 () -> client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
     }
 
     /** Returns the result of a request; all failures become a {@link ServerException}. */
-    private <T> T answer(Callable<T> request) throws ServerException {
+    private <T> T execute(Callable<T> request) throws ServerException {
         try {
             return request.call();
         } catch (TimeoutException e) {
@@ -230,26 +230,26 @@ final class Download {
     }
 
     /** Parses a length sent by the server; -1 if it is invalid. */
-    private static long number(String digits) {
+    private static long parseLength(String digits) {
         return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : -1;
     }
 
-    private void requireRoom(long bytes) throws IOException {
-        long room = Files.getFileStore(part.toAbsolutePath().getParent()).getUsableSpace();
-        if (bytes > room) {
+    private void requireDiskSpace(long bytes) throws IOException {
+        long free = Files.getFileStore(part.toAbsolutePath().getParent()).getUsableSpace();
+        if (bytes > free) {
             throw SaccadeException.io(
                     null,
                     "%s: needs %d more bytes, but the disk has %d bytes free; free disk space,"
                             + " or set SACCADE_CACHE to another folder",
                     part,
                     bytes,
-                    room);
+                    free);
         }
     }
 
     /** Appends a response body at a position. */
     private void receive(InputStream body, long start, long total) throws IOException {
-        long limit = total < 0 ? check.most() : total;
+        long limit = total < 0 ? check.maxSize() : total;
         long position = start;
         try (FileChannel file = FileChannel.open(part, CREATE, WRITE, NOFOLLOW_LINKS)) {
             file.truncate(start).position(start);
@@ -259,9 +259,9 @@ final class Download {
             for (int n = read(body, buffer); n >= 0; n = read(body, buffer)) {
                 position += n;
                 if (position > limit) {
-                    forget(part);
+                    deletePartial(part);
                     String reason = "the server sends more than the expected %d bytes";
-                    throw failed(null, Text.format(reason, limit), ELSEWHERE);
+                    throw failed(null, Text.format(reason, limit), OTHER_SOURCES);
                 }
                 out.write(buffer, 0, n);
                 progress.fetched(position, total);
@@ -274,10 +274,10 @@ final class Download {
     }
 
     private int read(InputStream body, byte[] buffer) throws ServerException {
-        return answer(() -> LIMITER.callWithTimeout(() -> body.read(buffer), timeout));
+        return execute(() -> LIMITER.callWithTimeout(() -> body.read(buffer), timeout));
     }
 
-    private Optional<String> knownVersion() throws IOException {
+    private Optional<String> savedVersion() throws IOException {
         Path file = version(part);
         List<String> lines = Files.exists(file) ? Files.readAllLines(file, UTF_8) : List.of();
         return lines.size() == 2 && lines.get(0).equals(address.toString())
@@ -286,7 +286,7 @@ final class Download {
     }
 
     /** Weak ETags do not guarantee equal bytes. */
-    private void keepVersion(HttpResponse<?> response) throws IOException {
+    private void saveVersion(HttpResponse<?> response) throws IOException {
         Optional<String> validator =
                 header(response, "ETag")
                         .filter(tag -> !tag.startsWith("W/"))
@@ -298,7 +298,7 @@ final class Download {
         }
     }
 
-    private static SaccadeException refused(HttpResponse<?> response) {
+    private static SaccadeException httpError(HttpResponse<?> response) {
         int status = response.statusCode();
         String what =
                 switch (status) {
@@ -319,6 +319,6 @@ final class Download {
                 response.uri(),
                 what,
                 status,
-                ELSEWHERE);
+                OTHER_SOURCES);
     }
 }

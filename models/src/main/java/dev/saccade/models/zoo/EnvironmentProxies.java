@@ -24,22 +24,22 @@ final class EnvironmentProxies extends ProxySelector {
     private static final int DEFAULT_PORT = 80;
 
     private final Map<String, String> environment;
-    private final ProxySelector ofJvm;
+    private final ProxySelector jvmProxies;
 
-    EnvironmentProxies(Map<String, String> environment, ProxySelector ofJvm) {
+    EnvironmentProxies(Map<String, String> environment, ProxySelector jvmProxies) {
         this.environment = environment;
-        this.ofJvm = ofJvm;
+        this.jvmProxies = jvmProxies;
         Stream.of("http", "https").forEach(this::proxy);
     }
 
     /** Returns the proxies of this process; throws if a variable is not an HTTP proxy. */
-    static ProxySelector here() {
+    static ProxySelector fromEnvironment() {
         return new EnvironmentProxies(System.getenv(), ProxySelector.getDefault());
     }
 
     @Override
     public List<Proxy> select(URI address) {
-        List<Proxy> own = ofJvm.select(address);
+        List<Proxy> own = jvmProxies.select(address);
         if (own.stream().anyMatch(proxy -> proxy.type() != Proxy.Type.DIRECT)
                 || isDirect(address.getHost())) {
             return own;
@@ -81,19 +81,19 @@ final class EnvironmentProxies extends ProxySelector {
                         Proxy.Type.HTTP, InetSocketAddress.createUnresolved(proxy.getHost(), port));
             }
         } catch (IllegalArgumentException e) {
-            throw noProxy();
+            throw invalidProxy();
         }
-        throw noProxy();
+        throw invalidProxy();
     }
 
     /** The value may contain a password, so it is not shown. */
-    private static SaccadeException noProxy() {
+    private static SaccadeException invalidProxy() {
         return SaccadeException.user(
                 "a proxy variable such as https_proxy is invalid; expected http://HOST:PORT");
     }
 
     @Override
     public void connectFailed(URI address, SocketAddress proxy, IOException failure) {
-        ofJvm.connectFailed(address, proxy, failure);
+        jvmProxies.connectFailed(address, proxy, failure);
     }
 }

@@ -195,7 +195,7 @@ public final class PretrainedWeights {
     }
 
     /** Returns the recipe, or the backbone and its settings, as text. */
-    public String of() {
+    public String modelName() {
         return recipe().orElseGet(
                         () ->
                                 Stream.concat(entry.backbone().stream(), entry.settings().stream())
@@ -230,12 +230,12 @@ public final class PretrainedWeights {
 
     /** Returns the file in the cache or in the folder {@code SACCADE_WEIGHTS}, if it exists. */
     public Optional<Path> find() {
-        return WeightsCache.here().find(file());
+        return WeightsCache.forUser().find(file());
     }
 
     /** Returns the file; throws with download instructions if it is missing. */
     public Path require() {
-        return find().orElseThrow(() -> SaccadeException.user("%s", absence()));
+        return find().orElseThrow(() -> SaccadeException.user("%s", missingMessage()));
     }
 
     /** Returns whether to use the averaged weights in the file, as the authors do. */
@@ -253,22 +253,22 @@ public final class PretrainedWeights {
         return new WeightsCheck(this).requireChecksum(file);
     }
 
-    private String absence() {
+    private String missingMessage() {
         if (url().isPresent()) {
             return Text.format(
                     "%s is not downloaded; download it with weights fetch %s or"
                             + " PretrainedWeights.fetch (%s)",
                     name, name, sizeAndLicense());
         }
-        Path place = WeightsCache.here().file(file());
+        Path target = WeightsCache.forUser().file(file());
         return page().isPresent()
                 ? Text.format(
                         "%s is missing and cannot be downloaded automatically; download it from"
                                 + " %s and save it as %s",
-                        name, page().get(), place)
+                        name, page().get(), target)
                 : Text.format(
                         "%s was never published; train these weights and save them as %s",
-                        name, place);
+                        name, target);
     }
 
     private String sizeAndLicense() {
@@ -293,6 +293,6 @@ public final class PretrainedWeights {
      * cached.
      */
     public Path fetch(Optional<String> mirror, Progress progress) {
-        return WeightsCache.here().fetch(this, mirror, progress);
+        return WeightsCache.forUser().fetch(this, mirror, progress);
     }
 }

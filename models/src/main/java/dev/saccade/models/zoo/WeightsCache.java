@@ -45,7 +45,7 @@ final class WeightsCache {
     }
 
     /** Returns the cache of the current user. */
-    static WeightsCache here() {
+    static WeightsCache forUser() {
         Optional<Path> named = setting(CACHE).map(folder -> path(CACHE, folder));
         return new WeightsCache(named.orElseGet(WeightsCache::userCache).resolve("weights"));
     }
@@ -153,7 +153,7 @@ final class WeightsCache {
             from = source.toString();
         } else {
             URI address =
-                    mirror.map(base -> below(base, weights.file()))
+                    mirror.map(base -> resolve(base, weights.file()))
                             .orElseGet(() -> weights.url().orElseThrow());
             new Download(address, part, check, progress).run();
             from = address.toString();
@@ -161,7 +161,7 @@ final class WeightsCache {
         try {
             check.requirePublished(part);
         } catch (SaccadeException e) {
-            Download.forget(part);
+            Download.deletePartial(part);
             throw SaccadeException.io(
                     e,
                     "%s: the file from %s is not the published one and was deleted: %s",
@@ -170,10 +170,10 @@ final class WeightsCache {
                     e.getMessage());
         }
         Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
-        Download.forget(part);
+        Download.deletePartial(part);
     }
 
-    private static URI below(String base, String file) {
+    private static URI resolve(String base, String file) {
         try {
             return URI.create(base.endsWith("/") ? base + file : base + "/" + file);
         } catch (IllegalArgumentException e) {
@@ -192,11 +192,11 @@ final class WeightsCache {
         try {
             long size = Files.size(source);
             check.requireSize(size);
-            Download.forget(part);
+            Download.deletePartial(part);
             Files.copy(source, part);
             progress.fetched(size, size);
         } catch (IOException e) {
-            Download.forget(part);
+            Download.deletePartial(part);
             throw SaccadeException.io(e, "%s: cannot be copied to %s: %s", source, part, reason(e));
         }
     }

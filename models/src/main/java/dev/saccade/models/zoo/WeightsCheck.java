@@ -16,7 +16,7 @@ final class WeightsCheck {
     private static final double TOLERANCE = 0.02;
 
     /** All published weights are smaller. */
-    private static final long MOST = 2L << 30;
+    private static final long MAX_SIZE = 2L << 30;
 
     private final PretrainedWeights weights;
 
@@ -25,17 +25,17 @@ final class WeightsCheck {
     }
 
     /** Returns the maximum file size in bytes, for downloads of unknown length. */
-    long most() {
+    long maxSize() {
         return weights.mebibytes()
                 .map(mebibytes -> (long) (mebibytes * BYTES_PER_MEBIBYTE * (1 + TOLERANCE)))
-                .orElse(MOST);
+                .orElse(MAX_SIZE);
     }
 
     /** Rejects an unexpected size, before reading or downloading. */
     void requireSize(long bytes) {
-        if (bytes > MOST) {
+        if (bytes > MAX_SIZE) {
             throw SaccadeException.io(
-                    null, "%s: got %d bytes, expected at most %d", weights.file(), bytes, MOST);
+                    null, "%s: got %d bytes, expected at most %d", weights.file(), bytes, MAX_SIZE);
         }
         double found = bytes / BYTES_PER_MEBIBYTE;
         double published = weights.mebibytes().orElse(found);

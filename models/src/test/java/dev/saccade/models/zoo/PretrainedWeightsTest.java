@@ -57,7 +57,7 @@ class PretrainedWeightsTest {
         assertTrue(NAME.matcher(weights.name()).matches());
         assertTrue(FILE.matcher(weights.file()).matches(), weights.file());
         assertFalse(weights.title().isBlank());
-        assertFalse(weights.of().isBlank());
+        assertFalse(weights.modelName().isBlank());
         assertTrue(weights.fits(weights.backbone()));
         boolean isPublished = weights.url().isPresent() || weights.page().isPresent();
         assertEquals(isPublished, weights.license().isPresent());

@@ -12,23 +12,23 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 
 /** Font scale and stroke width in pixels; grows with the image and shrinks with small objects. */
-record Lettering(double scale, int line) {
+record TextStyle(double scale, int line) {
 
     static final Scalar BLACK = new Scalar(20, 20, 20);
 
     private static final int FONT = Imgproc.FONT_HERSHEY_SIMPLEX;
     private static final double FONT_HEIGHT = 22;
-    private static final double LEAST_TEXT_HEIGHT = 9;
+    private static final double MIN_TEXT_HEIGHT = 9;
     private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
     private static final double TEXT_HEIGHT_PER_OBJECT = 0.11;
 
     /** Returns the text style for an image size. */
-    static Lettering of(Size picture) {
+    static TextStyle of(Size picture) {
         return ofHeight(heightOn(picture));
     }
 
     /** Returns the text style for an image size, limited by the median object size. */
-    static Lettering of(Size picture, Boxes objects) {
+    static TextStyle of(Size picture, Boxes objects) {
         double most = TEXT_HEIGHT_PER_OBJECT * medianEdge(objects).orElse(Double.MAX_VALUE);
         return ofHeight(Math.min(heightOn(picture), most));
     }
@@ -45,9 +45,9 @@ record Lettering(double scale, int line) {
                 .findFirst();
     }
 
-    private static Lettering ofHeight(double pixels) {
-        double scale = Math.max(LEAST_TEXT_HEIGHT, pixels) / FONT_HEIGHT;
-        return new Lettering(scale, (int) Math.max(1, Math.rint(scale * 1.6)));
+    private static TextStyle ofHeight(double pixels) {
+        double scale = Math.max(MIN_TEXT_HEIGHT, pixels) / FONT_HEIGHT;
+        return new TextStyle(scale, (int) Math.max(1, Math.rint(scale * 1.6)));
     }
 
     /** Returns the width of a text and its height above the baseline. */
