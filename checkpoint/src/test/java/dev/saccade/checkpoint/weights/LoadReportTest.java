@@ -56,18 +56,18 @@ class LoadReportTest {
         assertEquals(
                 """
                 loaded 2 of 10 parameters
-                positions fitted to another grid: 1
+                position tables interpolated: 1
                   layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0: \
                 from (8, 49) to (8, 169), bilinear
                 3 classes here, 80 in the checkpoint: initialized from scratch: cls_convs.0, fc
-                not part of such a checkpoint, start as the config says: 4
+                not stored in such checkpoints, initialized from the config: 4
                   layers.3.*.relative_position_bias_table_to_neighbors (2)
                   norm3.* (2)
-                missing in the checkpoint, left as they were: 1
+                missing in the checkpoint, unchanged: 1
                   cls_token
-                unexpected in the checkpoint, not used: 1
+                unexpected in the checkpoint, ignored: 1
                   rpn_head.rpn_cls.weight
-                needless here, ignored: 4
+                not needed, ignored: 4
                   head.* (2), such as head.weight
                   *.relative_position_index (2)
                 """,

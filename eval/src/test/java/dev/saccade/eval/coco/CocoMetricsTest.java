@@ -348,7 +348,7 @@ class CocoMetricsTest {
         CocoParameters masks = CocoParameters.official(IouType.MASK);
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> metrics(dataset, detections, masks));
-        assertTrue(error.getMessage().contains("another size than theirs: [8]"));
+        assertTrue(error.getMessage().contains("a different size: [8]"));
     }
 
     @Test

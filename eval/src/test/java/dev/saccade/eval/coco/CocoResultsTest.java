@@ -108,7 +108,7 @@ class CocoResultsTest {
             value = {
                 "5 | [1,2,3,4] | 1 | image_id 5 is not in the data set",
                 "3.5 | [1,2,3,4] | 1 | expected image_id to be an integer, got 3.5",
-                "92233720368547758070 | [1,2,3,4] | 1 | whole number of at most 64 bits, got 9223",
+                "92233720368547758070 | [1,2,3,4] | 1 | integer of at most 64 bits, got 9223",
                 "3 | [1,2,3] | 1 | [x, y, width, height], got [1.0, 2.0, 3.0]",
                 "3 | [1,2,3,{}] | 1 | expected bbox to be a number, got an object",
                 "3 | null | 1 | expected bbox to be an array, got null",
@@ -250,11 +250,11 @@ class CocoResultsTest {
 
     @Test
     void invalidFilesAreReported() {
-        checkFault("[{\"image_id\":3", IouType.BOX, "no valid JSON at line 1");
-        checkFault("[\0\0\0{\0\0\0\1\1\1\1", IouType.BOX, "no valid JSON at line 1, column 3");
-        checkFault("\n" + "[".repeat(65), IouType.BOX, "no valid JSON at line 2, column 66");
+        checkFault("[{\"image_id\":3", IouType.BOX, "invalid JSON at line 1");
+        checkFault("[\0\0\0{\0\0\0\1\1\1\1", IouType.BOX, "invalid JSON at line 1, column 3");
+        checkFault("\n" + "[".repeat(65), IouType.BOX, "invalid JSON at line 2, column 66");
         checkFault(
-                "[\n{\"score\":" + "1".repeat(101), IouType.BOX, "no valid JSON at line 2, column");
+                "[\n{\"score\":" + "1".repeat(101), IouType.BOX, "invalid JSON at line 2, column");
         checkFault("{}", IouType.BOX, "expected an array of detections, got an object");
         checkFault("", IouType.BOX, "got nothing");
         checkFault("[3]", IouType.BOX, "expected an object, got 3");

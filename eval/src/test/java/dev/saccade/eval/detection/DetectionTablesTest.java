@@ -89,7 +89,7 @@ class DetectionTablesTest {
                         .toString()
                         .replace(System.lineSeparator(), "\n"));
         assertEquals(
-                List.of(List.of("object", "taken for", "count"), List.of("cat", "umbrella", "1")),
+                List.of(List.of("class", "predicted as", "count"), List.of("cat", "umbrella", "1")),
                 DetectionTables.confusions(
                                 ConfusionMatrix.compute(groundTruth, detections, IouType.BOX, .3),
                                 10)

@@ -103,7 +103,7 @@ class SegmentationMetricsTest {
                 pixels.rows());
         assertEquals(
                 List.of(
-                        List.of("pixels of", "taken for", "pixels", "share"),
+                        List.of("class", "predicted as", "pixels", "fraction"),
                         List.of("sky", "road", "2", "0.667")),
                 SegmentationReport.confusions(evaluation, 1).rows());
     }

@@ -29,7 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Files in the cache and in mirror folders, and concurrent downloads. */
-class WeightsCacheTest extends WeightsFetching {
+class WeightsCacheTest extends WeightsDownloads {
 
     @Test
     void reportsAnUnwritableCache() throws IOException {

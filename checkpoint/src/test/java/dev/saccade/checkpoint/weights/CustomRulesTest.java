@@ -28,7 +28,7 @@ import java.util.List;
 import java.util.Map;
 
 /** A custom backbone with rules for its own checkpoints. */
-class OwnRulesTest {
+class CustomRulesTest {
 
     private NDManager manager;
 

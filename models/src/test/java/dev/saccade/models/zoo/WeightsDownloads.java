@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Tests that download weights into an empty cache. */
-abstract class WeightsFetching {
+abstract class WeightsDownloads {
 
     static final String CACHE = "SACCADE_CACHE";
     static final String MIRROR = "SACCADE_WEIGHTS";

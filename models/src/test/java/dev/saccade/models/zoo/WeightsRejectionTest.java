@@ -29,7 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
 /** Responses that are rejected, and the messages. */
-class WeightsRefusalTest extends WeightsFetching {
+class WeightsRejectionTest extends WeightsDownloads {
 
     @Test
     void rejectsAWrongRange() throws IOException {

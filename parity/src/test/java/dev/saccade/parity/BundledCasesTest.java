@@ -13,13 +13,13 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /** The cases in this module's resources, which always run. */
-class OwnCasesTest {
+class BundledCasesTest {
 
-    private static final Logger log = LoggerFactory.getLogger(OwnCasesTest.class);
+    private static final Logger log = LoggerFactory.getLogger(BundledCasesTest.class);
 
     @TestFactory
     Stream<DynamicTest> recorded() throws IOException, URISyntaxException {
-        Path root = Path.of(OwnCasesTest.class.getResource("/own").toURI());
+        Path root = Path.of(BundledCasesTest.class.getResource("/own").toURI());
         return Fixtures.cases(root).stream()
                 .map(folder -> dynamicTest(Fixtures.name(root, folder), () -> run(folder)));
     }

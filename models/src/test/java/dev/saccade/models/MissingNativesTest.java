@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Processes without native libraries, with other ones, or without a place to unpack them. */
-class WithoutNativesTest {
+class MissingNativesTest {
 
     private static final String PLATFORM = NativePlatform.name();
 
@@ -91,7 +91,7 @@ class WithoutNativesTest {
                         classPath,
                         "-Dai.djl.offline=true",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-                        WithoutNativesTest.class.getName());
+                        MissingNativesTest.class.getName());
         process.command().addAll(Arrays.asList(doors));
         process.environment().put("DJL_CACHE_DIR", cache.toString());
         process.environment().putAll(variables);

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Weights that no module accepts; rejecting them leaves the module unchanged. */
-class RefusedWeightsTest {
+class RejectedWeightsTest {
 
     private NDManager manager;
     private Module detector;

@@ -36,7 +36,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Downloads from a correct server, complete or in several parts. */
-class WeightsFetchTest extends WeightsFetching {
+class WeightsDownloadTest extends WeightsDownloads {
 
     @Test
     void downloadsAFileOnce() throws IOException {
