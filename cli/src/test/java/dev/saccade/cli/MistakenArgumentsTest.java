@@ -122,9 +122,7 @@ class MistakenArgumentsTest {
                     "no labels found; expected COCO annotations");
             assertMessage(command + " " + folder.resolve("empty"), "neither labels nor images");
         }
-        assertMessage(
-                "new " + folder.resolve("nowhere"),
-                "there is no such folder; expected a folder of");
+        assertMessage("new " + folder.resolve("nowhere"), "no such folder; expected a folder of");
         assertMessage("new " + folder.resolve("a.json"), "is a file; expected a folder of");
     }
 
@@ -300,7 +298,7 @@ class MistakenArgumentsTest {
             CommandResult ended = saccade(command, RECIPE, "--data", path);
             assertEquals(2, ended.code(), ended.err());
             if (!Files.isDirectory(path)) {
-                String words = Files.exists(path) ? "is a file" : "there is no such folder";
+                String words = Files.exists(path) ? "is a file" : "no such folder";
                 assertTrue(ended.err().contains(path + ": " + words + DATA), ended.err());
             }
         }
@@ -316,9 +314,7 @@ class MistakenArgumentsTest {
         for (String command : List.of("train", "check", "browse")) {
             CommandResult ended = saccade(command, config, "--set", "data.root=data/nowhere");
             assertEquals(2, ended.code());
-            assertTrue(
-                    ended.err().contains("data/nowhere: there is no such folder" + DATA),
-                    ended.err());
+            assertTrue(ended.err().contains("data/nowhere: no such folder" + DATA), ended.err());
         }
     }
 

@@ -108,7 +108,7 @@ class PredictCommandTest {
         CommandResult ended = predict(photos, missing, last, last);
         assertEquals(2, ended.code());
         String err = ended.err();
-        assertTrue(err.contains("b.jpg: is no image, it starts with \"<html>\""), err);
+        assertTrue(err.contains("b.jpg: is not an image, it starts with \"<html>\""), err);
         assertTrue(err.contains("c.gif: is a GIF image"), err);
         assertTrue(err.contains("missing.jpg: no such file"), err);
         assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be used\n"), err);

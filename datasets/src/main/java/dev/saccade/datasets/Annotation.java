@@ -10,47 +10,34 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One labeled object as it stands in the annotation file: nothing is clipped or dropped, see {@link
- * TrainingTargets} for what a detector is trained on.
+ * One labeled object as in the annotation file, neither clipped nor dropped; see {@link
+ * TrainingTargets}.
  *
  * @param id unique in the data set
- * @param label position of its class in {@link Dataset#classes}, or -1 for a class that is not
- *     wanted
- * @param box where it is
- * @param area pixels of the object itself, not of its box
- * @param segmentation its outline
- * @param flags what is special about it
+ * @param label class index in {@link Dataset#classes}, or -1 for a class that is not selected
+ * @param area area of the object in pixels, not of its box
  */
 public record Annotation(
         long id, int label, Bbox box, double area, Segmentation segmentation, Set<Flag> flags) {
 
-    /** What is special about an object. */
     public enum Flag {
-        /** It is a group that was not separated, COCO's {@code iscrowd}. */
+        /** A group of objects, COCO's {@code iscrowd}. */
         CROWD,
-        /** Training should pass over it. */
+        /** Training ignores it. */
         IGNORE
     }
 
-    /**
-     * Where an object is, as COCO's {@code bbox} says it.
-     *
-     * @param x left edge in pixels
-     * @param y top edge in pixels
-     * @param width in pixels
-     * @param height in pixels
-     */
+    /** A box in pixels, as COCO's {@code bbox}: left edge, top edge, width and height. */
     public record Bbox(double x, double y, double width, double height) {
 
-        /** What stands for a box that cannot be used: no number is one. */
+        /** An unusable box: all values are NaN. */
         public static final Bbox NONE = new Bbox(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
 
-        /** Returns width times height. */
         public double area() {
             return width * height;
         }
 
-        /** Returns the box around this box rotated around its center, as CVAT's rotation means. */
+        /** Returns the upright box around this box rotated around its center, as in CVAT. */
         public Bbox rotated(double degrees) {
             if (degrees % 180 == 0) {
                 return this;
@@ -62,7 +49,6 @@ public record Annotation(
             return new Bbox(x + (width - across) / 2, y + (height - down) / 2, across, down);
         }
 
-        /** Returns whether all four are numbers. */
         public boolean isFinite() {
             return Double.isFinite(x)
                     && Double.isFinite(y)
@@ -70,50 +56,36 @@ public record Annotation(
                     && Double.isFinite(height);
         }
 
-        /** Returns {@code [x, y, width, height]}. */
         @Override
         public String toString() {
             return "[" + x + ", " + y + ", " + width + ", " + height + "]";
         }
     }
 
-    /** Keeps a copy of the flags. */
     public Annotation {
         flags = Sets.immutableEnumSet(flags);
     }
 
-    /** Returns whether it flags a group that was not separated. */
     public boolean crowd() {
         return flags.contains(Flag.CROWD);
     }
 
-    /** Returns whether training should pass over it. */
     public boolean ignore() {
         return flags.contains(Flag.IGNORE);
     }
 
-    /** Returns it with another id and label. */
     public Annotation with(long id, int label) {
         return new Annotation(id, label, box, area, segmentation, flags);
     }
 
-    /**
-     * Returns an object of which the box is known.
-     *
-     * @param x left edge in pixels
-     * @param y top edge in pixels
-     */
+    /** Creates an object without an outline; x and y are its left and top edge in pixels. */
     public static Annotation of(
             long id, int label, double x, double y, double width, double height) {
         Bbox box = new Bbox(x, y, width, height);
         return new Annotation(id, label, box, box.area(), new Segmentation.None(), Set.of());
     }
 
-    /**
-     * Returns an object of which the mask is known; its box is the smallest around it.
-     *
-     * @param mask of the size of the photograph
-     */
+    /** Creates an object from a mask of the image's size; its box is the tightest around it. */
     public static Annotation of(long id, int label, Rle mask) {
         Rle.Bounds bounds = mask.bounds();
         return new Annotation(
@@ -126,13 +98,13 @@ public record Annotation(
     }
 
     /**
-     * Returns an object of which the outline is known; its box is the smallest around it.
+     * Creates an object from polygons; its box is the tightest around them.
      *
      * @param rings {@code x0, y0, x1, y1, ...} in pixels each; parts of one object, not holes
-     * @throws IllegalArgumentException if there is no ring, or one that is not three points or more
+     * @throws IllegalArgumentException without rings, or if a ring has fewer than three points
      */
     public static Annotation of(long id, int label, double[]... rings) {
-        checkArgument(rings.length > 0, "annotation %s: an outline without a ring", id);
+        checkArgument(rings.length > 0, "annotation %s: has no polygon, expected at least one", id);
         double left = Double.POSITIVE_INFINITY;
         double top = Double.POSITIVE_INFINITY;
         double right = Double.NEGATIVE_INFINITY;
@@ -141,7 +113,8 @@ public record Annotation(
         for (double[] ring : rings) {
             checkArgument(
                     ring.length >= 6 && ring.length % 2 == 0,
-                    "annotation %s: a ring of %s numbers, expected x and y of three points or more",
+                    "annotation %s: got a polygon of %s numbers, expected x and y of 3 or more"
+                            + " points",
                     id,
                     ring.length);
             double twice = 0;

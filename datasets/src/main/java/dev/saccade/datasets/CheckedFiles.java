@@ -20,14 +20,8 @@ public interface CheckedFiles {
                 }
             };
 
-    /**
-     * Receives an image.
-     *
-     * @param id of the image, where the data set has ids
-     * @param pixels hash of the decoded pixels, if they were decoded
-     */
+    /** Receives an image, with its id and the hash of its pixels if known. */
     void image(OptionalLong id, Path file, OptionalLong pixels);
 
-    /** Receives a label map. */
     void labelMap(Path file);
 }

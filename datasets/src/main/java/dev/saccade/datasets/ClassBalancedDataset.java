@@ -19,13 +19,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A data set that repeats images of rare classes (Gupta et al. 2019, LVIS; mmengine's {@code
+ * Repeats images of rare classes (Gupta et al. 2019, LVIS; mmengine's {@code
  * ClassBalancedDataset}).
  *
  * <p>A class in a fraction {@code f} of the images has {@code max(1, sqrt(t / f))} repeats, and an
- * image the largest number of its classes, rounded up. Only images that are trained on count, with
- * their trained objects and crowds; other images occur once. Repetitions are consecutive and
- * augmented independently.
+ * image the maximum over its classes, rounded up. Only images that are trained on count, with their
+ * trained objects and crowds; other images occur once. Repetitions are consecutive and augmented
+ * independently.
  */
 public final class ClassBalancedDataset implements Dataset {
 
@@ -33,16 +33,16 @@ public final class ClassBalancedDataset implements Dataset {
 
     private final Dataset dataset;
 
-    /** [N] positions in the other data set, ascending. */
+    /** [N] indices into the wrapped data set, ascending. */
     private final ImmutableIntArray positions;
 
     /**
-     * Which data set is shown, and how often.
+     * Wraps a data set.
      *
-     * @param dataset the data set
-     * @param oversampleThreshold the share of photographs below which a class is rare, {@code t}
-     * @param filterEmptyGt whether photographs without such an object come once; otherwise they
-     *     count as a class of their own
+     * @param oversampleThreshold a class in less than this fraction of the images is rare, {@code
+     *     t}
+     * @param filterEmptyGt whether images without objects occur once; otherwise they count as a
+     *     class
      */
     @Part(NAME)
     public record Config(
@@ -51,14 +51,13 @@ public final class ClassBalancedDataset implements Dataset {
             @Default("true") boolean filterEmptyGt)
             implements Dataset.Config {
 
-        /** Checks the threshold, and that nothing is repeated twice. */
         public Config {
             new Checks().above("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
             Checks.require(
                     !(dataset instanceof Config),
                     "dataset",
                     dataset.type(),
-                    "the data set that is balanced; class_balanced goes around it once");
+                    "a data set of another type; class_balanced cannot wrap class_balanced");
         }
 
         @Override
@@ -88,14 +87,7 @@ public final class ClassBalancedDataset implements Dataset {
         }
     }
 
-    /**
-     * Shows a data set.
-     *
-     * @param dataset which does not change any more
-     * @param oversampleThreshold the share of photographs below which a class is rare
-     * @param filterEmptyGt whether photographs without objects come once
-     * @throws SaccadeException of kind user, if no photograph shows an object
-     */
+    /** Wraps a data set that must not change; throws if it has no objects. */
     public ClassBalancedDataset(
             Dataset dataset, double oversampleThreshold, boolean filterEmptyGt) {
         this.dataset = dataset;
@@ -119,12 +111,12 @@ public final class ClassBalancedDataset implements Dataset {
         }
         if (!hasObjects) {
             throw SaccadeException.user(
-                    "class_balanced: counts labeled objects, but %s; data whose pixels are labeled"
-                            + " are named without class_balanced",
+                    "class_balanced: requires labeled objects, but %s; remove class_balanced for"
+                            + " data sets of label maps",
                     isAnnotated || dataset.size() == 0
                             ? ObjectStatistics.emptyReason(dataset.size(), dataset.classes())
                             : Text.format(
-                                    "none of %s has any", Count.of(dataset.size(), "photograph")));
+                                    "none of %s has an object", Count.of(dataset.size(), "image")));
         }
         ImmutableIntArray.Builder repeated = ImmutableIntArray.builder();
         for (int i = 0; i < classesOf.size(); i++) {

@@ -16,7 +16,7 @@ import dev.saccade.datasets.transforms.Resize;
 
 import java.util.List;
 
-/** The data sets and transforms that a config can name. */
+/** Registers data sets and transforms for configs. */
 public final class DatasetParts implements PartProvider {
 
     @Override

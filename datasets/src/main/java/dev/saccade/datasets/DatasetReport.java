@@ -10,29 +10,24 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What a data set holds and what is wrong with it.
+ * Content and faults of a data set.
  *
- * @param statistics what it holds
- * @param errors number of findings of that severity
- * @param warnings number of findings of that severity
- * @param findings the findings, of the annotations and then of the images, in the order of the
- *     file; the first 10,000 of each severity
+ * @param findings the first 10,000 of each severity; {@code errors} and {@code warnings} count all
  */
 public record DatasetReport(
         DatasetStatistics statistics, int errors, int warnings, List<Finding> findings) {
 
     private static final int MAX_TOLD = 20;
 
-    /** Keeps a copy of the list. */
     public DatasetReport {
         findings = ImmutableList.copyOf(findings);
     }
 
     /**
-     * Refuses a data set with errors.
+     * Throws if the data set has errors.
      *
-     * @param subject what was to be done with it; the first line of the message
-     * @throws SaccadeException of kind user that lists the first of them
+     * @param subject first line of the message, such as "training did not start"
+     * @throws SaccadeException of kind user that lists the first errors
      */
     public void requireNoErrors(String subject) {
         Problems problems = new Problems();
@@ -40,7 +35,7 @@ public record DatasetReport(
         problems.throwIfAny(subject);
     }
 
-    /** Returns the first findings of a severity, a line each, and how many there are besides. */
+    /** Returns the first findings of a severity, one per line, and the number of the rest. */
     public List<String> messages(Finding.Severity severity) {
         int all = severity == Finding.Severity.ERROR ? errors : warnings;
         Stream<String> first =
@@ -55,7 +50,6 @@ public record DatasetReport(
         return Stream.concat(first, others).toList();
     }
 
-    /** Returns this report with more warnings, which come first. */
     public DatasetReport withWarnings(List<Finding> more) {
         return new DatasetReport(
                 statistics,
@@ -64,7 +58,6 @@ public record DatasetReport(
                 ImmutableList.<Finding>builder().addAll(more).addAll(findings).build());
     }
 
-    /** Returns this report with one more error, which comes first. */
     public DatasetReport withError(Finding error) {
         return new DatasetReport(
                 statistics,

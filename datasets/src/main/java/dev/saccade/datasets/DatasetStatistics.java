@@ -2,12 +2,11 @@ package dev.saccade.datasets;
 
 import java.util.List;
 
-/** What a data set holds. */
+/** Counts of a data set. */
 public sealed interface DatasetStatistics permits ObjectStatistics, PixelStatistics {
 
-    /** Returns the number of photographs. */
     int images();
 
-    /** Returns the names of the classes in the order of the labels; none if they are not known. */
+    /** Returns the class names in the order of the labels; empty if unknown. */
     List<String> classNames();
 }

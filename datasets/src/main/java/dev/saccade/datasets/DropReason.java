@@ -4,22 +4,15 @@ import dev.saccade.core.structures.Size;
 
 import java.util.Optional;
 
-/** Why an object is not learned; the first reason that applies counts. */
+/** Why an object is not trained on; the first reason that applies counts. */
 public enum DropReason {
-    /** It is of a class that is not wanted. */
-    OTHER_CLASS("of classes that are not wanted"),
-    /** It is a group that was not separated. */
+    OTHER_CLASS("of classes that are not selected"),
     CROWD("crowds"),
-    /** It is marked to be passed over. */
     IGNORED("marked to be ignored"),
-    /** Its box has no width or no height. */
     EMPTY_BOX("without width or height"),
-    /** Its box lies where its image is not. */
     OUTSIDE("outside of their images"),
-    /** Its box is less than a pixel wide or high. */
     SUBPIXEL("thinner than a pixel"),
-    /** Its box is one, but its area is stated as 0. */
-    ZERO_AREA("stated to have an area of 0");
+    ZERO_AREA("with a stated area of 0");
 
     private final String what;
 
@@ -27,7 +20,7 @@ public enum DropReason {
         this.what = what;
     }
 
-    /** Returns why an object of an image is not learned; nothing if it is. */
+    /** Returns why training drops an object; empty if it is trained on. */
     public static Optional<DropReason> of(Annotation object, Size image) {
         if (object.label() < 0) {
             return Optional.of(OTHER_CLASS);
@@ -37,7 +30,7 @@ public enum DropReason {
         return ofNonCrowd(object, image);
     }
 
-    /** Likewise, for an object of a wanted class, as if it were no crowd. */
+    /** Does the same for an object of a selected class, ignoring whether it is a crowd. */
     static Optional<DropReason> ofNonCrowd(Annotation object, Size image) {
         Annotation.Bbox box = object.box();
         double left = Math.max(box.x(), 0);
@@ -58,12 +51,11 @@ public enum DropReason {
         return Optional.empty();
     }
 
-    /** Returns whether the object was meant to be learned. */
+    /** Returns whether the object was probably meant to be trained on. */
     public boolean isUnintended() {
         return compareTo(IGNORED) > 0;
     }
 
-    /** Returns the objects of this kind in words. */
     @Override
     public String toString() {
         return what;

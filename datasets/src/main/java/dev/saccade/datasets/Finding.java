@@ -7,29 +7,25 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Something that is wrong with a data set.
+ * A fault of a data set.
  *
- * @param severity whether training would fail or learn something wrong
- * @param file the annotation file or the image
- * @param subject what in that file, such as {@code annotation 17}; empty for the file as a whole
- * @param message what was got, what was expected
+ * @param subject element of the file, such as {@code annotation 17}; empty for the whole file
  */
 public record Finding(Severity severity, String file, String subject, String message) {
 
-    /** How bad it is. */
     public enum Severity {
-        /** Would stop training or make it learn something wrong. */
+        /** Stops training, or makes it train on wrong data. */
         ERROR,
-        /** Is suspicious, or costs some data. */
+        /** Is suspicious, or loses some data. */
         WARNING
     }
 
     private static final int LONGEST = 300;
 
-    /** What follows a file in a message: line and column, if they are known, and what is wrong. */
+    /** The rest of a message after the file: line and column, if known, and the problem. */
     private static final Pattern PLACE = Pattern.compile("((?::\\d+)*):? ?(.*)", Pattern.DOTALL);
 
-    /** Shortens texts that come from a hostile file. */
+    /** Shortens texts from untrusted files. */
     public Finding {
         subject = shortened(subject);
         message = shortened(message);
@@ -43,7 +39,7 @@ public record Finding(Severity severity, String file, String subject, String mes
         return new Finding(Severity.ERROR, file, subject, message);
     }
 
-    /** Returns the error of a file that cannot be used, in whose message it is named. */
+    /** Converts the exception of an unusable file, which names the file in its message. */
     public static Finding error(String file, SaccadeException problem) {
         String message = problem.getMessage();
         String named = Printable.line(file);
@@ -64,7 +60,6 @@ public record Finding(Severity severity, String file, String subject, String mes
         return severity == Severity.ERROR;
     }
 
-    /** Returns the finding in one line, fit to be shown. */
     @Override
     public String toString() {
         return Printable.line(file + ": " + (subject.isEmpty() ? "" : subject + ": ") + message);

@@ -6,20 +6,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How large photographs are for a model: said once, for all transforms that state no size of their
- * own.
+ * Default image size of all transforms that do not set their own.
  *
- * @param imageSize two edges in pixels, such as {@code [640, 480]}: the pair that a {@code resize}
- *     without {@code scales} takes
- * @param cropSize height and width in pixels: what a {@code random_crop} without {@code size} cuts
- *     out, and what a {@code pad} without one fills up to
+ * @param imageSize two edges in pixels, such as {@code [640, 480]}, for {@code resize} without
+ *     {@code scales}
+ * @param cropSize height and width in pixels, for {@code random_crop} and {@code pad} without
+ *     {@code size}
  */
 public record InputSize(Optional<List<Integer>> imageSize, Optional<List<Integer>> cropSize) {
 
-    /** The longest edge that photographs are scaled, cut and padded to. */
+    /** Maximum edge that images are resized, cropped and padded to. */
     public static final int MAX_EDGE = 1 << 15;
 
-    /** Checks the edges. */
     public InputSize {
         imageSize = imageSize.map(List::copyOf);
         cropSize = cropSize.map(List::copyOf);
@@ -33,12 +31,11 @@ public record InputSize(Optional<List<Integer>> imageSize, Optional<List<Integer
         checks.size(key, pair, 2, 2).each(key, pair, 1, MAX_EDGE);
     }
 
-    /** Returns transforms, each at its own size or else at this one. */
     public List<Transform> applyTo(List<Transform> transforms) {
         return transforms.stream().map(transform -> transform.withDefaultSize(this)).toList();
     }
 
-    /** Returns the same size of photographs without crops, which are made in training alone. */
+    /** Returns this size without the crop, which is used in training only. */
     public InputSize uncropped() {
         return new InputSize(imageSize, Optional.empty());
     }

@@ -12,33 +12,27 @@ import java.nio.FloatBuffer;
 import java.util.Arrays;
 
 /**
- * Turns BGR pixels into normalized RGB planes, {@code (value - mean) / std} per channel.
+ * Converts BGR pixels to normalized RGB planes, {@code (value - mean) / std} per channel.
  *
- * <p>Bytes go through a table of 256 values a channel, computed in double and rounded once, which
- * gives the very numbers of mmcv's {@code imnormalize}.
+ * <p>Bytes are looked up in a table of 256 values per channel, computed in double and rounded once,
+ * so the results equal mmcv's {@code imnormalize}.
  */
 public final class Normalization {
 
     private static final int CHANNELS = 3;
     private static final int LEVELS = 256;
 
-    /** Leaves the values as they are, 0 to 255. */
     static final Normalization NONE = new Normalization(new float[CHANNELS], new float[] {1, 1, 1});
 
     private final float[] mean;
     private final float[] std;
     private final float[][] table = new float[CHANNELS][LEVELS];
 
-    /**
-     * Prepares the tables.
-     *
-     * @param mean of R, G and B in 0..255
-     * @param std of R, G and B, not 0
-     */
+    /** Creates lookup tables; mean and std (not 0) of R, G and B are in 0..255. */
     public Normalization(float[] mean, float[] std) {
         checkArgument(
                 mean.length == CHANNELS && std.length == CHANNELS,
-                "mean and std have %s and %s numbers, 3 each expected",
+                "mean and std: got %s and %s values, expected 3 each",
                 mean.length,
                 std.length);
         this.mean = mean.clone();
@@ -55,11 +49,11 @@ public final class Normalization {
     }
 
     /**
-     * Writes an image as three planes, with 0 right of it and below.
+     * Writes an image as three planes, padded with 0 right and below.
      *
      * @param image [h, w, 3] BGR, uint8 or float32
      * @param target [N, 3, H, W]
-     * @param position which of the N
+     * @param position index into N
      * @param size H and W, at least h and w
      */
     void write(Mat image, FloatBuffer target, int position, Size size) {
@@ -72,7 +66,7 @@ public final class Normalization {
         float[] floatRow = new float[bytes ? 0 : CHANNELS * width];
         float[] line = new float[size.width()];
         for (int y = 0; y < height; y++) {
-            // One native call a row is nothing beside the work on its pixels.
+            // One native call per row is negligible.
             int read = bytes ? image.get(y, 0, byteRow) : image.get(y, 0, floatRow);
             checkState(read > 0, "row %s cannot be read", y);
             for (int channel = 0; channel < CHANNELS; channel++) {

@@ -6,18 +6,10 @@ import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * What a data set of labeled pixels holds; files that cannot be read are not counted.
- *
- * @param images number of photographs
- * @param pixels number of pixels that have a class
- * @param ignored number of pixels without one
- * @param classes what there is of each class, in the order of the labels
- */
+/** Counts of a data set of label maps; {@code ignored} counts pixels without a class. */
 public record PixelStatistics(int images, long pixels, long ignored, Map<String, PerClass> classes)
         implements DatasetStatistics {
 
-    /** Keeps a copy. */
     public PixelStatistics {
         classes = ImmutableMap.copyOf(classes);
     }
@@ -27,12 +19,6 @@ public record PixelStatistics(int images, long pixels, long ignored, Map<String,
         return ImmutableList.copyOf(classes.keySet());
     }
 
-    /**
-     * What there is of a class.
-     *
-     * @param pixels number of its pixels
-     * @param fraction of all pixels that have a class, 0 to 1
-     * @param images number of photographs that show it
-     */
+    /** Counts of a class; {@code fraction} is relative to all pixels with a class. */
     public record PerClass(long pixels, double fraction, int images) {}
 }

@@ -8,12 +8,11 @@ import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Reads tables that are packaged with the classes that they belong to. */
+/** Reads tables from class path resources. */
 public final class ResourceLines {
 
     private ResourceLines() {}
 
-    /** Returns the lines of a file that lies beside a class. */
     public static ImmutableList<String> read(Class<?> beside, String name) {
         try {
             return ImmutableList.copyOf(

@@ -17,18 +17,18 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * An image and its labels on the way through the transforms.
+ * An image and its labels on their way through the transforms.
  *
- * <p>Owns a native image: the last owner of a sample closes it. {@link #with} passes the image on
+ * <p>Owns a native image; the last owner of a sample closes it. {@link #with} passes the image on
  * to a new sample. {@link #write} normalizes and pads in one pass from bytes to floats.
  *
  * @param image {@code [H, W, 3]} BGR, uint8 (float32 in 0..255 after a color transform), neither
  *     normalized nor padded
  * @param info the changes of the image so far
- * @param targets objects in pixels of the image; masks, if any, of the padded size
- * @param labels the class of every pixel of the padded size, if pixels are labeled
+ * @param targets objects in pixels of the image; masks, if any, have the padded size
+ * @param labels class of every pixel of the padded size, for label maps
  * @param normalization applied when the sample is written
- * @param rejected whether another image takes its place, see {@link Transform#needsOtherSamples}
+ * @param rejected whether another image replaces it, see {@link Transform#needsOtherSamples}
  */
 public record Sample(
         Mat image,
@@ -39,32 +39,29 @@ public record Sample(
         boolean rejected)
         implements AutoCloseable {
 
-    /** Returns a sample of labeled objects. */
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
         return new Sample(image, info, targets, Optional.empty(), Optional.empty(), false);
     }
 
-    /** Returns a sample of labeled pixels. */
     public static Sample of(Mat image, ImageInfo info, LabelMap labels) {
         return of(image, info, Instances.empty(), labels);
     }
 
-    /** Returns a sample of labeled objects and pixels. */
     public static Sample of(Mat image, ImageInfo info, Instances targets, LabelMap labels) {
         return new Sample(image, info, targets, Optional.of(labels), Optional.empty(), false);
     }
 
     /**
-     * Returns the sample after a geometric or color transform and frees the image of this one if
-     * the new one has another. Labels stay as they are: a geometric transform moves them by {@link
-     * #mapLabels}.
+     * Returns the sample after a geometric or color transform. Frees the old image if it was
+     * replaced. Labels are kept: a geometric transform changes them with {@link #mapLabels}.
      *
-     * @throws SaccadeException if this sample is normalized or padded already: both come last
+     * @throws SaccadeException if this sample is already normalized or padded, which must come last
      */
     public Sample with(Mat newImage, ImageInfo newInfo, Instances newTargets) {
         if (normalization.isPresent() || !info.padded().equals(info.size())) {
             throw SaccadeException.user(
-                    "transforms: normalize and pad must come last, but another one follows them");
+                    "transforms: normalize and pad must come last; move the other transforms before"
+                            + " them");
         }
         Sample changed = new Sample(newImage, newInfo, newTargets, labels, normalization, rejected);
         if (newImage != image) {
@@ -73,15 +70,11 @@ public record Sample(
         return changed;
     }
 
-    /** Returns the sample with other targets; see {@link #with}. */
     public Sample withTargets(Instances newTargets) {
         return with(image, info, newTargets);
     }
 
-    /**
-     * Returns the sample after a geometric transform of the image, its boxes, masks and labels; see
-     * {@link #with}.
-     */
+    /** Applies a geometric transform to image, boxes, masks and labels; see {@link #with}. */
     public Sample transform(
             Mat newImage,
             ImageInfo newInfo,
@@ -91,28 +84,22 @@ public record Sample(
         return with(newImage, newInfo, targets.mapBoxes(boxes).mapMasks(masks)).mapLabels(maps);
     }
 
-    /** Returns this sample with its labels, if it has any, after a transform. */
     public Sample mapLabels(UnaryOperator<LabelMap> transform) {
         return new Sample(image, info, targets, labels.map(transform), normalization, rejected);
     }
 
-    /** Returns another sample of the same pixels; each of the two is closed. */
+    /** Returns another sample with the same pixels; both must be closed. */
     public Sample shallowCopy() {
         return new Sample(
                 image.rowRange(0, image.rows()), info, targets, labels, normalization, rejected);
     }
 
-    /** Returns this sample, to be normalized when it is written. */
+    /** Sets the normalization, which is applied by {@link #write}. */
     public Sample withNormalization(Normalization later) {
         return new Sample(image, info, targets, labels, Optional.of(later), rejected);
     }
 
-    /**
-     * Returns this sample, to be padded bottom and right when it is written; masks and labels are
-     * padded now.
-     *
-     * @param size at least the size of the image
-     */
+    /** Pads right and below; masks and label map now, the image in {@link #write}. */
     public Sample withPadding(Size size) {
         return new Sample(
                 image,
@@ -123,31 +110,28 @@ public record Sample(
                 rejected);
     }
 
-    /**
-     * Returns this sample, not to be learned from: no further transform sees it, and another
-     * photograph takes its place, see {@link Transform#needsOtherSamples}.
-     */
+    /** Rejects this sample; another image replaces it, see {@link Transform#needsOtherSamples}. */
     public Sample reject() {
         return new Sample(image, info, targets, labels, normalization, true);
     }
 
     /**
-     * Writes the pixels as RGB planes, normalized, with 0 right of and below the image.
+     * Writes the pixels as normalized RGB planes, padded with 0 right and below.
      *
      * @param target [N, 3, H, W]
-     * @param position which of the N
-     * @param size H and W, at least those of the image
+     * @param position index into N
+     * @param size H and W, at least the size of the image
      */
     public void write(FloatBuffer target, int position, Size size) {
         normalization.orElse(Normalization.NONE).write(image, target, position, size);
     }
 
-    /** Returns which of its parts are of another size than its info says, if some are. */
     Optional<String> mismatch() {
         Size pixels = new Size(image.rows(), image.cols());
         if (!pixels.equals(info.size())) {
             return Optional.of(
-                    Text.format("gave an image of %s, but an info of %s", pixels, info.size()));
+                    Text.format(
+                            "returned an image of %s, but its info has %s", pixels, info.size()));
         }
         return Stream.concat(
                         targets.masks().stream().map(Rle::size),
@@ -157,11 +141,10 @@ public record Sample(
                 .map(
                         size ->
                                 Text.format(
-                                        "gave masks or labels of %s, but an info of %s",
+                                        "returned masks or labels of %s, but its info has %s",
                                         size, info.padded()));
     }
 
-    /** Frees the image. */
     @Override
     public void close() {
         image.release();

@@ -6,32 +6,24 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Other samples of the data set that a sample is from, for a transform that puts several together
- * (mmdetection's {@code MultiImageMixDataset}). Safe for use by many threads.
+ * Samples other images of the same data set, for transforms that mix images (mmdetection's {@code
+ * MultiImageMixDataset}). Thread-safe.
  */
 @FunctionalInterface
 public interface SamplePool {
 
-    /** As often mmdetection draws again before it gives up. */
     int MAX_DRAWS = 1000;
 
-    /** Where there is no data set to draw from. */
+    /** For use without a data set. */
     SamplePool NONE =
             random -> {
-                throw SaccadeException.user("there are no other photographs to draw from");
+                throw SaccadeException.user("cannot sample another image without a data set");
             };
 
-    /**
-     * Returns a sample, maybe of the same photograph, which the caller closes.
-     *
-     * @param random the only source of draws
-     */
+    /** Returns a random sample, possibly of the same image; the caller closes it. */
     Sample sample(SplittableRandom random);
 
-    /**
-     * Returns these samples after several steps; another one is drawn in place of one that is
-     * {@linkplain Sample#rejected rejected} on the way.
-     */
+    /** Returns transformed samples; {@linkplain Sample#rejected rejected} ones are replaced. */
     default SamplePool after(List<Transform> steps) {
         if (steps.isEmpty() || this == NONE) {
             return this;
@@ -45,8 +37,8 @@ public interface SamplePool {
                 sample.close();
             }
             throw SaccadeException.user(
-                    "the transforms reject each of %d photographs drawn; expected one with an"
-                            + " object left, or allow_negative_crop: true",
+                    "the transforms rejected all of %d sampled images; use images with larger"
+                            + " objects, or set allow_negative_crop: true",
                     MAX_DRAWS);
         };
     }

@@ -6,18 +6,12 @@ import dev.saccade.core.structures.Size;
 
 import java.util.List;
 
-/** The outline of an object in one of the encodings of COCO. */
+/** The outline of an object in one of COCO's encodings. */
 public sealed interface Segmentation {
 
-    /**
-     * Returns the pixels of the object.
-     *
-     * @param image the size of the photograph as declared
-     * @throws SaccadeException if the outline describes no mask of that size; says why
-     */
+    /** Rasterizes the outline to a mask of the image's size; throws if it is invalid. */
     Rle mask(Size image);
 
-    /** No outline: no pixel. */
     record None() implements Segmentation {
 
         @Override
@@ -26,14 +20,9 @@ public sealed interface Segmentation {
         }
     }
 
-    /**
-     * The union of polygons.
-     *
-     * @param rings {@code x0, y0, x1, y1, ...} in pixels each, as they stand in the file
-     */
+    /** The union of polygons, each {@code x0, y0, x1, y1, ...} in pixels as in the file. */
     record Polygons(List<double[]> rings) implements Segmentation {
 
-        /** Keeps a copy of the list. */
         public Polygons {
             rings = List.copyOf(rings);
         }
@@ -44,28 +33,20 @@ public sealed interface Segmentation {
         }
     }
 
-    /**
-     * Run lengths over the columns in pycocotools' compressed form, not checked; runs that stand as
-     * numbers in the file are compressed when it is read.
-     *
-     * @param size the size of the mask
-     * @param counts the compressed string
-     */
+    /** Column-wise run lengths in pycocotools' compressed form; not validated. */
     record Runs(Size size, String counts) implements Segmentation {
 
         @Override
         public Rle mask(Size image) {
             if (!size.equals(image)) {
                 throw SaccadeException.user(
-                        "run lengths of a mask of %s in an image of %s",
+                        "run lengths encode a mask of %s, but the image is %s",
                         size.widthFirst(), image.widthFirst());
             }
             return Rle.fromString(size, counts);
         }
 
-        /**
-         * Returns run lengths in pycocotools' compressed form: differences in groups of five bits.
-         */
+        /** Compresses run lengths as pycocotools does: differences in groups of five bits. */
         public static String compress(double... counts) {
             StringBuilder text = new StringBuilder();
             for (int i = 0; i < counts.length; i++) {

@@ -11,8 +11,8 @@ import java.util.List;
 /**
  * Packs outlines into about two bytes per coordinate.
  *
- * <p>COCO writes coordinates with two decimals, so a ring is stored as differences of hundredths
- * where these are exact, and as doubles otherwise.
+ * <p>COCO writes coordinates with two decimals, so a ring is stored as differences of hundredths if
+ * these are exact, and as doubles otherwise.
  */
 final class SegmentationCodec {
 
@@ -21,12 +21,12 @@ final class SegmentationCodec {
     private static final int RUNS_HEADER = 1 + 2 * Integer.BYTES;
     private static final byte[] NONE = {};
 
-    /** The differences of smaller numbers take at most eight bytes each. */
+    /** Differences of smaller numbers take at most eight bytes each. */
     private static final double LARGEST_HUNDREDTHS = 1e12;
 
     private SegmentationCodec() {}
 
-    /** Returns the packed outline; no bytes for {@link Segmentation.None}. */
+    /** Packs an outline; returns no bytes for {@link Segmentation.None}. */
     static byte[] pack(Segmentation outline) {
         if (outline instanceof Segmentation.Runs runs) {
             byte[] counts = runs.counts().getBytes(StandardCharsets.UTF_8);
@@ -50,7 +50,6 @@ final class SegmentationCodec {
         return NONE;
     }
 
-    /** Writes a ring at an offset and returns its end. */
     private static int putRing(byte[] packed, int start, double[] ring) {
         boolean exact = Arrays.stream(ring).allMatch(SegmentationCodec::isHundredths);
         int at = putVarint(packed, start, 2L * ring.length + (exact ? 1 : 0));
@@ -85,7 +84,6 @@ final class SegmentationCodec {
         return at;
     }
 
-    /** Returns the outline that was packed. */
     static Segmentation unpack(byte[] packed) {
         if (packed.length == 0) {
             return new Segmentation.None();

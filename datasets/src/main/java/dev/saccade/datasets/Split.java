@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The split of a data set that an image belongs to. */
 public enum Split {
     TRAIN("train(ing)?", "training"),
     VAL("val(id|idation)?", "validation"),
@@ -34,13 +33,13 @@ public enum Split {
         return ade20k;
     }
 
-    /** Returns the split that a name means, such as {@code valid} or {@code train2017}. */
+    /** Returns the split with a name such as {@code valid} or {@code train2017}. */
     public static Optional<Split> named(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         return Stream.of(values()).filter(split -> split.name.matcher(lower).matches()).findFirst();
     }
 
-    /** Returns the split of the first folder in a path that means one. */
+    /** Returns the split of the first folder in a path that is named like one. */
     public static Optional<Split> ofPath(String path) {
         return Splitter.on('/')
                 .splitToStream(path.substring(0, Math.max(0, path.lastIndexOf('/'))))

@@ -11,9 +11,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a detector is trained on in one photograph, following mmdetection 2.x {@code CocoDataset}:
- * the objects that are usable, in the order of the file, their boxes not clipped, and crowds as
- * {@linkplain Instances#ignored ignored regions}.
+ * Training targets of an image, as mmdetection 2.x {@code CocoDataset}: usable objects in the order
+ * of the file with unclipped boxes, and crowds as {@linkplain Instances#ignored ignored regions}.
  */
 public final class TrainingTargets {
 
@@ -31,11 +30,11 @@ public final class TrainingTargets {
     }
 
     /**
-     * Returns boxes, labels and masks of the {@linkplain #isUsable usable} objects of an image.
-     * Masks have its size; one may be empty where an outline is too thin to cover a pixel.
+     * Returns boxes, labels and masks of the {@linkplain #isUsable usable} objects. Masks have the
+     * size of the image; the mask of a very thin outline may be empty.
      *
      * @throws SaccadeException of kind user that names file and annotation, if an outline is
-     *     missing or describes no mask of that size
+     *     missing or invalid
      */
     public static Instances masks(ImageFile image, List<Annotation> annotations) {
         return boxes(image, annotations)
@@ -64,7 +63,8 @@ public final class TrainingTargets {
     private static Rle mask(ImageFile image, Annotation annotation) {
         if (annotation.segmentation() instanceof Segmentation.None) {
             throw SaccadeException.user(
-                    "%s: annotation %d has no segmentation to learn a mask from",
+                    "%s: annotation %d has no segmentation, but the model trains on masks; add it,"
+                            + " or train a model of boxes",
                     image.file(), annotation.id());
         }
         try {
@@ -76,7 +76,6 @@ public final class TrainingTargets {
         }
     }
 
-    /** Returns the labels of the objects that are learned, and of the crowds. */
     static Set<Integer> classes(ImageFile image, List<Annotation> annotations) {
         return annotations.stream()
                 .filter(annotation -> annotation.label() >= 0)
@@ -85,15 +84,11 @@ public final class TrainingTargets {
                 .collect(Collectors.toSet());
     }
 
-    /**
-     * Returns whether an object is learned: not ignored, touching the image, with an area, at least
-     * one pixel wide and high, of a wanted class, no crowd.
-     */
+    /** Returns whether an object is trained on; see {@link DropReason}. */
     public static boolean isUsable(Annotation annotation, Size image) {
         return DropReason.of(annotation, image).isEmpty();
     }
 
-    /** Returns whether an object is usable but for being a crowd. */
     private static boolean isCrowd(Annotation annotation, Size image) {
         return annotation.label() >= 0
                 && annotation.crowd()
@@ -101,16 +96,15 @@ public final class TrainingTargets {
     }
 
     /**
-     * Returns whether a photograph is trained on at all: an object of a wanted class, be it crowd,
-     * tiny or ignored, and no side below 32 pixels. It may turn out to have no usable object and is
-     * background then.
+     * Returns whether an image is trained on: it has an object of a selected class, including
+     * crowds, tiny and ignored objects, and no side below 32 pixels. Without a usable object it is
+     * trained on as background.
      */
     public static boolean keeps(ImageFile image, List<Annotation> annotations) {
         return isLargeEnough(image.size())
                 && annotations.stream().anyMatch(annotation -> annotation.label() >= 0);
     }
 
-    /** Returns whether photographs of a size are trained on: no side is below 32 pixels. */
     public static boolean isLargeEnough(Size image) {
         return Math.min(image.width(), image.height()) >= SMALLEST_SIDE;
     }

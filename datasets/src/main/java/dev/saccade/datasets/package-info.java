@@ -1,5 +1,5 @@
 /**
- * What a data set is: photographs, annotations, the transforms between them and a sample, and what
- * a check reports. Readers of files, checks, transforms and the loader have folders of their own.
+ * Data sets, annotations, samples, transforms and check results. Readers, checks, transforms and
+ * the loader are in subpackages.
  */
 package dev.saccade.datasets;

@@ -60,7 +60,7 @@ class OtherSystemsTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("systems")
-    void photographsLieInFolders(String name, Configuration system, String root)
+    void resolvesPathsOnOtherSystems(String name, Configuration system, String root)
             throws IOException {
         try (FileSystem files = Jimfs.newFileSystem(system)) {
             Path folder = folder(files, root);
@@ -75,7 +75,7 @@ class OtherSystemsTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("systems")
-    void labelMapsGoWithPhotographsOfTheSameFolder(String name, Configuration system, String root)
+    void pairsLabelMapsWithImagesOfTheSameFolder(String name, Configuration system, String root)
             throws IOException {
         try (FileSystem files = Jimfs.newFileSystem(system)) {
             Path folder = folder(files, root);
@@ -88,7 +88,7 @@ class OtherSystemsTest {
     }
 
     @Test
-    void whatWindowsCannotCallAFileIsTold() throws IOException {
+    void reportsNamesThatAreInvalidOnWindows() throws IOException {
         try (FileSystem files = Jimfs.newFileSystem(Configuration.windows())) {
             Path folder = folder(files, "C:\\data");
             for (String second : List.of("a:b.jpg", "D:/a.jpg", "/a.jpg", "..\\\\a.jpg")) {

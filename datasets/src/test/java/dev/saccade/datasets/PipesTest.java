@@ -61,7 +61,7 @@ class PipesTest {
     }
 
     @Test
-    void aPhotographIsNone() throws IOException {
+    void rejectsNamedPipesAsImages() throws IOException {
         assertRefused(() -> ImageReader.read(pipe));
         assertRefused(() -> ImageFile.read(1, pipe));
         assertRefused(() -> ImageSource.of(pipe).read());
@@ -76,24 +76,24 @@ class PipesTest {
     }
 
     @Test
-    void anAnnotationFileIsNone() {
+    void rejectsNamedPipesAsAnnotations() {
         assertRefused(() -> CocoDataset.open(pipe, folder, List.of()));
         assertFound(objects(pipe).check(folder, OPTIONS));
     }
 
     @Test
-    void noneIsOpenedToTellWhatIsInAFolder() {
+    void doesNotOpenNamedPipesToDescribeFolders() {
         DatasetReport report = objects(folder.resolve("missing.json")).check(folder, OPTIONS);
         assertEquals(1, report.errors());
     }
 
     @Test
-    void aLabelMapIsNone() {
+    void rejectsNamedPipesAsLabelMaps() {
         assertRefused(() -> IndexPng.read(pipe));
     }
 
     @Test
-    void aFileOfClassesIsNone() {
+    void rejectsNamedPipesAsClassNames() {
         new LabelFiles(folder).add("a", 8, 8, (x, y) -> 1);
         Ade20kDataset.Config usual = Configs.of(Ade20kDataset.Config.class);
         Ade20kDataset.Config config =
@@ -106,7 +106,7 @@ class PipesTest {
     }
 
     @Test
-    void aDeviceIsNoPhotograph() {
+    void rejectsDevicesAsImages() {
         ImageFile endless = new ImageFile(1, Path.of("/dev/zero"), new Size(8, 8));
         List<Finding> findings = ImageCheck.findings(endless, OPTIONS);
         assertEquals(1, findings.size());

@@ -39,7 +39,7 @@ class RecordedTest {
     /** All that was pasted, in images of one size. */
     record AllPasted(List<Integer> size, List<Pasted> cases) {}
 
-    /** The classes of photographs, and which are shown in which order. */
+    /** The classes of images, and which are shown in which order. */
     record Balanced(double threshold, List<List<Integer>> classes, List<Integer> positions) {}
 
     /** All data sets. */
@@ -57,7 +57,7 @@ class RecordedTest {
     }
 
     @Test
-    void pastesWhatTheOriginalPastes() throws IOException {
+    void pastesLikeMmdetection() throws IOException {
         AllPasted all = Recorded.read("copy_paste.json", AllPasted.class);
         Size size = new Size(all.size.get(0), all.size.get(1));
         assertEquals(7, all.cases.size());
@@ -79,7 +79,7 @@ class RecordedTest {
         }
     }
 
-    /** Photographs that show an object of each of some classes, or of none that is wanted. */
+    /** Images that show an object of each of some classes, or of none that is wanted. */
     private record Shown(List<List<Integer>> labels) implements Dataset {
 
         @Override
@@ -96,7 +96,7 @@ class RecordedTest {
 
         @Override
         public List<Annotation> annotations(int index) {
-            // One that is too thin to learn has each photograph trained on, as the recorded ones.
+            // One that is too thin to learn has each image trained on, as the recorded ones.
             return IntStream.rangeClosed(0, labels.get(index).size())
                     .mapToObj(
                             i ->
@@ -109,7 +109,7 @@ class RecordedTest {
     }
 
     @Test
-    void repeatsWhatTheOriginalRepeats() throws IOException {
+    void repeatsLikeMmdetection() throws IOException {
         AllBalanced all = Recorded.read("class_balanced.json", AllBalanced.class);
         assertEquals(4, all.cases.size());
         for (Balanced recorded : all.cases) {
@@ -117,7 +117,7 @@ class RecordedTest {
                     new ClassBalancedDataset(new Shown(recorded.classes), recorded.threshold, true);
             assertEquals(
                     recorded.positions,
-                    balanced.images().stream().map(photo -> (int) photo.id()).toList());
+                    balanced.images().stream().map(image -> (int) image.id()).toList());
             HashSet<List<Long>> repetitions = new HashSet<>();
             for (int i = 0; i < balanced.size(); i++) {
                 repetitions.add(List.of(balanced.image(i).id(), (long) balanced.repetition(i)));

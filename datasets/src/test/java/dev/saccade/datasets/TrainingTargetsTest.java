@@ -18,7 +18,7 @@ import java.util.Set;
 
 class TrainingTargetsTest {
 
-    private static final ImageFile PHOTO = new ImageFile(3, Path.of("nuts.jpg"), new Size(30, 40));
+    private static final ImageFile IMAGE = new ImageFile(3, Path.of("nuts.jpg"), new Size(30, 40));
     private static final Segmentation SQUARE =
             new Segmentation.Polygons(List.of(new double[] {2, 3, 12, 3, 12, 13, 2, 13}));
 
@@ -33,40 +33,41 @@ class TrainingTargetsTest {
     }
 
     @Test
-    void masksAreThoseOfTheUsableObjects() {
+    void returnsMasksOfUsableObjects() {
         Segmentation thin =
                 new Segmentation.Polygons(List.of(new double[] {2, 3, 2, 3.01, 2.01, 3}));
         Instances targets =
                 TrainingTargets.masks(
-                        PHOTO,
+                        IMAGE,
                         List.of(
                                 annotation(1, true, new Segmentation.None()),
                                 annotation(2, false, SQUARE),
                                 annotation(3, false, thin)));
         assertEquals(
-                List.of(Rle.fromBox(PHOTO.size(), 2, 3, 10, 10), Rle.empty(PHOTO.size())),
+                List.of(Rle.fromBox(IMAGE.size(), 2, 3, 10, 10), Rle.empty(IMAGE.size())),
                 targets.masks());
         assertEquals(2, targets.size());
         assertEquals(Boxes.of(2, 3, 12, 13), targets.ignored());
     }
 
     @Test
-    void namesFileAndAnnotationOfAnOutlineThatIsMissingOrFaulty() {
+    void namesFileAndAnnotationOfInvalidOutlines() {
         assertRefused(new Segmentation.None(), "annotation 17 has no segmentation");
         assertRefused(
                 new Segmentation.Polygons(List.of(new double[] {1, 2, 3, 4})),
                 "annotation 17: segmentation: a polygon needs");
         assertRefused(
                 new Segmentation.Runs(new Size(40, 30), "Z1"),
-                "annotation 17: segmentation: run lengths of a mask of 30x40 in an image of 40x30");
+                "annotation 17: segmentation: run lengths encode a mask of 30x40, but the image is"
+                        + " 40x30");
     }
 
     private static void assertRefused(Segmentation outline, String expected) {
         List<Annotation> faulty = List.of(annotation(17, false, outline));
         SaccadeException thrown =
-                assertThrows(SaccadeException.class, () -> TrainingTargets.masks(PHOTO, faulty));
+                assertThrows(SaccadeException.class, () -> TrainingTargets.masks(IMAGE, faulty));
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertTrue(thrown.getMessage().contains("nuts.jpg: " + expected), thrown.getMessage());
-        assertEquals(1, TrainingTargets.boxes(PHOTO, faulty).size());
+        assertEquals(1, TrainingTargets.boxes(IMAGE, faulty).size());
     }
 }

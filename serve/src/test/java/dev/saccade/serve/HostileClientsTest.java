@@ -86,11 +86,11 @@ class HostileClientsTest {
     void rejectsNonImages() throws Exception {
         byte[] photo = ServedModels.image("jpg", 1);
         assertEquals(
-                "image: is empty (0 bytes), expected a JPEG, PNG, BMP, TIFF or WebP image",
+                "image: is empty (0 bytes); expected a JPEG, PNG, BMP, TIFF or WebP image",
                 refused(422, new byte[0]));
         assertTrue(
                 refused(422, "<html>".getBytes(UTF_8), "Content-Type", "image/jpeg")
-                        .contains("is no image, it starts with \"<html>\""));
+                        .contains("is not an image, it starts with \"<html>\""));
         assertTrue(
                 refused(422, Arrays.copyOf(photo, photo.length / 2)).contains("JPEG is truncated"));
         byte[] gif = ServedModels.image("gif", 1);

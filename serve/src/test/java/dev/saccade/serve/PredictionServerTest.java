@@ -220,8 +220,8 @@ class PredictionServerTest {
         JsonNode alone = predicted(objects, "?score=0.2", files.get("first.png"));
         assertEquals(alone.get("objects"), answers.get(0).get("objects"));
         assertEquals(
-                "../../etc/passwd: is no image, it starts with \"<html>\", expected a JPEG, PNG,"
-                        + " BMP, TIFF or WebP image",
+                "../../etc/passwd: is not an image, it starts with \"<html>\"; expected a JPEG,"
+                        + " PNG, BMP, TIFF or WebP image",
                 answers.get(1).at("/problem/detail").asText());
         assertEquals(144, answers.get(2).get("width").asInt());
         assertFalse(Files.exists(folder.resolve("first.png")));

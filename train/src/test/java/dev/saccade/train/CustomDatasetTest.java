@@ -263,8 +263,7 @@ class CustomDatasetTest {
         Training empty =
                 Training.of(
                         RunConfig.parse(CONFIG), new Squares.Pixels(List.of("thing"), photos(3)));
-        assertTrue(
-                messageOf(() -> empty.start(run)).contains("none of 3 photographs shows a thing"));
+        assertTrue(messageOf(() -> empty.start(run)).contains("none of 3 images contains a thing"));
         assertFalse(Files.exists(run));
     }
 
@@ -293,6 +292,6 @@ class CustomDatasetTest {
                         () ->
                                 Training.of(RunConfig.parse(SEGMENTER), squares)
                                         .start(folder.resolve("objects")));
-        assertTrue(message.contains("its objects are labeled, but its pixels are asked for"));
+        assertTrue(message.contains("has labeled objects but no label map"));
     }
 }

@@ -134,16 +134,16 @@ class DataCheckTest {
         Dataset none = new Objects(photos, index -> List.of());
         assertNotTrained(
                 CONFIG,
-                "data.train: nothing to train on: none of 8 photographs shows a disc, a square",
+                "data.train: nothing to train on: none of 8 images contains a disc, a square",
                 none);
         assertNotTrained(
                 CONFIG,
-                "data.val: nothing to measure on: none of 8 photographs shows a disc, a square",
+                "data.val: nothing to measure on: none of 8 images contains a disc, a square",
                 sound,
                 none);
         assertNotTrained(
                 CONFIG,
-                "data.train: data set: 0 of 8 objects are left for training, the others are thinner",
+                "data.train: data set: training uses only 0 of 8 objects; the rest are thinner",
                 new Objects(photos, box(4, 4, 0.5, 30)));
         assertNotTrained(
                 CONFIG,
@@ -205,7 +205,7 @@ class DataCheckTest {
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
             assertEquals(2, DetectionEvaluator.evaluate(detector, sound).groundTruth().size());
             assertRefused(
-                    "the data set has errors; evaluation did not start: data set: the bboxes look like"
+                    "the data set has errors; evaluation did not start: data set: the bboxes appear to be"
                             + " [x1, y1, x2, y2]",
                     () ->
                             DetectionEvaluator.evaluate(
@@ -248,7 +248,7 @@ class DataCheckTest {
         assertEquals(List.of("disc"), DataReports.validationSet(config).classes());
         Files.writeString(file, String.format(Locale.ROOT, coco, ""));
         assertRefused(
-                "data.val: nothing to measure on: none of 1 photograph shows a disc",
+                "data.val: nothing to measure on: none of 1 image contains a disc",
                 () -> DataReports.validationSet(config));
         Files.writeString(
                 file,
@@ -257,7 +257,7 @@ class DataCheckTest {
         assertRefused(
                 "the data set has errors; evaluation did not start: data.val: "
                         + file
-                        + ": the bboxes look like [x1, y1, x2, y2]",
+                        + ": the bboxes appear to be [x1, y1, x2, y2]",
                 () -> DataReports.validationSet(config));
         assertRefused(
                 "names no data.val to measure on",

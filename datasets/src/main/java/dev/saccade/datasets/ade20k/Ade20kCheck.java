@@ -17,17 +17,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds every fault of a data set in the layout of ADE20K and counts the pixels of its classes. */
+/** Checks a data set in the layout of ADE20K and counts the pixels of its classes. */
 final class Ade20kCheck {
 
     private Ade20kCheck() {}
 
-    /** Returns the statistics and all faults of the data set. */
     static DatasetReport run(Ade20kDataset.Config config, Path root, CheckOptions options) {
         Findings findings = new Findings();
         String folder = root.resolve(config.annotations()).toString();
         if (options.targets() != TargetKind.LABEL_MAPS) {
-            findings.error(folder, "pixels are labeled, but the model learns to find objects");
+            findings.error(
+                    folder,
+                    "has label maps, but the model detects objects; train a"
+                            + " segmenter, or use a data set of labeled objects");
         }
         List<String> names = new ArrayList<>();
         List<LabelFile> pairs = new ArrayList<>();

@@ -37,18 +37,16 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Photographs with a class for every pixel, in the layout of ADE20K: a folder of photographs and
- * one of PNGs of the same names, whose numbers are classes.
+ * Images with label maps in the layout of ADE20K: a folder of images and a folder of PNGs with the
+ * same names, whose pixel values are class indices.
  *
- * <p>Photographs are sorted by name and have ids from 1 in this order. Their sizes are read when
- * they are asked for first.
+ * <p>Images are sorted by name and have ids from 1. Their sizes are read on first access.
  */
 public final class Ade20kDataset implements Dataset {
 
-    /** Of a file of names of classes. */
     private static final int MAX_BYTES = 1 << 24;
 
-    private static final String HINT = "if classes count from 1, set reduce_zero_label";
+    private static final String HINT = "if class indices start at 1, set reduce_zero_label: true";
 
     private final ImmutableList<String> classes;
     private final LabelEncoding code;
@@ -63,18 +61,16 @@ public final class Ade20kDataset implements Dataset {
     }
 
     /**
-     * Where a data set in the layout of ADE20K lies.
+     * Settings of a data set in the layout of ADE20K. Paths are relative to the root of the data.
      *
-     * @param images the folder of the photographs, relative to the root of the data
-     * @param annotations the folder of the label maps, relative to the root
-     * @param classes the names of the classes; those of {@code classes_file}, or without one the
-     *     150 of ADE20K, if empty
-     * @param classesFile a text file with a name a line, relative to the root
-     * @param reduceZeroLabel whether 0 in the label maps means that a pixel has no class, and
-     *     classes count from 1
-     * @param ignoreIndex the number of pixels that are neither learned nor measured
-     * @param imageSuffix what the names of photographs end in
-     * @param labelSuffix what the names of label maps end in; what stands before is the same
+     * @param images folder of the images
+     * @param annotations folder of the label maps
+     * @param classes class names; if empty, the names in {@code classes_file}, or else ADE20K's 150
+     * @param classesFile text file with one class name per line
+     * @param reduceZeroLabel whether 0 in label maps means no class, and class indices start at 1
+     * @param ignoreIndex value of pixels that are neither trained on nor evaluated
+     * @param imageSuffix suffix of image files
+     * @param labelSuffix suffix of label maps; the rest of the name equals the image's
      */
     @Part("ade20k")
     public record Config(
@@ -88,13 +84,12 @@ public final class Ade20kDataset implements Dataset {
             @Default(".png") String labelSuffix)
             implements Dataset.Config {
 
-        /** Checks what can be checked without files. */
         public Config {
             classes = List.copyOf(classes);
             new Checks().inRange("ignore_index", ignoreIndex, 0, 0xFFFF).throwIfAny();
             checkArgument(
                     classes.isEmpty() || classesFile.isEmpty(),
-                    "classes_file: names the classes, and so does classes; give one of them");
+                    "classes_file: cannot be combined with classes; set only one of them");
         }
 
         @Override
@@ -132,12 +127,7 @@ public final class Ade20kDataset implements Dataset {
                     .find(findings);
         }
 
-        /**
-         * Returns the names of the classes.
-         *
-         * @throws SaccadeException if there are none, or one comes twice, or the file of names
-         *     cannot be read
-         */
+        /** Returns the class names; throws if there are none, or a name occurs twice. */
         List<String> names(Path root) {
             List<String> names = classesFile.map(file -> lines(root.resolve(file))).orElse(classes);
             if (names.isEmpty() && classesFile.isEmpty()) {
@@ -145,12 +135,12 @@ public final class Ade20kDataset implements Dataset {
             }
             Problems problems = new Problems();
             if (names.isEmpty()) {
-                problems.add("a name of a class in every line expected, got none");
+                problems.add("got no class names; expected one per line");
             }
             Set<String> seen = new HashSet<>();
             names.stream()
                     .filter(name -> !seen.add(name))
-                    .forEach(name -> problems.add("class \"%s\" comes twice", name));
+                    .forEach(name -> problems.add("class \"%s\" occurs twice", name));
             problems.throwIfAny(classesFile.map(file -> "" + root.resolve(file)).orElse("classes"));
             return names;
         }
@@ -162,14 +152,13 @@ public final class Ade20kDataset implements Dataset {
                 return text.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
             } catch (NoSuchFileException e) {
                 throw SaccadeException.user(
-                        "%s: no such file; expected the name of a class in every line", file);
+                        "%s: no such file; expected a file with one class name per line", file);
             } catch (IOException e) {
                 throw SaccadeException.user(
-                        "%s: the names of classes cannot be read: %s", file, e.getMessage());
+                        "%s: class names cannot be read: %s", file, e.getMessage());
             }
         }
 
-        /** Returns what the numbers in the label maps mean. */
         LabelEncoding code(List<String> names) {
             try {
                 return new LabelEncoding(names.size(), reduceZeroLabel, ignoreIndex, HINT);

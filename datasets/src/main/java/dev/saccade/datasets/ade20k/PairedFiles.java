@@ -21,26 +21,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/**
- * The photographs of a folder with the label maps of another, matched by their paths within the
- * folders up to a suffix and sorted by them. Subfolders are looked into, hidden files are not.
- *
- * @param root the folder that a config calls {@code root}
- * @param images where the photographs are
- * @param labels where the label maps are
- */
+/** Images and label maps, matched by relative path without suffix; skips hidden files. */
 record PairedFiles(Path root, FileSet images, FileSet labels) {
 
     private static final int MAX_SHOWN = 5;
 
-    /**
-     * A folder of files.
-     *
-     * @param key what a config calls the folder
-     * @param folder where it is
-     * @param suffixKey what a config calls the suffix
-     * @param suffix what the names of its files end in
-     */
+    /** A folder of files with a suffix, and the config keys of both. */
     record FileSet(String key, Path folder, String suffixKey, String suffix) {
 
         private Path file(String stem) {
@@ -48,11 +34,7 @@ record PairedFiles(Path root, FileSet images, FileSet labels) {
         }
     }
 
-    /**
-     * Returns the pairs and reports whatever has no counterpart.
-     *
-     * @throws SaccadeException if a folder cannot be read
-     */
+    /** Returns the pairs, sorted by path; reports files without a counterpart. */
     List<LabelFile> find(Reporter findings) {
         SortedMap<String, Path> imageFiles = files(images, findings);
         SortedMap<String, Path> labelFiles = files(labels, findings);
@@ -74,7 +56,7 @@ record PairedFiles(Path root, FileSet images, FileSet labels) {
     }
 
     private static void report(Path file, String missing, Path expected, Reporter findings) {
-        findings.error(file.toString(), "has no %s, expected %s", missing, expected);
+        findings.error(file.toString(), "has no matching %s; expected %s", missing, expected);
     }
 
     private SortedMap<String, Path> files(FileSet half, Reporter findings) {
@@ -84,7 +66,7 @@ record PairedFiles(Path root, FileSet images, FileSet labels) {
         if (!Files.isDirectory(half.folder)) {
             findings.error(
                     place,
-                    "no such folder (data.train.%s or data.val.%s of a config); %s",
+                    "no such folder; correct data.train.%s or data.val.%s in the config; %s",
                     half.key,
                     half.key,
                     DataFolder.content(root));
@@ -122,9 +104,9 @@ record PairedFiles(Path root, FileSet images, FileSet labels) {
 
     private static String instead(FileSet half, SortedSet<String> others) {
         return others.isEmpty()
-                ? ", it is empty"
+                ? "; it is empty"
                 : Text.format(
-                        ", but some in %s; see %s",
+                        "; its files end in %s; correct %s",
                         String.join(", ", Iterables.limit(others, MAX_SHOWN)), half.suffixKey);
     }
 }

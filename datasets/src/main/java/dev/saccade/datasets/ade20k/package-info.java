@@ -1,2 +1,2 @@
-/** Data sets of labeled pixels in the layout of ADE20K. */
+/** Data sets of label maps in the layout of ADE20K. */
 package dev.saccade.datasets.ade20k;

@@ -14,20 +14,20 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * Recognizes boxes in another format than COCO's by how they fit into their images.
+ * Detects boxes in other formats than COCO's, by whether they fit into their images.
  *
- * <p>Labels of good data sets stick out too: of rounding, of objects drawn to their full extent
- * behind the border, of a slip of the mouse. So another way is only believed if at least 98 % of
- * all boxes fit when they are read in it, and many do not as they are:
+ * <p>Boxes of good data sets also exceed their images: by rounding, by objects annotated beyond the
+ * border, by slips of the mouse. Another format is therefore only reported if at least 98 % of all
+ * boxes fit in that format, and many do not fit in COCO's:
  *
  * <ul>
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1
- *   <li>corners: more than 20 % of the boxes reach out by more than 5 % of the image
- *   <li>centers: more than 5 % of the boxes, and at least 5, reach out by more than a pixel; none
- *       of these can be to the left or top then
- *   <li>x and y swapped: more than 5 % of the boxes, and at least 5, reach out by more than 5 %
- *   <li>none of these, such as pixels of an image of another size: more than 50 % of the boxes, and
- *       at least 5, reach out by more than 5 %
+ *   <li>corners: more than 20 % of the boxes exceed the image by more than 5 %
+ *   <li>centers: more than 5 % of the boxes, and at least 5, exceed the image by more than a pixel,
+ *       none of them left or top if read as centers
+ *   <li>x and y swapped: more than 5 % of the boxes, and at least 5, exceed it by more than 5 %
+ *   <li>none of these, such as pixels of another image size: more than 50 % of the boxes, and at
+ *       least 5, exceed it by more than 5 %
  * </ul>
  */
 final class BoxFormat {
@@ -39,12 +39,13 @@ final class BoxFormat {
     private static final double MOST = 0.5;
     private static final int FEW = 5;
 
-    /** Fractions of a size of 1 have this rounding, boxes in pixels that of a pixel. */
+    /**
+     * Rounding of fractions of an image of size 1; boxes in pixels have a tolerance of one pixel.
+     */
     private static final double FRACTION_TOLERANCE = 0.01;
 
     private static final Size UNIT = new Size(1, 1);
 
-    /** The meaning of the four numbers of a box. */
     private enum Order {
         CENTERS("[center x, center y, width, height]"),
         COCO("[x, y, width, height]"),
@@ -58,7 +59,6 @@ final class BoxFormat {
             this.numbers = numbers;
         }
 
-        /** Returns left, top, right and bottom. */
         private double[] corners(double a, double b, double c, double d) {
             return switch (this) {
                 case CENTERS -> new double[] {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
@@ -90,7 +90,6 @@ final class BoxFormat {
 
     private BoxFormat() {}
 
-    /** Returns the fault of all boxes of a file; empty if they are in COCO's format. */
     static Optional<String> fault(AnnotationTable table) {
         BoxFormat format = new BoxFormat();
         table.objects().forEach(object -> format.add(object.row().box(), object.image().size()));
@@ -138,9 +137,9 @@ final class BoxFormat {
         if (boxes > 0 && fractions >= FITTING * boxes) {
             return Optional.of(
                     Text.format(
-                            "the bboxes are fractions of their images, such as %s: they look like"
-                                    + " %s, expected [x, y, width, height] in pixels (multiply by"
-                                    + " the width and height of the image)",
+                            "the bboxes are fractions of their images, such as %s, apparently %s;"
+                                    + " expected [x, y, width, height] in pixels: multiply by the"
+                                    + " width and height of the image",
                             text(first.orElseThrow()), fractionOrder()));
         }
         for (Order order : SUSPECTED) {
@@ -153,16 +152,16 @@ final class BoxFormat {
             if (isLikely && fitting.count(order) >= FITTING * boxes) {
                 return Optional.of(
                         Text.format(
-                                "the bboxes look like %s, expected [x, y, width, height]",
+                                "the bboxes appear to be %s; expected [x, y, width, height]",
                                 order.numbers));
             }
         }
         return farOut > MOST * boxes && farOut >= FEW
                 ? Optional.of(
                         Text.format(
-                                "%d of %d bboxes reach out of their images by more than 5 %%;"
-                                        + " expected [x, y, width, height] in pixels of the"
-                                        + " image as it is, not of one of another size",
+                                "%d of %d bboxes exceed their images by more than 5 %%; expected"
+                                        + " [x, y, width, height] in pixels of the image at its"
+                                        + " original size",
                                 farOut, boxes))
                 : Optional.empty();
     }
@@ -171,7 +170,6 @@ final class BoxFormat {
         return count > MANY * boxes && count >= FEW;
     }
 
-    /** Returns the order of fractions; YOLO's if nothing speaks against it. */
     private String fractionOrder() {
         Order order =
                 Stream.of(Order.values())

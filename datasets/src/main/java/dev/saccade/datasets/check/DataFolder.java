@@ -22,29 +22,23 @@ public final class DataFolder {
 
     private static final int DEPTH = 3;
 
-    /** Files and folders of each folder that are inspected. */
+    /** Maximum number of files and folders inspected in each folder. */
     private static final int MAX_SAMPLES = 50;
 
     private static final int MAX_SHOWN = 2;
 
-    /** Formats that {@code convert-data} reads. */
     private static final List<String> CONVERTED = List.of("YOLO", "Pascal VOC", "LabelMe", "CVAT");
 
     private DataFolder() {}
 
-    /**
-     * Requires the folder that the paths of a data set start from, if any does.
-     *
-     * @param paths of the data set; an absolute one does not need the folder
-     * @throws SaccadeException of kind user, if there is no such folder
-     */
+    /** Throws if the root folder is missing, unless all paths are absolute. */
     public static void requireRoot(Path root, String... paths) {
         boolean needed = Arrays.stream(paths).anyMatch(path -> !Path.of(path).isAbsolute());
         if (needed && !Files.isDirectory(root)) {
             throw SaccadeException.user(
                             "%s: %s; set data.root to the folder that contains %s%s",
                             root,
-                            Files.exists(root) ? "is a file" : "there is no such folder",
+                            Files.exists(root) ? "is a file" : "no such folder",
                             String.join(" and ", paths),
                             root.isAbsolute()
                                     ? ""
@@ -53,25 +47,20 @@ public final class DataFolder {
         }
     }
 
-    /**
-     * Requires a folder.
-     *
-     * @throws SaccadeException of kind user
-     */
     public static void requireFolder(Path path) {
         if (!Files.isDirectory(path)) {
             throw SaccadeException.user(
                     "%s: %s; expected a folder of labeled images",
-                    path, Files.exists(path) ? "is a file" : "there is no such folder");
+                    path, Files.exists(path) ? "is a file" : "no such folder");
         }
     }
 
-    /** Returns the error of an annotation file that does not exist, or is a folder. */
+    /** Returns the error of an annotation file that is missing or a folder. */
     public static SaccadeException missingAnnotations(Path file) {
         boolean isFolder = Files.isDirectory(file);
         return SaccadeException.user(
-                        "%s: %s, expected a JSON file in COCO's format (data.train.annotations or"
-                                + " data.val.annotations of a config)%s%s",
+                        "%s: %s; expected a JSON file in COCO's format (data.train.annotations or"
+                                + " data.val.annotations in the config)%s%s",
                         file,
                         isFolder ? "is a folder" : "no such annotation file",
                         file.startsWith(".")
@@ -81,7 +70,7 @@ public final class DataFolder {
                 .withSettings("data");
     }
 
-    /** Returns what exists in place of a missing file; empty if its folder is missing, too. */
+    /** Describes what exists in place of a missing file; empty if its folder is missing, too. */
     public static String alternativeTo(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();
@@ -94,11 +83,11 @@ public final class DataFolder {
         Path above = folder.getParent();
         Path beside = above == null ? path : above.resolve(folder.relativize(path));
         return Files.exists(beside)
-                ? Text.format("; but %s is there: is %s the folder of the data set?", beside, above)
+                ? Text.format(
+                        "; but %s exists: set the folder of the data set to %s?", beside, above)
                 : "; " + content(folder);
     }
 
-    /** Describes the content of a folder. */
     public static String content(Path folder) {
         ListMultimap<String, String> formats =
                 MultimapBuilder.linkedHashKeys().arrayListValues().build();
@@ -112,7 +101,7 @@ public final class DataFolder {
             return Text.format("%s has %s", folder, shown(coco));
         } else if (!formats.isEmpty()) {
             return Text.format(
-                    "%s looks like %s, which has to be converted first%s",
+                    "%s contains %s, which must be converted first%s",
                     folder,
                     formats.keySet().stream()
                             .map(format -> format + " (" + shown(formats.get(format)) + ")")
@@ -121,7 +110,7 @@ public final class DataFolder {
                             ? ": ./saccade convert-data " + folder
                             : "");
         } else if (!images.isEmpty()) {
-            return Text.format("%s has images alone (%s)", folder, shown(images));
+            return Text.format("%s has images only (%s)", folder, shown(images));
         }
         return folder + " has neither labels nor images";
     }
@@ -131,7 +120,7 @@ public final class DataFolder {
         return files.stream().limit(MAX_SHOWN).collect(Collectors.joining(", ")) + more;
     }
 
-    /** Returns some of the files of a folder, sorted, and after them those of its folders. */
+    /** Returns some files of a folder, sorted, followed by files of its subfolders. */
     private static List<Path> files(Path folder, int depth) {
         List<Path> files = new ArrayList<>();
         List<Path> folders = new ArrayList<>();

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks a data set that is open already, such as one that a program created. */
+/** Checks an open data set, such as one that a program created. */
 public final class DatasetCheck {
 
     private static final String DATA_SET = "data set";
@@ -32,7 +32,6 @@ public final class DatasetCheck {
     private final Findings findings = new Findings();
     private final List<Item> items = new ArrayList<>();
 
-    /** An image that can be used, and its position in the data set. */
     private record Item(int index, ImageFile image) {}
 
     private DatasetCheck(Dataset dataset, CheckOptions options) {
@@ -40,10 +39,7 @@ public final class DatasetCheck {
         this.options = options;
     }
 
-    /**
-     * Returns the statistics and faults of a data set. Faults of its files are found by the check
-     * of its {@link Dataset.Config}.
-     */
+    /** Checks a data set; faults of its files are only found by {@link Dataset.Config#check}. */
     public static DatasetReport run(Dataset dataset, CheckOptions options) {
         DatasetCheck check = new DatasetCheck(dataset, options);
         check.checkClasses();
@@ -65,7 +61,7 @@ public final class DatasetCheck {
         Set<String> seen = new HashSet<>();
         dataset.classes().stream()
                 .filter(name -> !seen.add(name))
-                .forEach(name -> error("", "class \"%s\" comes twice", name));
+                .forEach(name -> error("", "class \"%s\" occurs twice", name));
     }
 
     private void checkImages() {
@@ -140,12 +136,12 @@ public final class DatasetCheck {
         if (annotation.label() < -1 || annotation.label() >= dataset.classes().size()) {
             error(
                     subject,
-                    "label %d, expected 0 to %d, or -1 for a class that is not wanted",
+                    "got label %d, expected 0 to %d, or -1 for a class that is not selected",
                     annotation.label(),
                     dataset.classes().size() - 1);
         }
         if (!annotation.box().isFinite()) {
-            error(subject, "its box is not finite");
+            error(subject, "bbox is not finite");
         }
     }
 

@@ -24,13 +24,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Finds images that occur more than once in the parts of a data set: by their pixels where these
- * were decoded, otherwise by the bytes of their files. Files of different lengths, starts or ends
- * are not read any further.
+ * Finds images that occur several times in a data set: by their pixels if decoded, otherwise by
+ * file content. Files with different lengths, starts or ends are not read any further.
  */
 final class DuplicateImages {
 
-    /** Name of an image that Roboflow wrote: each augmented copy has the name of its source. */
+    /** Name of an image written by Roboflow: augmented copies contain the name of the original. */
     private static final Pattern ROBOFLOW = Pattern.compile("(.+)\\.rf\\.[0-9A-Za-z_-]{8,}\\.\\w+");
 
     private static final HashFunction HASH = Hashing.murmur3_128();
@@ -46,7 +45,6 @@ final class DuplicateImages {
     private final List<String> parts = new ArrayList<>();
     private final List<Image> images = new ArrayList<>();
 
-    /** Adds an image of a part; parts are compared with those that were added before. */
     synchronized void add(String part, OptionalLong id, Path file, OptionalLong pixels) {
         if (!parts.contains(part)) {
             parts.add(part);
@@ -54,7 +52,6 @@ final class DuplicateImages {
         images.add(new Image(parts.indexOf(part), id, file, pixels));
     }
 
-    /** Returns a warning for each image of a part that another image is equal to. */
     SetMultimap<String, Finding> findings() {
         images.sort(
                 Comparator.comparingInt(Image::part)
@@ -91,7 +88,7 @@ final class DuplicateImages {
     private String leak(Image first, Image image) {
         String part = parts.get(image.part);
         return Text.format(
-                "; remove it from %s or %s, or metrics on %s are too high",
+                "; remove it from %s or %s, otherwise metrics on %s are too high",
                 parts.get(first.part), part, part);
     }
 
@@ -102,7 +99,6 @@ final class DuplicateImages {
                 : image.file + where;
     }
 
-    /** Adds images whose augmented copies are in an earlier part. */
     private void addSiblings(Map<Image, String> messages) {
         Map<String, Image> firsts = new HashMap<>();
         for (Image image : images) {
@@ -111,7 +107,7 @@ final class DuplicateImages {
             if (first != null && first.part != image.part) {
                 messages.putIfAbsent(
                         image,
-                        "is named as an augmented copy of "
+                        "is by its name an augmented copy of "
                                 + name(first, image.part)
                                 + leak(first, image));
             }
@@ -131,13 +127,11 @@ final class DuplicateImages {
         return copies;
     }
 
-    /** A property of an image; images whose file cannot be read have none. */
     private interface Key {
 
         long of(Image image) throws IOException;
     }
 
-    /** Returns the images of each key that several have. */
     private static List<List<Image>> groups(List<Image> images, Key key) {
         Map<Long, List<Image>> groups = new HashMap<>();
         for (Image image : images) {

@@ -21,11 +21,7 @@ final class DuplicateObjects {
 
     private DuplicateObjects() {}
 
-    /**
-     * Returns the warning about a data set, if any object is repeated.
-     *
-     * @param wanted the categories that are trained
-     */
+    /** Returns a warning if objects of the selected categories are repeated. */
     static Optional<Finding> warning(AnnotationTable table, String file, Set<Long> wanted) {
         Map<Long, List<LabeledObject>> perImage =
                 table.objects().stream()

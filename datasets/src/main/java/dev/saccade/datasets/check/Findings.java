@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** Collects the faults of a data set; counts all and keeps the first 10,000 of a severity. */
+/** Collects the faults of a data set; counts all and keeps the first 10,000 of each severity. */
 public final class Findings implements Reporter {
 
     private static final int MAX_KEPT = 10_000;
@@ -28,11 +28,7 @@ public final class Findings implements Reporter {
         }
     }
 
-    /**
-     * Reports ids that occur twice.
-     *
-     * @param kind of the ids, such as {@code image}
-     */
+    /** Reports ids that occur twice; {@code kind} is their type, such as {@code image}. */
     public void requireUnique(String file, String kind, LongStream ids) {
         long[] sorted = ids.sorted().toArray();
         IntStream.range(1, sorted.length)
@@ -50,7 +46,7 @@ public final class Findings implements Reporter {
         return List.copyOf(kept);
     }
 
-    /** Returns the first errors, for the message of a data set that is not opened. */
+    /** Returns the first errors, for the message of a data set that cannot be opened. */
     public Problems problems() {
         Problems problems = new Problems();
         kept.stream()
@@ -58,12 +54,11 @@ public final class Findings implements Reporter {
                 .limit(MAX_SHOWN)
                 .forEach(finding -> problems.add("%s", finding));
         if (errors > MAX_SHOWN) {
-            problems.add("and %d more; `saccade check` lists them all", errors - MAX_SHOWN);
+            problems.add("and %d more; run `saccade check` to list them all", errors - MAX_SHOWN);
         }
         return problems;
     }
 
-    /** Returns the report of a data set with these statistics. */
     public DatasetReport report(DatasetStatistics statistics) {
         return new DatasetReport(statistics, errors, warnings, kept);
     }

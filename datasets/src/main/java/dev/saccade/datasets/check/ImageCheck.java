@@ -26,7 +26,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 
-/** Checks image files. */
 public final class ImageCheck {
 
     private static final Map<ImageHeader.Kind, String> EXTENSIONS =
@@ -39,11 +38,7 @@ public final class ImageCheck {
 
     private ImageCheck() {}
 
-    /**
-     * Returns the faults of the file of an image, compared with its declared size.
-     *
-     * @param options what is read of it; the pixels reveal damage behind the header
-     */
+    /** Returns the faults of an image file, including differences from its declared size. */
     public static List<Finding> findings(ImageFile image, CheckOptions options) {
         String file = image.file().toString();
         String subject = "image " + image.id();
@@ -54,7 +49,6 @@ public final class ImageCheck {
         return findings;
     }
 
-    /** Reports the faults of the files of images. */
     public static void run(
             List<ImageFile> images, CheckOptions options, Consumer<Finding> findings) {
         List<Callable<List<Finding>>> checks = new ArrayList<>();
@@ -69,11 +63,7 @@ public final class ImageCheck {
         }
     }
 
-    /**
-     * Reports the faults of a file whose size is not declared anywhere.
-     *
-     * @return its header, if it can be read
-     */
+    /** Reports the faults of a file without a declared size; returns its header if readable. */
     public static Optional<ImageHeader> run(
             Path file, CheckOptions options, Consumer<Finding> findings) {
         return run(file, OptionalLong.empty(), "", options, findings);
@@ -112,7 +102,6 @@ public final class ImageCheck {
         return header;
     }
 
-    /** Returns a hash of size and pixels; frees them. */
     private static long hash(Mat image) {
         Hasher hasher = Hashing.murmur3_128().newHasher().putInt(image.rows());
         byte[] row = new byte[image.cols() * image.channels()];
@@ -126,18 +115,19 @@ public final class ImageCheck {
 
     private static void warnOfName(String file, ImageHeader header, Consumer<String> warnings) {
         if (!file.toLowerCase(Locale.ROOT).matches(EXTENSIONS.get(header.kind()))) {
-            warnings.accept("is a " + header.kind() + " by its content, its name says otherwise");
+            warnings.accept("is a " + header.kind() + " file, but has another suffix; rename it");
         }
     }
 
-    /** Where turning keeps the size, no declared size reveals labels of the image as stored. */
+    /**
+     * If orientation keeps the size, the declared size does not reveal labels of the stored image.
+     */
     private static void warnOfOrientation(ImageHeader header, Consumer<String> warnings) {
         if (header.orientation() != 1 && header.size().equals(header.storedSize())) {
             warnings.accept(
                     Text.format(
-                            "is turned upright by its EXIF orientation %d, which keeps its size;"
-                                    + " check that its labels are for the upright image (saccade"
-                                    + " browse)",
+                            "has EXIF orientation %d, which keeps its size; check with saccade"
+                                    + " browse that its labels match the upright image",
                             header.orientation()));
         }
     }
@@ -148,8 +138,7 @@ public final class ImageCheck {
         }
         boolean isUnturned = header.isTransposed() && header.storedSize().equals(declared);
         String cause =
-                ": the boxes were drawn without turning the image upright, EXIF orientation "
-                        + header.orientation();
+                "; the boxes refer to the image without EXIF orientation " + header.orientation();
         return Optional.of(
                 Text.format(
                         "is %s (height x width), declared as %s%s",

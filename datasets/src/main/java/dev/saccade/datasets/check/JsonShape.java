@@ -11,20 +11,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The structure of a JSON file, by which formats of annotations are told apart.
+ * The structure of a JSON file, to recognize annotation formats.
  *
  * @param list whether it is a list, not an object
- * @param keys the keys of the object, or of the first object in the list
- * @param inner the keys of the first object in the object, if any
+ * @param keys keys of the object, or of the first object in the list
+ * @param inner keys of the first object in the object, if any
  */
 public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
 
     private static final int MAX_SHOWN = 6;
 
     private static final String CONVERT = "convert it to COCO's format (\"COCO instances\")";
-    private static final String LABELS = "expected what is labeled, not what was found";
+    private static final String LABELS = "expected ground truth, not predictions";
 
-    /** A format, the keys by which it is known, be they those of inner objects, and what to do. */
+    /** A format, its distinctive keys (of inner objects if {@code inner}), and advice. */
     private record Known(
             String name, boolean list, boolean inner, Set<String> keys, String advice) {
 
@@ -41,11 +41,11 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
             List.of(
                     new Known("COCO results", true, false, Set.of("image_id", "score"), LABELS),
                     new Known(
-                            "the annotations of a COCO file alone",
+                            "the annotations of a COCO file only",
                             true,
                             false,
                             Set.of("image_id", "category_id"),
-                            "expected its images and categories too"),
+                            "expected images and categories, too"),
                     new Known("Create ML", true, false, "image", "annotations"),
                     new Known("Create ML", true, false, "imagefilename", "annotation"),
                     new Known("Label Studio", true, false, "data", "annotations"),
@@ -53,7 +53,7 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
                     new Known("Label Studio", true, false, "image", "label"),
                     new Known("Scalabel", true, false, "name", "labels"),
                     new Known("LabelMe", false, false, "shapes"),
-                    new Known("a project of VIA", false, false, "_via_img_metadata"),
+                    new Known("a VIA project", false, false, "_via_img_metadata"),
                     new Known("VIA", false, true, "filename", "regions"),
                     new Known("Cityscapes", false, false, "imgHeight", "objects"),
                     new Known("VoTT", false, false, "assets"),
@@ -62,13 +62,12 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
                     new Known("Supervisely", false, false, "objects", "size"),
                     new Known("GeoJSON", false, false, "features"));
 
-    /** Keeps copies, in their order. */
     public JsonShape {
         keys = ImmutableSet.copyOf(keys);
         inner = ImmutableSet.copyOf(inner);
     }
 
-    /** Reads the shape of a list whose start the parser is at; what follows is left. */
+    /** Reads the shape of the list that the parser is at; leaves the rest unread. */
     public static JsonShape ofList(JsonParser parser) throws IOException {
         boolean holdsObjects = parser.nextToken() == JsonToken.START_OBJECT;
         return new JsonShape(true, holdsObjects ? keysOf(parser) : Set.of(), Set.of());
@@ -89,12 +88,11 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
         return FORMATS.stream().filter(format -> format.is(this)).findFirst();
     }
 
-    /** Returns the name of its format; empty if it is unknown, or COCO's. */
     public Optional<String> format() {
         return known().map(Known::name);
     }
 
-    /** Returns what is there, what it looks like, and what to do. */
+    /** Describes the structure and the recognized format, with advice. */
     public String describe() {
         String what = list ? "a list" : "an object";
         if (!keys.isEmpty()) {
@@ -104,7 +102,7 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
                             + (keys.size() > MAX_SHOWN ? ", ..." : "");
         }
         return what
-                + known().map(format -> ": it looks like " + format.name + "; " + format.advice)
+                + known().map(format -> ", apparently " + format.name + "; " + format.advice)
                         .orElse("");
     }
 }

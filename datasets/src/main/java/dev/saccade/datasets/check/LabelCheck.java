@@ -17,30 +17,17 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Counts labeled pixels while label maps are checked. */
 public final class LabelCheck {
 
-    /**
-     * The check of an image and its label map.
-     *
-     * @param counts [classes + 1] pixels of each class, ignored ones last; none if unusable
-     */
+    /** Findings, and pixels per class ([classes + 1], ignored last) if the label map is valid. */
     public record Result(List<Finding> findings, Optional<long[]> counts) {
 
-        /**
-         * Returns the check of a label map that can be used; warns if it has no class.
-         *
-         * @param findings a modifiable list
-         * @param pixels of the map
-         */
+        /** Returns the result for a valid label map; warns if all of its pixels are ignored. */
         public static Result of(
                 List<Finding> findings, String file, String subject, long[] counts, long pixels) {
             if (counts[counts.length - 1] == pixels) {
                 findings.add(
-                        Finding.warning(
-                                file,
-                                subject,
-                                "all of its pixels are ignored, it is useless for training"));
+                        Finding.warning(file, subject, "all pixels are ignored; remove the image"));
             }
             return new Result(findings, Optional.of(counts));
         }
@@ -48,12 +35,7 @@ public final class LabelCheck {
 
     private LabelCheck() {}
 
-    /**
-     * Counts the pixels of a data set and reports its faults.
-     *
-     * @param file the data set, for messages
-     * @param check the check of an item, which is an image and its label map
-     */
+    /** Counts the pixels of a data set and reports its faults; {@code check} checks one item. */
     public static <T> PixelStatistics run(
             String file,
             List<String> classes,
@@ -83,8 +65,8 @@ public final class LabelCheck {
         if (total == 0 && ignored > 0) {
             findings.error(
                     file,
-                    "no pixel of any label map has a class, so nothing can be learned or measured;"
-                            + " see reduce_zero_label and ignore_index");
+                    "no pixel of any label map has a class; check reduce_zero_label and"
+                            + " ignore_index");
         }
         Map<String, PerClass> perClass = new LinkedHashMap<>();
         for (int label = 0; label < classes.size(); label++) {
@@ -118,26 +100,20 @@ public final class LabelCheck {
         }
     }
 
-    /**
-     * Compares the number of classes of label maps beside objects with a semantic head.
-     *
-     * @param classes of the label maps; 0 if there are none
-     * @param key the setting of the number, for messages
-     */
+    /** Compares the number of classes of label maps beside objects with the semantic head. */
     public static Optional<String> fault(int classes, CheckOptions options, String key) {
         if (classes == 0) {
             return Optional.of(
-                    "has no label maps beside its objects, but the semantic_head of the model predicts"
-                            + " the class of every pixel; in COCO's format label_maps names their"
-                            + " folder, and semantic_head: null does without them");
+                    "has no label maps beside its objects, but the model has a semantic_head; set"
+                            + " label_maps to their folder, or semantic_head: null");
         }
         int most = options.semanticClasses();
         return classes <= most
                 ? Optional.empty()
                 : Optional.of(
                         Text.format(
-                                "%s is %d, but model.head.semantic_head.num_classes is %d, expected at"
-                                        + " least as many",
+                                "%s is %d, but model.head.semantic_head.num_classes is %d; increase"
+                                        + " num_classes",
                                 key, classes, most));
     }
 }

@@ -28,7 +28,7 @@ public final class LabelFormat {
 
     private static final int READ_BYTES = 2_000;
 
-    /** A class, and a box or an outline in fractions. */
+    /** A class index, and a box or an outline in fractions. */
     private static final Pattern YOLO_LINE =
             Pattern.compile("\\d+(\\s+[-+]?\\d*\\.?\\d+([eE][-+]?\\d+)?){4,}\\s*");
 
@@ -38,7 +38,7 @@ public final class LabelFormat {
 
     private LabelFormat() {}
 
-    /** Returns the format of a file; empty if it is unknown, or cannot be read. */
+    /** Returns the format of a file; empty if unknown or unreadable. */
     public static Optional<String> guess(Path file) {
         try {
             String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
@@ -57,7 +57,7 @@ public final class LabelFormat {
         }
     }
 
-    /** Returns likewise the format of a file that is not JSON, in spite of its name. */
+    /** Returns the format of a file that is not JSON despite its name. */
     public static Optional<String> guessNonJson(Path file) {
         try {
             return guessFromStart("", start(file));
@@ -66,9 +66,7 @@ public final class LabelFormat {
         }
     }
 
-    /**
-     * Returns whether a file starts with the byte order mark of UTF-16, as PowerShell writes it.
-     */
+    /** Returns whether a file starts with the byte order mark of UTF-16. */
     private static boolean isUtf16(byte[] start) {
         return start.length > 1
                 && ((start[0] == (byte) 0xff && start[1] == (byte) 0xfe)
@@ -78,9 +76,9 @@ public final class LabelFormat {
     private static Optional<String> guessFromStart(String name, byte[] start) throws IOException {
         String text = new String(start, StandardCharsets.ISO_8859_1);
         if (isUtf16(start)) {
-            return Optional.of("text in UTF-16, to be saved as UTF-8");
+            return Optional.of("text in UTF-16; save it as UTF-8");
         } else if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
-            return Optional.of("an archive, to be unpacked first");
+            return Optional.of("an archive; unpack it");
         } else if (start.length > 1 && Imaging.guessFormat(start) != ImageFormats.UNKNOWN) {
             return Optional.of(IMAGE);
         } else if (text.contains("<annotations")) {
@@ -94,7 +92,6 @@ public final class LabelFormat {
         return name.endsWith(".csv") ? Optional.of("a table (CSV)") : Optional.empty();
     }
 
-    /** Reads no more of a large file than is needed. */
     private static Optional<String> guessJson(Path file) throws IOException {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {

@@ -20,23 +20,21 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Checks boxes and outlines of objects. None of these faults keeps a data set from being opened:
- * training drops or clips such objects, which may not be what was meant. It is an error if it drops
- * most of them.
+ * Checks boxes and outlines of objects. Mostly warnings, since training drops or clips such
+ * objects; an error if training drops most of them.
  *
- * @param file the data set, for messages
- * @param wanted the categories that count
- * @param masked the categories whose objects need outlines; none if no masks are trained
+ * @param file name of the data set in messages
+ * @param wanted ids of the selected categories
+ * @param masked ids of categories that need outlines; empty unless masks are trained
  */
 public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, Set<Long> masked) {
 
-    /** Boxes of the official files stick out by fractions of a pixel. */
+    /** Boxes of the official files exceed their images by fractions of a pixel. */
     static final double TOLERANCE = 1;
 
-    /** Above this fraction of dropped objects, the whole file is at fault. */
     private static final double MOST = 0.5;
 
-    /** Reports faults of all objects together first, then of each in the order of the file. */
+    /** Reports faults of the whole file first, then of each object in the order of the file. */
     public void check(Reporter faults) {
         List<LabeledObject> objects = table.objects();
         OutlineFit outlines = new OutlineFit();
@@ -50,8 +48,8 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
         if (boxesOnly) {
             faults.error(
                     file,
-                    "no object has a segmentation, but the model learns masks; expected outlines,"
-                            + " or a model of boxes alone");
+                    "no object has a segmentation, but the model trains on masks; add outlines, or"
+                            + " train a model of boxes");
         }
         for (LabeledObject object : objects) {
             if (format.isEmpty()) {
@@ -65,8 +63,8 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
     }
 
     /**
-     * Returns a fault if training drops all objects of wanted classes, or more than half of those
-     * that are neither crowds nor ignored on purpose.
+     * Returns a fault if training drops all objects of selected classes, or more than half of the
+     * objects that are neither crowds nor ignored.
      */
     private Optional<String> mostAreDropped(List<LabeledObject> all) {
         Map<DropReason, Integer> dropped = new EnumMap<>(DropReason.class);
@@ -86,7 +84,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
             meant += reason.isEmpty() || isLost ? 1 : 0;
             lost += isLost ? 1 : 0;
             if (isLost && first.isEmpty()) {
-                first = "; the first is " + object.subject();
+                first = "; the first dropped object is " + object.subject();
             }
         }
         if (objects == 0 || (lost < meant && lost <= MOST * meant)) {
@@ -98,7 +96,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
                         .collect(Collectors.joining(", "));
         return Optional.of(
                 Text.format(
-                        "%d of %d objects are left for training, the others are %s%s",
+                        "training uses only %d of %d objects; the rest are %s%s",
                         meant - lost, objects, reasons, first));
     }
 
@@ -107,22 +105,26 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
         Size image = object.image().size();
         String fault = "";
         if (box.width() <= 0 || box.height() <= 0) {
-            fault = "has no area, it is dropped";
+            fault = "has no area; training drops it";
         } else if (box.width() < 1 || box.height() < 1) {
-            fault = "is thinner than a pixel, it is dropped";
+            fault = "is thinner than a pixel; training drops it";
         } else if (areApart(box, new Bbox(0, 0, image.width(), image.height()))) {
-            fault = "lies outside of " + image.widthFirst() + ", it is dropped";
+            fault = "lies outside of the image of " + image.widthFirst() + "; training drops it";
         } else if (box.x() < -TOLERANCE
                 || box.y() < -TOLERANCE
                 || box.x() + box.width() > image.width() + TOLERANCE
                 || box.y() + box.height() > image.height() + TOLERANCE) {
-            fault = "sticks out of " + image.widthFirst() + ", it is clipped";
+            fault = "exceeds the image of " + image.widthFirst() + "; training clips it";
         }
         if (!fault.isEmpty()) {
             faults.warningAt(file, object.subject(), "bbox %s %s", box, fault);
         }
         if (object.row().area() <= 0) {
-            faults.warningAt(file, object.subject(), "area %s, it is dropped", object.row().area());
+            faults.warningAt(
+                    file,
+                    object.subject(),
+                    "area is %s; training drops the object",
+                    object.row().area());
         }
     }
 
@@ -133,7 +135,10 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
         String subject = object.subject();
         if (!object.row().hasOutline()) {
             if (isRequired && TrainingTargets.isUsable(annotation, image)) {
-                faults.errorAt(file, subject, "has no segmentation to train a mask on");
+                faults.errorAt(
+                        file,
+                        subject,
+                        "has no segmentation, but the model trains on masks;" + " add it");
             }
             return;
         }
@@ -146,7 +151,7 @@ public record ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, 
                 faults.warningAt(
                         file,
                         subject,
-                        "segmentation lies outside of bbox %s: its mask is empty",
+                        "segmentation lies outside of bbox %s, so its mask is empty",
                         annotation.box());
             }
         } catch (SaccadeException e) {

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Counts labeled objects. */
 public final class ObjectCounts {
 
     private static final int SMALLEST_BUCKET = 8;
@@ -25,11 +24,7 @@ public final class ObjectCounts {
 
     private ObjectCounts() {}
 
-    /**
-     * Returns the statistics of a table.
-     *
-     * @param wanted the names of the classes that count; all if empty
-     */
+    /** Returns the statistics of a table for the selected class names; all if empty. */
     public static ObjectStatistics count(AnnotationTable table, List<String> wanted) {
         Set<Long> categories = table.categories(wanted);
         int usable = 0;

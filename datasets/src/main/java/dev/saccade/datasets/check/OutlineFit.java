@@ -10,7 +10,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Compares outlines with the bboxes of their objects, and guesses how most of them went wrong. */
+/** Compares outlines with the bboxes of their objects, and guesses the common mistake. */
 final class OutlineFit {
 
     private static final double MIN_IOU = 0.5;
@@ -18,10 +18,10 @@ final class OutlineFit {
     private static final double EXPLAINED = 0.9;
     private static final int FEW = 3;
 
-    /** Ways in which exporters get the coordinates of outlines wrong. */
+    /** Common mistakes of exporters in the coordinates of outlines. */
     private enum Mistake {
-        MIRRORED_Y("y is mirrored: write height - y"),
-        MIRRORED_X("x is mirrored: write width - x"),
+        MIRRORED_Y("y is flipped: write height - y"),
+        MIRRORED_X("x is flipped: write width - x"),
         SWAPPED("x and y are swapped");
 
         private final String advice;
@@ -47,7 +47,6 @@ final class OutlineFit {
     private int empty;
     private int misfits;
 
-    /** Adds the mask of an outline. */
     void add(Bbox box, Rle mask, Size image, String subject) {
         outlines++;
         if (mask.area() == 0) {
@@ -69,23 +68,18 @@ final class OutlineFit {
         }
     }
 
-    /** Returns the box around a mask. */
     static Bbox bounds(Rle mask) {
         Rle.Bounds bounds = mask.bounds();
         return new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
     }
 
-    /**
-     * Returns the fault of most outlines.
-     *
-     * @param hasMasks whether masks are trained, which empty outlines spoil
-     */
+    /** Returns the fault of most outlines; empty outlines only count if masks are trained. */
     Optional<String> fault(boolean hasMasks) {
         if (hasMasks && empty > MOST * outlines) {
             return Optional.of(
                     Text.format(
-                            "%d of %d outlines cover no pixel; expected points in pixels of the"
-                                    + " image: x0, y0, x1, y1, ...",
+                            "%d of %d outlines cover no pixel; expected pixel coordinates: x0, y0,"
+                                    + " x1, y1, ...",
                             empty, outlines));
         }
         int bad = misfits + (hasMasks ? empty : 0);
@@ -96,15 +90,17 @@ final class OutlineFit {
                 Arrays.stream(Mistake.values())
                         .filter(each -> explained.getOrDefault(each, 0) >= EXPLAINED * misfits)
                         .findFirst()
-                        .map(each -> "in one of the two, " + each.advice)
+                        .map(each -> "in either of them, " + each.advice)
                         .orElse("expected both in pixels of the image");
         return Optional.of(
                 Text.format(
-                        "%d of %d outlines do not fit their bboxes; %s; the first is %s",
+                        "%d of %d outlines do not match their bboxes; %s; the first is %s",
                         misfits, outlines, advice, first));
     }
 
-    /** Rounding to whole pixels must not matter, so both are enlarged by a pixel on each side. */
+    /**
+     * Both are enlarged by a pixel on each side, so that rounding to whole pixels does not matter.
+     */
     private static boolean fits(Bbox one, Bbox other) {
         double width = overlap(one.x(), one.width(), other.x(), other.width());
         double height = overlap(one.y(), one.height(), other.y(), other.height());

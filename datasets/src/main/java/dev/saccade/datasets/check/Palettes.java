@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 
-/** Compares the palettes of label maps, whose indices must stand for the same classes. */
+/** Compares the palettes of label maps, whose indices must have the same meaning. */
 final class Palettes {
 
-    /** Files of a part that have the same palette, of which the first by name is kept. */
+    /** Files of a split with the same palette; {@code file} is the first by name. */
     private record Use(String part, List<Integer> colors, Path file, int files) {
 
         private Use merge(Use other) {
@@ -26,7 +26,6 @@ final class Palettes {
 
     private final Map<List<Object>, Use> uses = new HashMap<>();
 
-    /** Adds a label map of a part; one without a palette does not count. */
     void add(String part, Path file) {
         List<Integer> colors = IndexPng.palette(file);
         if (!colors.isEmpty()) {
@@ -36,7 +35,6 @@ final class Palettes {
         }
     }
 
-    /** Returns a warning for each part with palettes that contradict the most frequent one. */
     Map<String, Finding> findings() {
         List<Use> sorted = new ArrayList<>(uses.values());
         sorted.sort(Comparator.comparing(Use::file));
@@ -67,9 +65,9 @@ final class Palettes {
                 first.file.toString(),
                 "",
                 Text.format(
-                        "index %d of its palette is color %s, but %s in %s (%d of %d palettes here"
-                                + " differ); indices are read as classes, so save all label maps"
-                                + " with one palette",
+                        "index %d of the palette is color %s, but %s in %s (%d of %d palettes here"
+                                + " differ); indices are class indices, so save all label maps"
+                                + " with the same palette",
                         index,
                         color(first.colors.get(index)),
                         color(usual.colors.get(index)),
@@ -82,7 +80,7 @@ final class Palettes {
         return uses.stream().mapToInt(Use::files).sum();
     }
 
-    /** Encoders leave out or blacken colors behind the last one in use, so these do not count. */
+    /** Encoders omit or blacken colors after the last used one, so only common indices count. */
     private static OptionalInt difference(Use one, Use other) {
         for (int i = 0; i < Math.min(one.colors.size(), other.colors.size()); i++) {
             if (!one.colors.get(i).equals(other.colors.get(i))) {

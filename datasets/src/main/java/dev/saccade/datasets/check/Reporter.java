@@ -13,33 +13,30 @@ import java.util.function.Consumer;
 @FunctionalInterface
 public interface Reporter extends Consumer<Finding> {
 
-    /** Reports an error in a file. */
     @FormatMethod
     default void error(String file, @FormatString String message, Object... args) {
         errorAt(file, "", message, args);
     }
 
-    /** Reports an error in a part of a file, such as {@code annotation 17}. */
+    /** Reports an error in an element of a file, such as {@code annotation 17}. */
     @FormatMethod
     default void errorAt(
             String file, String subject, @FormatString String message, Object... args) {
         accept(Finding.error(file, subject, Text.format(message, args)));
     }
 
-    /** Reports a warning about a file. */
     @FormatMethod
     default void warning(String file, @FormatString String message, Object... args) {
         warningAt(file, "", message, args);
     }
 
-    /** Reports a warning about a part of a file. */
     @FormatMethod
     default void warningAt(
             String file, String subject, @FormatString String message, Object... args) {
         accept(Finding.warning(file, subject, Text.format(message, args)));
     }
 
-    /** Runs an action on a file and reports its {@link SaccadeException} as an error. */
+    /** Runs an action and reports its {@link SaccadeException} as an error. */
     default void attempt(String file, Runnable action) {
         try {
             action.run();

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Warns of objects that have too few pixels left in the input of the model. */
+/** Warns about objects that have too few pixels in the model input. */
 public final class SmallObjects {
 
     /** Edge in input pixels below which hardly any detector finds an object. */
@@ -34,16 +34,13 @@ public final class SmallObjects {
     private static final double FRACTION_OF_CLASS = 0.5;
     private static final int MULTIPLE = 32;
 
-    /** The square root of its area in pixels of the image, which is scaled by a factor. */
+    /** A small object; {@code edge} is the square root of its area in image pixels. */
     private record Small(long category, double edge, double factor, Size image, Size input) {}
 
     private SmallObjects() {}
 
     /**
-     * Returns the warning about a data set, if many objects are small.
-     *
-     * @param wanted the categories that are trained
-     * @param transforms of the images; no warning without them
+     * Returns a warning if many objects are small after the transforms; none without transforms.
      */
     public static Optional<Finding> warning(
             AnnotationTable table, String file, Set<Long> wanted, List<Transform> transforms) {
@@ -79,15 +76,15 @@ public final class SmallObjects {
             return Optional.empty();
         }
         small.sort(Comparator.comparingDouble(Small::edge).thenComparingLong(Small::category));
-        // A tenth of the small objects may stay below the wanted size.
+        // A tenth of the small objects may remain below the target size.
         Small typical = small.get(small.size() / 10);
         Small median = small.get(small.size() / 2);
         double factor = WANTED / typical.edge;
         String message =
                 Text.format(
                         "%d of %d objects%s are smaller than %.0f pixels in the model input (half"
-                                + " of these below %.1f); set image_size: [%d, %d], or cut the"
-                                + " images into tiles of about %dx%d pixels, also to predict",
+                                + " of these below %.1f); set image_size: [%d, %d], or train and"
+                                + " predict on tiles of about %dx%d pixels",
                         small.size(),
                         all.size(),
                         classes.isEmpty() ? "" : " (most of " + String.join(", ", classes) + ")",

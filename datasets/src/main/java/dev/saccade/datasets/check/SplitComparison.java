@@ -12,13 +12,12 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.Function;
 
-/** Compares the files of the parts of a data set, such as {@code train} and {@code val}. */
+/** Compares the files of the splits of a data set, such as {@code train} and {@code val}. */
 public final class SplitComparison {
 
     private final DuplicateImages copies = new DuplicateImages();
     private final Palettes palettes = new Palettes();
 
-    /** Returns the receiver of the files of a part; parts come in the order of their checks. */
     public CheckedFiles split(String name) {
         return new CheckedFiles() {
             @Override
@@ -33,11 +32,7 @@ public final class SplitComparison {
         };
     }
 
-    /**
-     * Adds warnings about copied images and contradicting palettes to the reports of the parts.
-     *
-     * @param name the name of a part
-     */
+    /** Adds warnings about duplicate images and contradicting palettes to the reports. */
     public <P> void complete(Map<P, DatasetReport> reports, Function<P, String> name) {
         SetMultimap<String, Finding> findings = copies.findings();
         palettes.findings().forEach(findings::put);

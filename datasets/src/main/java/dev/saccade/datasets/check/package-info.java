@@ -1,2 +1,2 @@
-/** Checks of data sets: files, boxes, outlines, label maps and copies. */
+/** Checks of data sets: files, boxes, outlines, label maps and duplicates. */
 package dev.saccade.datasets.check;

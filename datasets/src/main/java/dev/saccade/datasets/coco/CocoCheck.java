@@ -24,22 +24,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Finds every fault of a COCO data set in one pass over its annotations and images.
- *
- * @param classes the wanted classes; all if empty
- * @param labelMaps the label maps beside the objects, if any
- */
+/** Checks a COCO data set in one pass over its annotations and images. */
 record CocoCheck(
         Path annotations, Path images, List<String> classes, Optional<LabelMaps> labelMaps) {
 
-    /** Returns the statistics and all faults of the data set. */
     DatasetReport run(CheckOptions options) {
         Findings findings = new Findings();
         String file = annotations.toString();
         if (!options.targets().hasObjects()) {
             findings.error(
-                    file, "objects are labeled, but the model learns the class of every pixel");
+                    file,
+                    "has labeled objects, but the model predicts a class per pixel; train a"
+                            + " detector, or use a data set with label maps");
         }
         AnnotationTable table;
         try {
@@ -71,9 +67,8 @@ record CocoCheck(
         if (files.size() > 1 && files.stream().noneMatch(image -> Files.exists(image.file()))) {
             findings.error(
                     images.toString(),
-                    "has none of the %d photographs, the first of which is expected at %s;"
-                            + " data.train.images or data.val.images names the folder that"
-                            + " file_name starts from",
+                    "has none of the %d images; the first is expected at %s; set data.train.images"
+                            + " or data.val.images to the folder that file_name is relative to",
                     files.size(),
                     files.get(0).file());
             return;

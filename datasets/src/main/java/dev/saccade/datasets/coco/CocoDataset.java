@@ -42,7 +42,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Images labeled in a COCO annotation file ({@code instances_*.json}), with or without label maps
+ * Images labeled in a COCO annotation file ({@code instances_*.json}), with optional label maps
  * beside the objects, such as COCO-Stuff's.
  *
  * <p>Images and their annotations are in the order of the file.
@@ -52,16 +52,13 @@ public final class CocoDataset implements Dataset {
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
     static final int UNWANTED = -1;
 
-    /**
-     * Classes of the label maps of COCO-Stuff: things and stuff by their ids, and one for other.
-     */
+    /** Classes of COCO-Stuff's label maps: thing and stuff ids, and other. */
     private static final int STUFF_CLASSES = 183;
 
     /** The 80 classes of COCO in the order of its annotation files. */
     private static final List<String> COCO_CLASSES =
             ResourceLines.read(CocoDataset.class, "classes.txt");
 
-    /** The files of COCO 2017, whose classes are known. */
     private static final Pattern COCO_2017 =
             Pattern.compile("(.*/)?instances_(train|val)2017.json");
 
@@ -73,16 +70,15 @@ public final class CocoDataset implements Dataset {
     private final Optional<LabelMaps> labelMaps;
 
     /**
-     * Where a COCO data set lies.
+     * Settings of a COCO data set. Paths are relative to the root of the data.
      *
-     * @param annotations the JSON file, relative to the root of the data
-     * @param images the folder that {@code file_name} starts from, relative to the root
-     * @param classes the wanted classes; all categories of the file if empty. Labels follow the
-     *     order of the categories in the file either way, as in mmdetection
-     * @param labelMaps the folder of label maps beside the objects, PNGs of the names of the
-     *     photographs in which 255 is no class, such as {@code stuffthingmaps/train2017}, relative
-     *     to the root; none for data sets of objects alone
-     * @param labelMapClasses how many classes these have
+     * @param annotations the JSON file
+     * @param images folder that {@code file_name} is relative to
+     * @param classes the selected classes; all categories of the file if empty. Labels follow the
+     *     order of the categories in the file in both cases, as in mmdetection
+     * @param labelMaps folder of label maps beside the objects, such as {@code
+     *     stuffthingmaps/train2017}: PNGs named like the images, in which 255 is no class
+     * @param labelMapClasses number of classes of the label maps
      */
     @Part("coco")
     public record Config(
@@ -93,13 +89,11 @@ public final class CocoDataset implements Dataset {
             @Default("183") int labelMapClasses)
             implements Dataset.Config {
 
-        /** Keeps a copy of the list. */
         public Config {
             classes = List.copyOf(classes);
             new Checks().inRange("label_map_classes", labelMapClasses, 1, 255).throwIfAny();
         }
 
-        /** Names a data set of objects alone. */
         public Config(String annotations, String images, List<String> classes) {
             this(annotations, images, classes, Optional.empty(), STUFF_CLASSES);
         }
@@ -157,11 +151,11 @@ public final class CocoDataset implements Dataset {
     }
 
     /**
-     * Returns the data set of an annotation file.
+     * Opens an annotation file.
      *
-     * @param images the folder that {@code file_name} starts from and may not leave
-     * @param classes the wanted classes; all if empty
-     * @throws SaccadeException if the file is faulty; lists the first faults with their places
+     * @param images folder that {@code file_name} is relative to and must not leave
+     * @param classes the selected classes; all if empty
+     * @throws SaccadeException if the file is invalid; lists the first faults with their positions
      */
     public static CocoDataset open(Path annotations, Path images, List<String> classes) {
         return open(annotations, images, classes, Optional.empty());
@@ -178,7 +172,7 @@ public final class CocoDataset implements Dataset {
         CocoDataset dataset = new CocoDataset(table, references.files(), classes, labelMaps);
         if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
             log.warn(
-                    "labels follow the order of the categories in the file, not of the config"
+                    "labels follow the order of the categories in the file, not in the config"
                             + " file={} classes={}",
                     annotations,
                     dataset.classes());
@@ -187,11 +181,9 @@ public final class CocoDataset implements Dataset {
     }
 
     /**
-     * Returns the content of an annotation file with all its classes, wherever its images are;
-     * nothing if its parts do not fit together. The data set has no {@link #images}.
+     * Reads an annotation file without locating images; empty if its parts are inconsistent.
      *
-     * @param findings told of all that is wrong with the file
-     * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
+     * @throws SaccadeException if the file is missing or not JSON; names line and column
      */
     public static Optional<CocoDataset> read(Path annotations, Consumer<Finding> findings) {
         Findings found = new Findings();
@@ -208,24 +200,19 @@ public final class CocoDataset implements Dataset {
                 : Optional.empty();
     }
 
-    /** Returns the {@code file_name} of each image. */
     public List<String> fileNames() {
         return Lists.transform(rows, ImageRow::fileName);
     }
 
-    /** Returns the id of an image. */
     public long imageId(int index) {
         return rows.get(index).id();
     }
 
-    /** Returns the size of an image that the file states. */
     public Size imageSize(int index) {
         return rows.get(index).size();
     }
 
-    /**
-     * Returns the image that an image is an augmented copy of, as Roboflow's {@code extra.name}.
-     */
+    /** Returns the name of the original of an augmented image, as Roboflow's {@code extra.name}. */
     public String source(int index) {
         return rows.get(index).source();
     }
@@ -259,12 +246,6 @@ public final class CocoDataset implements Dataset {
         return labelMaps.map(LabelMaps::classes).orElse(0);
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * @throws SaccadeException if there are no label maps beside the objects, or the label map of
-     *     the image cannot be used; names it
-     */
     @Override
     public LabelMap labels(int index) {
         return labelMaps.isPresent()

@@ -23,10 +23,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Annotation files in a folder that nobody has described, and the folders of their photographs. */
+/** Finds annotation files in a folder, and the folders of their images. */
 public final class CocoFiles {
 
-    /** Number of images of a file that are searched for in a folder. */
     private static final int LOOKED_FOR = 20;
 
     private static final Pattern WORDS = Pattern.compile("[^\\p{L}\\p{N}]+");
@@ -34,7 +33,7 @@ public final class CocoFiles {
 
     private CocoFiles() {}
 
-    /** Returns the files that label objects; skips captions and key points of COCO. */
+    /** Returns the files with objects; skips COCO's captions and keypoints. */
     public static List<Path> ofObjects(List<Path> files) {
         List<Path> all =
                 files.stream()
@@ -48,12 +47,12 @@ public final class CocoFiles {
     }
 
     /**
-     * Returns the folder that has the images of a file. Where file names repeat across folders, it
-     * is the one next to the file, or the one that is named like it.
+     * Returns the folder that contains the images of a file. If file names repeat across folders,
+     * prefers the folder next to the file, or with a similar name.
      *
-     * @param folders of the data set, the candidates besides the folder of the file
-     * @throws SaccadeException of kind user, if the file is no JSON in COCO's format, none of the
-     *     images is in a folder, or several folders match equally
+     * @param folders folders of the data set, candidates besides the folder of the file
+     * @throws SaccadeException of kind user, if the file is not COCO's format, no folder has its
+     *     images, or several folders match equally
      */
     public static Path images(Path annotations, List<Path> folders) {
         List<ImageRow> images = CocoReader.read(annotations, finding -> {}).images();
@@ -73,7 +72,8 @@ public final class CocoFiles {
         long most = candidates.stream().mapToLong(Candidate::found).max().orElseThrow();
         if (most == 0) {
             throw SaccadeException.user(
-                    "%s: none of its photographs, such as %s, is in a folder beside or below it",
+                    "%s: none of its images, such as %s, is in a folder beside or below it; add the"
+                            + " images, or correct file_name",
                     annotations, names.get(0));
         }
         Candidate best =
@@ -88,8 +88,8 @@ public final class CocoFiles {
                         .toList();
         if (equal.stream().map(CocoFiles::real).distinct().count() > 1) {
             throw SaccadeException.user(
-                    "%s: images of its names, such as %s, are in several folders, %s; move the file"
-                            + " next to its images, or name it like their folder",
+                    "%s: images with its file names, such as %s, are in several folders, %s; move"
+                            + " the file next to its images, or name it like their folder",
                     annotations,
                     names.get(0),
                     equal.stream()
@@ -99,15 +99,7 @@ public final class CocoFiles {
         return best.folder;
     }
 
-    /**
-     * A folder that has images of the names in an annotation file.
-     *
-     * @param found number of images in it, of those searched for
-     * @param shared number of folders that both are in, below the root
-     * @param alike number of words that both paths have
-     * @param extra number of words of folders like the file that the file lacks
-     * @param distance number of folders that lead from one to the other
-     */
+    /** A folder that contains images of an annotation file, with criteria to compare folders. */
     private record Candidate(
             Path folder, long found, int shared, long alike, int extra, int distance) {
 
@@ -146,7 +138,7 @@ public final class CocoFiles {
                             .count();
         }
 
-        /** Returns the words of a path, with that of its part, such as {@code val} for "valid". */
+        /** Returns the words of a path, with normalized split names such as {@code val}. */
         private static Set<String> words(Path path) {
             Set<String> words = new HashSet<>();
             for (String word : Splitter.on(WORDS).split(path.toString().toLowerCase(Locale.ROOT))) {
@@ -161,7 +153,7 @@ public final class CocoFiles {
         }
     }
 
-    /** Returns the folder that a link leads to, as one folder may be there under two names. */
+    /** Resolves links, as one folder may occur under two names. */
     private static Path real(Path folder) {
         try {
             return folder.toRealPath();

@@ -81,10 +81,9 @@ final class CocoReader {
     }
 
     /**
-     * Returns the content of an annotation file.
+     * Parses an annotation file; reports missing values and values of the wrong type.
      *
-     * @param findings receives each value that is missing or of the wrong type
-     * @throws SaccadeException if there is no such file, or it is not JSON; names line and column
+     * @throws SaccadeException if the file is missing or not JSON; names line and column
      */
     static AnnotationTable read(Path file, Reporter findings) {
         if (!Files.exists(file) || Files.isDirectory(file)) {
@@ -105,7 +104,7 @@ final class CocoReader {
         } catch (JsonProcessingException e) {
             JsonLocation location = Json.location(e, parser);
             throw SaccadeException.user(
-                    "%s:%d:%d: no valid JSON: %s%s",
+                    "%s:%d:%d: invalid JSON: %s%s",
                     file,
                     location.getLineNr(),
                     location.getColumnNr(),
@@ -115,7 +114,7 @@ final class CocoReader {
     }
 
     private static String looksLike(Path file) {
-        return LabelFormat.guessNonJson(file).map(name -> "; it looks like " + name).orElse("");
+        return LabelFormat.guessNonJson(file).map(name -> "; apparently it is " + name).orElse("");
     }
 
     private AnnotationTable read() throws IOException {
@@ -178,7 +177,8 @@ final class CocoReader {
 
     private SaccadeException noCoco(String got) {
         return SaccadeException.user(
-                "%s: a COCO file is an object with images, annotations and categories, got %s",
+                "%s: expected an object with images, annotations and categories (COCO's format),"
+                        + " got %s",
                 file, got);
     }
 
@@ -230,7 +230,7 @@ final class CocoReader {
         if (!annotation.isUsable("category_id") && (isCaption || annotation.has("segments_info"))) {
             throw noCoco(
                     Text.format(
-                            "annotations with a %s each: it looks like COCO's %s; expected its"
+                            "annotations with a %s each, apparently COCO's %s; expected its"
                                     + " instances",
                             isCaption ? "caption" : "segments_info",
                             isCaption ? "captions" : "panoptic labels"));
@@ -327,19 +327,18 @@ final class CocoReader {
         Size size = edges.length == 2 ? new Size((int) edges[0], (int) edges[1]) : new Size(0, 0);
         String counts = runs.get("counts", "");
         if (size.area() == 0 || counts.isEmpty()) {
-            json.report(runs.start(), "run lengths lack a usable size or counts");
+            json.report(runs.start(), "run lengths need a valid size and counts");
             return Optional.empty();
         }
         return Optional.of(new Segmentation.Runs(size, counts));
     }
 
-    /** Warns about rotated boxes, and supercategories without objects. */
     private void warn(AnnotationTable built) {
         String place = file.toString();
         if (rotated > 0) {
             findings.warning(
                     place,
-                    "%s with attributes.rotation; read as the upright boxes around the rotated ones",
+                    "%s with attributes.rotation; using the upright boxes around the rotated ones",
                     Count.of(rotated, "bbox"));
         }
         Set<Long> used =
@@ -350,7 +349,7 @@ final class CocoReader {
                         place,
                         "category " + category.id(),
                         "\"%s\" has no objects and is the supercategory of others; remove it from"
-                                + " categories, or a class is trained that never occurs",
+                                + " categories, or a class without objects is trained",
                         category.name());
             }
         }

@@ -20,19 +20,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Checks whether the parts of a COCO file fit together: repeated ids or class names, unknown ids,
- * file names that leave the folder of the images, boxes that are not finite. A data set with such a
- * fault is not opened.
- *
- * @param folder the folder that file names start from
+ * Checks the consistency of a COCO file: repeated ids or class names, unknown ids, file names that
+ * leave the image folder, boxes that are not finite. Each fault prevents opening.
  */
 record CocoReferences(AnnotationTable table, String file, Path folder) {
 
-    /**
-     * Reports every fault.
-     *
-     * @param wanted the names of the wanted classes; all if empty
-     */
+    /** Reports every fault; {@code wanted} are the selected classes, all if empty. */
     void check(List<String> wanted, Findings findings) {
         checkContent(wanted, findings);
         for (ImageRow image : table.images()) {
@@ -46,7 +39,6 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
         }
     }
 
-    /** Reports every fault except those of file names. */
     void checkContent(List<String> wanted, Findings findings) {
         findings.requireUnique(file, "image", table.images().stream().mapToLong(ImageRow::id));
         findings.requireUnique(file, "annotation", table.annotations().stream().mapToLong(Row::id));
@@ -58,10 +50,15 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
         for (Row row : table.annotations()) {
             String subject = "annotation " + row.id();
             if (!images.contains(row.imageId())) {
-                findings.errorAt(file, subject, "there is no image %d", row.imageId());
+                findings.errorAt(
+                        file, subject, "refers to image %d, which does not exist", row.imageId());
             }
             if (!categories.contains(row.categoryId())) {
-                findings.errorAt(file, subject, "there is no category %d", row.categoryId());
+                findings.errorAt(
+                        file,
+                        subject,
+                        "refers to category %d, which does not exist",
+                        row.categoryId());
             }
             if (!row.box().isFinite()) {
                 findings.errorAt(file, subject, "bbox %s is not finite", row.box());
@@ -69,7 +66,6 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
         }
     }
 
-    /** Returns the image files in the order of the images. */
     List<Path> files() {
         return table.images().stream()
                 .map(image -> locate(image.fileName()).orElseThrow())
@@ -88,7 +84,6 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
         }
     }
 
-    /** Reports names of several categories, which would be classes of the same name. */
     private void checkNames(List<String> wanted, Findings findings) {
         SetMultimap<String, Long> ids = LinkedHashMultimap.create();
         table.categories().forEach(category -> ids.put(category.name(), category.id()));
@@ -99,13 +94,13 @@ record CocoReferences(AnnotationTable table, String file, Path folder) {
                         ids.get(name).stream()
                                 .map(this::withObjects)
                                 .collect(Collectors.joining(", ", "categories ", "")),
-                        "are all named \"%s\"; expected one category per class: give all of its"
-                                + " objects one category_id, and remove the others",
+                        "are all named \"%s\"; expected one category per class: give all its"
+                                + " objects the same category_id, and remove the others",
                         name);
             }
         }
         for (String name : Sets.difference(new LinkedHashSet<>(wanted), ids.keySet())) {
-            findings.error(file, "class \"%s\" is not among its categories %s", name, ids.keySet());
+            findings.error(file, "class \"%s\" is not in its categories %s", name, ids.keySet());
         }
     }
 

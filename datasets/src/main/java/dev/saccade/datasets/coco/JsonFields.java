@@ -22,18 +22,14 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/**
- * Reads the known keys of JSON objects from a stream. Reports values of the wrong type with line
- * and column, and continues.
- */
+/** Reads JSON objects from a stream; reports values of the wrong type with their position. */
 final class JsonFields {
 
-    /** Reads the current value, which belongs to a key; empty if it is of the wrong type. */
     interface ValueReader {
         Optional<?> read(String key) throws IOException;
     }
 
-    /** An object that has been read; values of the wrong type are empty. */
+    /** A parsed object; values of the wrong type are empty. */
     record Fields(JsonLocation start, Map<String, Optional<?>> values) {
 
         boolean has(String key) {
@@ -69,12 +65,7 @@ final class JsonFields {
         this.values = values;
     }
 
-    /**
-     * Reads the array of objects that the parser is at.
-     *
-     * @param section key of the array
-     * @param kind name of an element in findings
-     */
+    /** Reads the array of objects at the parser; {@code kind} names an element in findings. */
     void readArray(String section, String kind, Set<String> keys, Consumer<Fields> receiver)
             throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
@@ -97,7 +88,6 @@ final class JsonFields {
         }
     }
 
-    /** Reads the object that the parser is at; skips other keys. */
     Fields object(Set<String> keys) throws IOException {
         Fields fields = new Fields(parser.currentTokenLocation(), new HashMap<>());
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
@@ -112,7 +102,6 @@ final class JsonFields {
         return fields;
     }
 
-    /** Returns a scalar in the object that the parser is at as text; reports nothing. */
     Optional<String> scalar(String wanted) throws IOException {
         Optional<String> found = Optional.empty();
         if (!parser.isExpectedStartObjectToken()) {
@@ -129,7 +118,6 @@ final class JsonFields {
         return found;
     }
 
-    /** Reads a string; skips other values. */
     Optional<String> optionalText() throws IOException {
         boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
         Optional<String> text = isText ? Optional.of(parser.getText()) : Optional.empty();
@@ -137,7 +125,6 @@ final class JsonFields {
         return text;
     }
 
-    /** Reads a string that is not empty. */
     Optional<String> text() throws IOException {
         return parser.currentToken() == JsonToken.VALUE_STRING
                 ? Optional.of(parser.getText()).filter(text -> !text.isEmpty())
@@ -153,7 +140,7 @@ final class JsonFields {
         return wrong(large ? "an integer of at most 64 bits" : "an integer");
     }
 
-    /** Reads a positive side in pixels; a clamped one is still too large for any image. */
+    /** Reads a positive side in pixels; clamped values are still too large for any image. */
     Optional<Integer> side() throws IOException {
         return integer().map(Ints::saturatedCast).filter(side -> side > 0);
     }
@@ -164,7 +151,7 @@ final class JsonFields {
                 : wrong("a number");
     }
 
-    /** Reads true, false, null or a number, which is true unless it is 0. */
+    /** Reads true, false, null or a number, which is true unless 0. */
     Optional<Boolean> truth() throws IOException {
         return switch (parser.currentToken()) {
             case VALUE_TRUE -> Optional.of(true);
@@ -173,13 +160,11 @@ final class JsonFields {
         };
     }
 
-    /** Skips a value whose presence matters. */
     Optional<Boolean> present() throws IOException {
         parser.skipChildren();
         return Optional.of(true);
     }
 
-    /** Reads an array of numbers. */
     Optional<double[]> numbers() throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
             return wrong("an array of numbers");
@@ -199,7 +184,6 @@ final class JsonFields {
         return problems() == before ? Optional.of(Arrays.copyOf(numbers, count)) : Optional.empty();
     }
 
-    /** Reports a value of the wrong type and skips it. */
     <T> Optional<T> wrong(String expected) throws IOException {
         String got = parser.getText();
         boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
@@ -219,11 +203,11 @@ final class JsonFields {
         return path.isEmpty() ? "" : path + ": ";
     }
 
-    /** Returns whether keys are usable; reports the others unless a problem explains it already. */
+    /** Returns whether keys are usable; reports missing keys unless a problem explains them. */
     boolean requireUsable(Fields fields, String... keys) {
         List<String> missing = Stream.of(keys).filter(key -> !fields.isUsable(key)).toList();
         if (!missing.isEmpty() && pending.isEmpty()) {
-            report(fields.start, "lacks a usable " + String.join(", ", missing));
+            report(fields.start, "has no valid " + String.join(", ", missing));
         }
         return missing.isEmpty();
     }
@@ -236,7 +220,6 @@ final class JsonFields {
         pending.add(new Problem(location, message));
     }
 
-    /** Reports the problems of an element. */
     void flush(String subject) {
         for (Problem problem : pending) {
             String place = file + ":" + problem.at.getLineNr() + ":" + problem.at.getColumnNr();

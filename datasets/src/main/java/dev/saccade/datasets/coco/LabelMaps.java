@@ -18,27 +18,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The label maps beside the objects of COCO, as those of COCO-Stuff: a PNG of the name of each
- * photograph, whose numbers are classes, with 255 for none.
- *
- * @param folder where they lie, in the subfolders of the photographs
- * @param classes how many classes they have
+ * Label maps beside the objects of COCO, such as COCO-Stuff's: PNGs named like the images, whose
+ * values are class indices, with 255 for no class.
  */
 record LabelMaps(Path folder, int classes) {
 
     private static final int NO_CLASS = 255;
-    private static final String HINT = "label_map_classes is their number";
+    private static final String HINT = "label_map_classes is the number of classes";
 
-    /** Returns what the numbers mean. */
     LabelEncoding code() {
         return new LabelEncoding(classes, /* reduceZeroLabel= */ false, NO_CLASS, HINT);
     }
 
-    /**
-     * Returns the label map of a photograph.
-     *
-     * @param fileName of the photograph, which stays in its folder
-     */
     LabelFile of(ImageFile image, String fileName) {
         int end = fileName.lastIndexOf('.');
         boolean hasEnding = end > fileName.lastIndexOf('/') + 1;
@@ -46,18 +37,11 @@ record LabelMaps(Path folder, int classes) {
         return new LabelFile(image.file(), folder.resolve(stem + ".png"));
     }
 
-    /** Reads the label map of a photograph. */
     LabelMap read(ImageFile image, String fileName) {
         return of(image, fileName).read(code(), image.size());
     }
 
-    /**
-     * Reports all faults of the label maps of images.
-     *
-     * @param maps the label maps, if the data set has any
-     * @param file the annotations
-     * @param images the images and their file names
-     */
+    /** Reports all faults of the label maps of images, which are given with their file names. */
     static void check(
             Optional<LabelMaps> maps,
             String file,
@@ -65,8 +49,7 @@ record LabelMaps(Path folder, int classes) {
             CheckOptions options,
             Findings findings) {
         int classes = maps.map(LabelMaps::classes).orElse(0);
-        Optional<String> fault =
-                LabelCheck.fault(classes, options, "label_map_classes of data.train");
+        Optional<String> fault = LabelCheck.fault(classes, options, "data.train.label_map_classes");
         if (fault.isPresent()) {
             String place = maps.map(each -> each.folder.toString()).orElse(file);
             findings.error(place, "%s", fault.get());
@@ -79,7 +62,7 @@ record LabelMaps(Path folder, int classes) {
         if (!Files.isDirectory(folder)) {
             findings.error(
                     folder.toString(),
-                    "no such folder (data.train.label_maps of a config)%s",
+                    "no such folder; correct data.train.label_maps in the config%s",
                     DataFolder.alternativeTo(folder));
             return;
         }
@@ -94,7 +77,7 @@ record LabelMaps(Path folder, int classes) {
         if (Files.exists(map.labels())) {
             return map.check(code(), Optional.of(size));
         }
-        String message = "has no label map, expected " + map.labels();
+        String message = "has no label map; expected " + map.labels();
         return new LabelCheck.Result(
                 List.of(Finding.error(map.image().toString(), "", message)), Optional.empty());
     }

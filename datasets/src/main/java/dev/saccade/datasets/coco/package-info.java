@@ -1,2 +1,2 @@
-/** Data sets of labeled objects in the format of COCO. */
+/** Data sets in COCO's format. */
 package dev.saccade.datasets.coco;

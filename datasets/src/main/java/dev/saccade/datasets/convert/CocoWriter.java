@@ -12,10 +12,7 @@ import java.io.OutputStream;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * Writes an annotation file of COCO. Pixels are rounded to ten-thousandths, which is finer than any
- * format that labels are drawn in.
- */
+/** Writes a COCO annotation file, rounded to 1e-4 pixels. */
 final class CocoWriter implements AutoCloseable {
 
     private static final double STEPS = 1e4;
@@ -24,23 +21,14 @@ final class CocoWriter implements AutoCloseable {
     private final SourceLabels labels;
     private final int[] next;
 
-    /**
-     * Starts a file.
-     *
-     * @param labels with the classes to write
-     * @param next the next ids of an image and of an annotation, which are unique in all splits
-     */
+    /** Starts a file; {@code next} is the next image id and annotation id across splits. */
     CocoWriter(OutputStream out, SourceLabels labels, int[] next) throws IOException {
         this.json = new JsonFactory().createGenerator(out, JsonEncoding.UTF8);
         this.labels = labels;
         this.next = next;
     }
 
-    /**
-     * Writes the images and their annotations.
-     *
-     * @param start where their names start in the paths
-     */
+    /** Writes images and annotations; removes {@code start} characters from file names. */
     void write(List<LabeledImage> images, int start) throws IOException {
         json.writeStartObject();
         json.writeArrayFieldStart("categories");

@@ -21,12 +21,12 @@ import java.util.TreeMap;
 import javax.imageio.ImageIO;
 
 /**
- * Writes labels in the formats that training reads: objects in COCO's format, {@code
- * annotations_train.json}, {@code annotations_val.json} and {@code images/}; pixels in the layout
- * of ADE20K, with classes that count from 1 and 0 for none.
+ * Writes labels for training: objects in COCO's format, {@code annotations_train.json}, {@code
+ * annotations_val.json} and {@code images/}; label maps in the layout of ADE20K, with class indices
+ * from 1 and 0 for no class.
  *
- * <p>Images keep their folders below the folder of all images, so none replaces another of the same
- * name.
+ * <p>Images keep their paths below their common folder, so images with the same name do not
+ * collide.
  */
 public final class Conversion {
 
@@ -42,12 +42,7 @@ public final class Conversion {
         this.onImage = onImage;
     }
 
-    /**
-     * Writes labels.
-     *
-     * @param labels without faulty images
-     * @param onImage called after each image
-     */
+    /** Writes labels, which must not contain faulty images. */
     public static void write(SourceLabels labels, OutputFolder target, Runnable onImage) {
         Conversion conversion = new Conversion(labels, target, onImage);
         try {
@@ -94,7 +89,7 @@ public final class Conversion {
     private void writePixels(PixelEncoding code) throws IOException {
         if (labels.classes().size() > MAX_CLASSES) {
             throw SaccadeException.user(
-                    "%d classes, label maps of at most %d are written",
+                    "got %d classes, expected at most %d for label maps",
                     labels.classes().size(), MAX_CLASSES);
         }
         String suffix = suffix();
@@ -112,7 +107,6 @@ public final class Conversion {
         write("classes.txt", (String.join("\n", labels.classes()) + "\n").getBytes(UTF_8));
     }
 
-    /** Returns the suffix of most images: the layout has one for all of them. */
     private String suffix() {
         Map<String, Integer> counts = new TreeMap<>();
         for (LabeledImage image : labels.images()) {
@@ -140,7 +134,6 @@ public final class Conversion {
         }
     }
 
-    /** Returns the folder that contains all images, with a slash behind it. */
     private static String commonFolder(List<LabeledImage> images) {
         return images.stream()
                 .map(image -> SourceFolder.parent(image.name()))

@@ -20,10 +20,10 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
-/** A folder of labels while it is read: its files, faults and notes. */
+/** State of a conversion: the folder, and the faults and notes found so far. */
 public final class ConversionContext implements Reporter {
 
-    /** The start of labelme's list, which names no classes. */
+    /** First lines of labelme's list, which are not classes. */
     private static final Set<String> NO_CLASSES = Set.of("__ignore__", "_background_");
 
     private final List<Finding> findings = new ArrayList<>();
@@ -31,12 +31,7 @@ public final class ConversionContext implements Reporter {
     private final SourceFolder folder;
     private final Runnable onImage;
 
-    /**
-     * Lists a folder.
-     *
-     * @param onImage called after each image, from the calling thread
-     * @throws dev.saccade.core.SaccadeException if it is no folder, or cannot be listed
-     */
+    /** Lists a folder; {@code onImage} is called after each image by the calling thread. */
     public ConversionContext(Path folder, Runnable onImage) {
         this.folder = SourceFolder.list(folder, this);
         this.onImage = onImage;
@@ -55,12 +50,11 @@ public final class ConversionContext implements Reporter {
         return findings;
     }
 
-    /** Returns where a file is, as messages state it. */
     public String place(String file) {
         return folder.path(file).toString();
     }
 
-    /** Adds a decision for the user, as a sentence. */
+    /** Adds a note to the user about a decision, as a sentence. */
     public void note(String sentence) {
         notes.add(sentence);
     }
@@ -69,19 +63,17 @@ public final class ConversionContext implements Reporter {
         return notes;
     }
 
-    /** Returns the lines of a text file; none, and an error, if it cannot be read. */
+    /** Returns the lines of a text file; reports an error and returns none if it is unreadable. */
     public List<TextFile.Line> lines(String file) {
         List<TextFile.Line> lines = new ArrayList<>();
         attempt(place(file), () -> lines.addAll(TextFile.lines(folder.path(file))));
         return lines;
     }
 
-    /** Returns the names in the first file of class names that exists, one a line. */
     public Optional<List<String>> classNames(String... candidates) {
         return folder.first(candidates).map(this::readClassNames);
     }
 
-    /** Returns the names in a file, one a line. */
     public List<String> readClassNames(String file) {
         List<String> names =
                 lines(file).stream()
@@ -92,16 +84,15 @@ public final class ConversionContext implements Reporter {
         return names;
     }
 
-    /** Reports names that occur twice. */
     public void requireDistinct(String place, List<String> names) {
         Set<String> seen = new HashSet<>();
         names.stream()
                 .filter(name -> !seen.add(name))
                 .distinct()
-                .forEach(name -> error(place, "class \"%s\" comes twice", name));
+                .forEach(name -> error(place, "class \"%s\" occurs twice", name));
     }
 
-    /** Warns of images without labels: they are not images without objects. */
+    /** Warns about images without labels; they do not count as images without objects. */
     public void reportUnlabeled(List<String> images, Set<String> labeled, String missing) {
         List<String> others = images.stream().filter(image -> !labeled.contains(image)).toList();
         if (!others.isEmpty()) {
@@ -115,12 +106,10 @@ public final class ConversionContext implements Reporter {
         }
     }
 
-    /** Reads files on all processors; returns the results in the order of the files. */
     public <F, T> List<T> inParallel(Collection<F> files, Function<F, T> reader) {
         return inParallel(files, reader, () -> {});
     }
 
-    /** Likewise reads images, whose number is reported as progress. */
     public <F> List<LabeledImage> images(Collection<F> files, Function<F, LabeledImage> reader) {
         return inParallel(files, reader, onImage);
     }

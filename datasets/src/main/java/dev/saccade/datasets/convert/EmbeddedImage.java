@@ -14,7 +14,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The image inside a file of LabelMe, its {@code imageData}. */
+/** The image embedded in a LabelMe file, its {@code imageData}. */
 final class EmbeddedImage {
 
     /** Base64 of an image of 256 MB. */
@@ -22,17 +22,13 @@ final class EmbeddedImage {
 
     private EmbeddedImage() {}
 
-    /**
-     * Returns the bytes of the image.
-     *
-     * @throws SaccadeException if there is none, or the file is too large
-     */
+    /** Returns the bytes of the image; throws if there is none, or the file is too large. */
     static byte[] read(Path file) {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
             if (Files.size(file) > MAX_BYTES) {
                 throw SaccadeException.user(
-                        "%s: %d bytes, at most %d expected with imageData",
+                        "%s: got %d bytes, expected at most %d with imageData",
                         file, Files.size(file), MAX_BYTES);
             }
             parser.nextToken();

@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.ListIterator;
 
 /**
- * A shape that is cut out of others. COCO's polygons have no holes, so a ring leads from the outer
- * border to the border of the hole and back on the same line, which has no area.
+ * A shape that is cut out of others. COCO's polygons have no holes, so the ring connects the outer
+ * border with the border of the hole by a line without area.
  */
 public final class Hole {
 
-    /** Cutting takes long if many sides cross each other. */
+    /** Cutting is slow if many sides cross each other. */
     public static final int MAX_POINTS = 2000;
 
-    /** Rounding leaves slivers, smaller than any hole that somebody draws. */
+    /** Rounding leaves slivers, smaller than any annotated hole. */
     private static final double MIN_AREA = 1e-6;
 
     private final Area area;
@@ -28,7 +28,7 @@ public final class Hole {
         this.area = area(List.of(shape));
     }
 
-    /** Cuts the hole out of objects and drops objects without a rest; returns whether any met. */
+    /** Cuts the hole out of objects and drops empty ones; returns whether it overlapped any. */
     public boolean cut(List<ParsedObject> objects) {
         boolean isCut = false;
         for (ListIterator<ParsedObject> each = objects.listIterator(); each.hasNext(); ) {
@@ -73,7 +73,7 @@ public final class Hole {
         rings.sort(Comparator.comparingDouble(ring -> -Math.abs(signed(ring))));
         List<double[]> borders = new ArrayList<>();
         for (double[] ring : rings) {
-            // An Area leads its outer borders around in one direction, its holes in the other.
+            // An Area traverses outer borders in one direction, and holes in the other.
             boolean isBorder = signed(ring) * signed(rings.get(0)) > 0;
             int around = isBorder ? -1 : around(borders, ring);
             if (around < 0) {
@@ -85,7 +85,7 @@ public final class Hole {
         return borders.stream().<Outline>map(Outline.Ring::new).toList();
     }
 
-    /** Returns the smallest border around a hole; they are sorted by area, the largest first. */
+    /** Returns the smallest border around a hole; borders are sorted by area, largest first. */
     private static int around(List<double[]> borders, double[] hole) {
         for (int i = borders.size() - 1; i >= 0; i--) {
             Area outside = area(List.of(new Outline.Ring(hole)));
@@ -98,7 +98,7 @@ public final class Hole {
         return -1;
     }
 
-    /** Returns a ring around a border and, from its nearest corner, around a hole. */
+    /** Connects a border and a hole at their nearest corners. */
     private static double[] joined(double[] border, double[] hole) {
         int from = 0;
         int to = 0;
@@ -120,7 +120,6 @@ public final class Hole {
         return Doubles.toArray(points);
     }
 
-    /** Returns the area of a ring, negative in one direction. */
     private static double signed(double[] ring) {
         double twice = 0;
         for (int i = 0; i < ring.length; i += 2) {
@@ -130,7 +129,6 @@ public final class Hole {
         return twice / 2;
     }
 
-    /** Returns the borders of an area, without slivers. */
     private static List<double[]> rings(Area area) {
         List<double[]> rings = new ArrayList<>();
         List<Double> points = new ArrayList<>();

@@ -29,7 +29,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/** Builds the labels of a folder from the shapes on its images, in the same way for all formats. */
+/** Builds the labels of a folder from parsed images, in the same way for all formats. */
 public final class LabelBuilder {
 
     private static final int MAX_SHOWN = 20;
@@ -45,12 +45,7 @@ public final class LabelBuilder {
         this.sources = sources;
     }
 
-    /**
-     * Returns the labels of shapes on images.
-     *
-     * @param known the names of the classes; empty for the sorted names of the shapes
-     * @param sources the image that an image is an augmented copy of, where that is stated
-     */
+    /** Builds the labels of parsed images; by default, classes are the sorted object names. */
     public static SourceLabels build(
             ConversionContext context,
             Optional<? extends List<String>> known,
@@ -73,7 +68,6 @@ public final class LabelBuilder {
         return build(context, classes, labeled, Optional.empty());
     }
 
-    /** Returns the labels of images. */
     public static SourceLabels build(
             ConversionContext context,
             List<String> classes,
@@ -92,7 +86,6 @@ public final class LabelBuilder {
         return new SourceLabels(classes, ids, sorted, pixels, context.notes(), context.findings());
     }
 
-    /** Two label files of one image would create two images. */
     private List<ParsedImage> once(List<ParsedImage> images) {
         Map<String, ParsedImage> first = new HashMap<>();
         List<ParsedImage> once = new ArrayList<>();
@@ -102,11 +95,14 @@ public final class LabelBuilder {
                 once.add(image);
             } else if (image.split().equals(other.split())) {
                 context.error(
-                        image.place(), "labels %s, and so does %s", image.image(), other.place());
+                        image.place(),
+                        "labels %s, which %s also labels; remove one of the two" + " files",
+                        image.image(),
+                        other.place());
             } else {
                 context.error(
                         image.place(),
-                        "%s is in %s and in %s; expected it in one part",
+                        "%s is in %s and in %s; expected it in one split",
                         image.image(),
                         other.split().orElse(Split.TRAIN).key(),
                         image.split().orElse(Split.TRAIN).key());
@@ -129,7 +125,7 @@ public final class LabelBuilder {
             if (label == null) {
                 drawn.error(
                         object.place(),
-                        "class \"%s\" is not among the classes %s%s",
+                        "class \"%s\" is not in the classes %s%s",
                         object.name(),
                         labelOf.keySet().stream().sorted().limit(MAX_SHOWN).toList(),
                         Suggestions.suggestion(object.name(), labelOf.keySet()));
@@ -149,7 +145,7 @@ public final class LabelBuilder {
                 sources.getOrDefault(drawn.image(), ""));
     }
 
-    /** Returns the header of an image; empty, and an error, if it cannot be used. */
+    /** Returns the header of an image; reports an error and returns none if it is unusable. */
     public static Optional<ImageHeader> header(Path file, boolean embedded, Reporter faults) {
         try {
             String name = file.toString();
@@ -169,9 +165,8 @@ public final class LabelBuilder {
         if (drawn.declared().isEmpty() && !header.size().equals(header.storedSize())) {
             drawn.warning(
                     drawn.place(),
-                    "%s is turned upright by its EXIF orientation %d, and its labels state no"
-                            + " size; check that they are for the upright image (convert-data,"
-                            + " then browse)",
+                    "%s has EXIF orientation %d, and its labels state no size; check that they"
+                            + " match the upright image (convert-data, then browse)",
                     drawn.image(),
                     header.orientation());
         }
@@ -179,10 +174,9 @@ public final class LabelBuilder {
         if (declared.isPresent()) {
             String cause =
                     header.isTransposed() && declared.get().equals(header.storedSize())
-                            ? ", turned upright: it was labeled without turning it, EXIF"
-                                    + " orientation "
+                            ? " upright; the labels refer to the image without EXIF orientation "
                                     + header.orientation()
-                            : "; its labels are of another picture";
+                            : "; the labels refer to another image";
             drawn.fault(
                     "states %s (height x width), but %s is %s%s",
                     declared.get(), drawn.image(), header.size(), cause);
@@ -196,8 +190,8 @@ public final class LabelBuilder {
         if (boxes > 0 && boxes < objects.size()) {
             context.warning(
                     folder,
-                    "%d of %s have a box and no outline; they stay boxes, which models of boxes"
-                            + " learn, but models of masks refuse",
+                    "%d of %s have a box but no outline; they are kept for models of boxes, but"
+                            + " models of masks reject them",
                     boxes,
                     Count.of(objects.size(), "object"));
         }
@@ -210,8 +204,8 @@ public final class LabelBuilder {
             if (other != null && !other.equals(name)) {
                 context.warning(
                         folder,
-                        "classes \"%s\" and \"%s\" differ in case or blanks alone; if they are one"
-                                + " class, rename one of them",
+                        "classes \"%s\" and \"%s\" differ only in case or blanks; if they are the"
+                                + " same class, rename one of them",
                         other,
                         name);
             }
@@ -226,8 +220,8 @@ public final class LabelBuilder {
         if (!leaked.isEmpty()) {
             context.warning(
                     folder,
-                    "augmented copies of %s, such as %s, are in %s; put copies of one image into"
-                            + " one part, or the results are too good",
+                    "augmented copies of %s, such as %s, are in %s; move the copies of each image"
+                            + " into one split, otherwise metrics are too high",
                     Count.of(leaked.size(), "image"),
                     leaked.get(0),
                     splits.get(leaked.get(0)).stream()

@@ -16,15 +16,15 @@ import java.util.regex.Pattern;
 /**
  * An image with its labels.
  *
- * @param name its path from the folder of the labels
- * @param file the file of the pixels: the image, or a label file that contains it
+ * @param name path relative to the folder of the labels
+ * @param file file with the pixels: the image, or a label file that embeds it
  * @param embedded whether {@code file} is a label file
- * @param split empty if the labels do not state it
- * @param size turned upright; 0 by 0 if it cannot be read
- * @param objects with ids of 0
- * @param map the label map, where pixels are labeled
+ * @param split empty if unknown
+ * @param size upright; 0 by 0 if unreadable
+ * @param objects objects with ids of 0
+ * @param map the label map, if pixels are labeled
  * @param findings at most 100
- * @param source the image that it is an augmented copy of, else its name; copies of one image
+ * @param source the original of an augmented image, otherwise its own name; copies of an image
  *     belong in one split
  */
 public record LabeledImage(
@@ -42,7 +42,7 @@ public record LabeledImage(
     private static final Pattern COPY =
             Pattern.compile("(?:.*/)?([^/]+)\\.rf\\.[0-9A-Za-z_-]{8,}(?:\\.[^./]+)?");
 
-    /** Keeps copies; takes an empty source from the name. */
+    /** Derives an empty source from the name. */
     public LabeledImage {
         objects = ImmutableList.copyOf(objects);
         findings = ParsedImage.limited(findings);
@@ -50,17 +50,15 @@ public record LabeledImage(
         source = !source.isEmpty() ? source : copy.matches() ? copy.group(1) : name;
     }
 
-    /** Returns whether it cannot be used as it is. */
     public boolean isFaulty() {
         return findings.stream().anyMatch(Finding::isError);
     }
 
-    /** Returns whether it belongs to a split; images of no split are for training. */
+    /** Returns whether it belongs to a split; training is the default. */
     public boolean isIn(Split other) {
         return split.orElse(Split.TRAIN) == other;
     }
 
-    /** Returns the image in another split. */
     LabeledImage with(Split other) {
         return new LabeledImage(
                 name, file, embedded, Optional.of(other), size, objects, map, findings, source);

@@ -16,16 +16,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Turns shapes on an image into its objects. Boxes are clipped to the image; polygons are kept,
- * since masks are cut off anyway. Shapes that are left out or clipped by more than a pixel are
- * warnings, shapes without a meaning errors.
+ * Converts the shapes of an image to objects. Clips boxes, but keeps polygons, since masks are
+ * clipped later. Shapes that are left out or clipped by more than a pixel are warnings, meaningless
+ * shapes errors.
  */
 final class ObjectBuilder {
 
-    /** Rounding and mice miss the edge by up to a pixel. */
+    /** Rounding and imprecise clicks exceed the edge by up to a pixel. */
     private static final double TOLERANCE = 1;
 
-    /** Farther away than any image is large. */
+    /** Beyond the size of any image. */
     private static final double FARTHEST = 1e6;
 
     private final Size size;
@@ -42,7 +42,6 @@ final class ObjectBuilder {
         return objects;
     }
 
-    /** Adds an object, or reports why it is left out. */
     void add(ParsedObject object, int label) {
         List<Outline> outlines =
                 object.outlines().stream().map(outline -> outline.inPixels(size)).toList();
@@ -73,7 +72,7 @@ final class ObjectBuilder {
                 || part.width() > size.width() - left
                 || part.height() > size.height() - top) {
             throw SaccadeException.user(
-                    "a mask of %s at row %d and column %d leaves the image, which is %s",
+                    "mask of %s at row %d and column %d exceeds the image of %s",
                     part, top, left, size);
         }
         return bitmap.mask().place(top, left, size);
@@ -83,11 +82,11 @@ final class ObjectBuilder {
         double[] edges = {box.left(), box.top(), box.right(), box.bottom()};
         String text = Arrays.toString(edges);
         if (!isNear(edges)) {
-            faults.error(object.place(), "box %s is not in any image", text);
+            faults.error(object.place(), "box %s is outside of any image", text);
         } else if (box.right() < box.left() || box.bottom() < box.top()) {
             faults.error(
                     object.place(),
-                    "box %s, expected left, top, right and bottom edge, each beyond its opposite",
+                    "got box %s, expected left, top, right and bottom edge in ascending order",
                     text);
         } else {
             clipped(object.place(), edges)
@@ -101,11 +100,11 @@ final class ObjectBuilder {
             if (ring.length < 6) {
                 faults.error(
                         object.place(),
-                        "a polygon of %d points, expected 3 or more",
+                        "got a polygon of %d points, expected 3 or more",
                         ring.length / 2);
                 return;
             } else if (ring.length % 2 != 0 || !isNear(ring)) {
-                faults.error(object.place(), "a polygon that is not in any image");
+                faults.error(object.place(), "polygon is outside of any image");
                 return;
             }
         }
@@ -114,7 +113,7 @@ final class ObjectBuilder {
         double[] edges = {box.x(), box.y(), box.x() + box.width(), box.y() + box.height()};
         Optional<Annotation.Bbox> inside = clipped(object.place(), edges);
         if (inside.isPresent() && drawn.area() == 0) {
-            faults.warning(object.place(), "a polygon without area, it is left out");
+            faults.warning(object.place(), "polygon has no area; left out");
         } else if (inside.isPresent()) {
             double area = Math.min(drawn.area(), inside.get().area());
             List<?> points = rings.stream().map(Doubles::asList).toList();
@@ -124,7 +123,7 @@ final class ObjectBuilder {
 
     private void addMask(ParsedObject object, int label, Rle mask) {
         if (mask.area() == 0) {
-            faults.warning(object.place(), "a mask without a pixel, it is left out");
+            faults.warning(object.place(), "mask has no pixel; left out");
         } else {
             Annotation drawn = Annotation.of(0, label, mask);
             add(object, drawn, drawn.box(), drawn.area(), mask.toCompressedString());
@@ -135,7 +134,6 @@ final class ObjectBuilder {
         return Arrays.stream(numbers).allMatch(number -> Math.abs(number) <= FARTHEST);
     }
 
-    /** Returns the part of a box in the image; empty if there is nothing to train on. */
     private Optional<Annotation.Bbox> clipped(String place, double[] edges) {
         double left = Math.max(0, edges[0]);
         double top = Math.max(0, edges[1]);
@@ -143,19 +141,19 @@ final class ObjectBuilder {
         double bottom = Math.min(size.height(), edges[3]);
         String box = "box " + Arrays.toString(edges);
         if (edges[0] == edges[2] || edges[1] == edges[3]) {
-            faults.warning(place, "%s has no area, it is left out", box);
+            faults.warning(place, "%s has no area; left out", box);
             return Optional.empty();
         } else if (right <= left || bottom <= top) {
-            faults.warning(place, "%s lies outside of %s, it is left out", box, size.widthFirst());
+            faults.warning(place, "%s lies outside of %s; left out", box, size.widthFirst());
             return Optional.empty();
         }
         double out =
                 Doubles.max(left - edges[0], top - edges[1], edges[2] - right, edges[3] - bottom);
         if (out > TOLERANCE) {
-            faults.warning(place, "%s sticks out of %s, it is clipped", box, size.widthFirst());
+            faults.warning(place, "%s exceeds %s; clipped", box, size.widthFirst());
         }
         if (right - left < 1 || bottom - top < 1) {
-            faults.warning(place, "%s is thinner than a pixel, training drops it", box);
+            faults.warning(place, "%s is thinner than a pixel; training drops it", box);
         }
         return Optional.of(new Annotation.Bbox(left, top, right - left, bottom - top));
     }
@@ -163,7 +161,7 @@ final class ObjectBuilder {
     private void add(
             ParsedObject object, Annotation drawn, Annotation.Bbox box, double area, Object shape) {
         if (!seen.add(List.of(drawn.label(), box, shape))) {
-            faults.warning(object.place(), "the same object occurs above, it is used once");
+            faults.warning(object.place(), "repeats an earlier object; used once");
             return;
         }
         Set<Annotation.Flag> flags = object.difficult() ? Set.of(Annotation.Flag.CROWD) : Set.of();

@@ -7,17 +7,15 @@ import dev.saccade.datasets.Annotation;
 /** A shape on an image, in pixels from its upper left corner. */
 public sealed interface Outline {
 
-    /** Returns the shape as a polygon, {@code x0, y0, x1, y1, ...}. */
+    /** Returns the polygon, {@code x0, y0, x1, y1, ...}. */
     default double[] points() {
         throw new IllegalStateException("not a polygon");
     }
 
-    /** Returns the shape in pixels of an image. */
     default Outline inPixels(Size image) {
         return this;
     }
 
-    /** A box by its edges. */
     record Box(double left, double top, double right, double bottom) implements Outline {
 
         @Override
@@ -26,19 +24,15 @@ public sealed interface Outline {
         }
     }
 
-    /**
-     * A polygon.
-     *
-     * @param points {@code x0, y0, x1, y1, ...}
-     */
+    /** A polygon, {@code x0, y0, x1, y1, ...}. */
     @SuppressWarnings("ArrayRecordComponent")
     record Ring(double[] points) implements Outline {
 
         private static final int FEWEST = 12;
 
         /**
-         * Returns the polygon of an ellipse with as many corners as labelme's converter gives a
-         * circle: no point of the outline is further than a pixel from it.
+         * Approximates an ellipse with the number of corners of labelme's converter: no point of
+         * the outline is further than a pixel from it.
          */
         public static Ring ofEllipse(double x, double y, double radiusX, double radiusY) {
             double radius = Math.max(Math.max(radiusX, radiusY), 1);
@@ -88,9 +82,9 @@ public sealed interface Outline {
         }
     }
 
-    /** An object of COCO's format, which is kept except for its id and label. */
+    /** An object in COCO's format, kept except for its id and label. */
     record Labeled(Annotation object) implements Outline {}
 
-    /** The pixels of a part of the image. */
+    /** A mask of a part of the image. */
     record Bitmap(int left, int top, Rle mask) implements Outline {}
 }

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The labels of an image, collected while a label file is read. */
+/** The labels of an image, collected while a label file is parsed. */
 public final class ParsedImage implements Reporter {
 
     private static final int MAX_FINDINGS = 100;
@@ -30,11 +30,7 @@ public final class ParsedImage implements Reporter {
     private Optional<Split> split = Optional.empty();
     private Optional<Size> declared = Optional.empty();
 
-    /**
-     * Starts without objects.
-     *
-     * @param place the label file; and the line, if the file has labels of several images
-     */
+    /** Creates an image; {@code place} is the label file, with line if it labels several images. */
     public ParsedImage(String place) {
         this.place = place;
     }
@@ -48,23 +44,21 @@ public final class ParsedImage implements Reporter {
         findings.add(finding);
     }
 
-    /** Reports an error in the label file. */
     @FormatMethod
     public void fault(@FormatString String message, Object... args) {
         accept(Finding.error(place, "", Text.format(message, args)));
     }
 
-    /** Returns the objects, to be changed. */
     public List<ParsedObject> objects() {
         return objects;
     }
 
-    /** Returns the path of the image from the folder of the labels; empty if it was not found. */
+    /** Returns the relative path of the image; empty if it was not found. */
     public String image() {
         return image;
     }
 
-    /** Returns the file of the pixels: the image, or a label file that contains it. */
+    /** Returns the file with the pixels: the image, or a label file that embeds it. */
     public String file() {
         return file;
     }
@@ -73,23 +67,18 @@ public final class ParsedImage implements Reporter {
         return !file.equals(image);
     }
 
-    /**
-     * Sets the image, or reports that it is missing.
-     *
-     * @param name of the image, for the message
-     */
+    /** Sets the image, or reports that the image with this name is missing. */
     public void setImage(Optional<String> found, String name) {
         found.ifPresentOrElse(
-                path -> setImage(path, path), () -> fault("there is no image %s", name));
+                path -> setImage(path, path), () -> fault("image %s does not exist", name));
     }
 
-    /** Sets the image and the file of its pixels. */
+    /** Sets the image and the file with its pixels. */
     public void setImage(String path, String pixels) {
         image = path;
         file = pixels;
     }
 
-    /** Returns the split; empty if unknown. */
     public Optional<Split> split() {
         return split;
     }
@@ -98,12 +87,11 @@ public final class ParsedImage implements Reporter {
         split = known;
     }
 
-    /** Returns the size that the labels state, if any. */
     public Optional<Size> declared() {
         return declared;
     }
 
-    /** Sets the size that the labels state; none if a side is null or not positive. */
+    /** Sets the size stated by the labels; ignored if a side is null or not positive. */
     public void declare(Integer width, Integer height) {
         if (width != null && height != null && width > 0 && height > 0) {
             declared = Optional.of(new Size(height, width));
@@ -120,7 +108,7 @@ public final class ParsedImage implements Reporter {
         return this;
     }
 
-    /** Returns the first 100 findings by their lines, and how many more there are. */
+    /** Returns the first 100 findings by line, and the number of the rest. */
     static List<Finding> limited(List<Finding> findings) {
         List<Finding> sorted =
                 findings.stream().sorted(Comparator.comparing(ParsedImage::line)).toList();

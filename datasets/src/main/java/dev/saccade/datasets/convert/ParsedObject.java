@@ -9,28 +9,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * An object as a label file has it.
+ * An object of a label file.
  *
- * @param place file and line
- * @param name of its class
- * @param group objects of one class and one group are parts of one object; empty for none
- * @param difficult whether it is too hard to be counted, as VOC flags some
+ * @param group objects of the same class and group are parts of one object; empty for none
+ * @param difficult whether evaluation ignores it, as VOC's {@code difficult}
  */
 public record ParsedObject(
         String place, String name, String group, List<Outline> outlines, boolean difficult) {
 
-    /** Normalizes the name. */
     public ParsedObject {
         name = ClassName.of(name);
         outlines = ImmutableList.copyOf(outlines);
     }
 
-    /** Creates an object without a group. */
     public ParsedObject(String place, String name, Outline outline) {
         this(place, name, "", List.of(outline), false);
     }
 
-    /** Returns the objects with all parts of an object joined at the position of the first. */
+    /** Merges the parts of each object, at the position of the first part. */
     public static List<ParsedObject> joined(List<ParsedObject> parts) {
         Map<List<String>, ParsedObject> objects = new LinkedHashMap<>();
         for (ParsedObject part : parts) {
@@ -43,7 +39,6 @@ public record ParsedObject(
         return List.copyOf(objects.values());
     }
 
-    /** Returns the object with other shapes. */
     public ParsedObject with(List<Outline> others) {
         return new ParsedObject(place, name, group, others, difficult);
     }

@@ -18,20 +18,15 @@ import java.util.Map;
  * The meaning of the pixels of label maps.
  *
  * @param areColors whether pixels are colors, {@code 0xRRGGBB}, not gray levels or indices
- * @param labels the label of each pixel value; {@link LabelMap#IGNORE} for no class
+ * @param labels label by pixel value; {@link LabelMap#IGNORE} for no class
  */
 public record PixelEncoding(boolean areColors, Map<Integer, Integer> labels) {
 
-    /** Keeps a copy. */
     public PixelEncoding {
         labels = ImmutableMap.copyOf(labels);
     }
 
-    /**
-     * Returns the labels in a file.
-     *
-     * @throws SaccadeException if it cannot be read, or has a pixel without a meaning; names both
-     */
+    /** Decodes a label map; throws if a pixel value is unknown. */
     public LabelMap read(Path file) {
         return areColors ? readColors(file) : readIndices(file);
     }
@@ -44,7 +39,7 @@ public record PixelEncoding(boolean areColors, Map<Integer, Integer> labels) {
             Integer label = labels.get(number);
             if (label == null && counts[number] > 0) {
                 throw SaccadeException.user(
-                        "%s: %d at %s, the first in %s, is the number of no class",
+                        "%s: unknown class index %d in %s, first in %s",
                         file, number, Count.of(counts[number], "pixel"), png.first(number));
             }
             labelOf[number] = (short) (label == null ? LabelMap.IGNORE : label);
@@ -72,8 +67,7 @@ public record PixelEncoding(boolean areColors, Map<Integer, Integer> labels) {
             Integer label = color == last ? Integer.valueOf(map[i - 1]) : labels.get(color);
             if (label == null) {
                 throw SaccadeException.user(
-                        "%s: color %d,%d,%d, first in row %d, column %d, is not in the table of"
-                                + " colors",
+                        "%s: color %d,%d,%d, first in row %d, column %d, is not in the color table",
                         file, red, green, blue, i / size.width(), i % size.width());
             }
             map[i] = label.shortValue();

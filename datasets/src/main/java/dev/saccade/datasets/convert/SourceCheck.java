@@ -28,12 +28,7 @@ public final class SourceCheck {
 
     private SourceCheck() {}
 
-    /**
-     * Returns a report for each split that has images; faults of the whole folder are in the first.
-     *
-     * @param folder the folder of the data set, for messages
-     * @param options of which {@code targets} does not matter: what is labeled is checked
-     */
+    /** Returns a report per split; faults of the whole folder are in the first. */
     public static Map<Split, DatasetReport> run(
             Path folder, SourceLabels labels, CheckOptions options) {
         Map<Split, DatasetReport> reports = new EnumMap<>(Split.class);
@@ -56,12 +51,10 @@ public final class SourceCheck {
         return reports;
     }
 
-    /** Counts images and objects, without reading pixels. */
     public static ObjectStatistics count(SourceLabels labels) {
         return count(labels, labels.images());
     }
 
-    /** Counts the images and objects of a split. */
     public static ObjectStatistics count(SourceLabels labels, Split split) {
         return count(labels, labels.images(split));
     }

@@ -17,12 +17,12 @@ import java.util.function.ToDoubleFunction;
 /**
  * The labels of a folder in any format.
  *
- * @param classes the names of the classes; the label of a class is its position
- * @param categoryIds the id of each class in COCO's format
+ * @param classes class names in the order of the labels
+ * @param categoryIds id of each class in COCO's format
  * @param images sorted by name
- * @param pixels the meaning of the label maps, where pixels are labeled and not objects
- * @param notes decisions made while reading, in sentences for the user
- * @param findings faults besides those of single images
+ * @param pixels encoding of the label maps, if pixels are labeled instead of objects
+ * @param notes notes to the user on decisions while reading, as sentences
+ * @param findings faults of the whole folder; images have their own
  */
 public record SourceLabels(
         List<String> classes,
@@ -32,7 +32,6 @@ public record SourceLabels(
         List<String> notes,
         List<Finding> findings) {
 
-    /** Keeps copies. */
     public SourceLabels {
         classes = ImmutableList.copyOf(classes);
         categoryIds = ImmutableList.copyOf(categoryIds);
@@ -41,22 +40,21 @@ public record SourceLabels(
         findings = ImmutableList.copyOf(findings);
     }
 
-    /** Returns the images of a split; images of no split are for training. */
+    /** Returns the images of a split; images without a split are for training. */
     public List<LabeledImage> images(Split split) {
         return images.stream().filter(image -> image.isIn(split)).toList();
     }
 
-    /** Returns the labels without the images that cannot be used. */
     public SourceLabels withoutFaulty() {
         return with(images.stream().filter(image -> !image.isFaulty()).toList());
     }
 
     /**
-     * Moves images from train to val. Whether one is moved depends on the seed and its name alone,
-     * so adding images does not move others; augmented copies of one image stay together. Only
-     * where none or all would be moved, the closest one is treated differently.
+     * Moves images from train to val. The choice depends only on the seed and the name of an image,
+     * so adding images does not move others; augmented copies stay together. Moves or keeps at
+     * least one image if possible.
      *
-     * @param fraction the expected fraction of images to move, above 0 and below 1
+     * @param fraction expected fraction of images to move, above 0 and below 1
      */
     public SourceLabels withValidation(double fraction, long seed) {
         List<String> sources =
@@ -83,7 +81,6 @@ public record SourceLabels(
         return new SourceLabels(classes, categoryIds, others, pixels, notes, findings);
     }
 
-    /** Returns the labels with other ids of the classes. */
     public SourceLabels withCategoryIds(List<Long> ids) {
         return new SourceLabels(classes, ids, images, pixels, notes, findings);
     }

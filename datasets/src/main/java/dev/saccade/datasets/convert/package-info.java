@@ -1,7 +1,7 @@
 /**
- * Labels in any format, converted to COCO's format or the layout of ADE20K.
+ * Converts labels in any format to COCO's format or the layout of ADE20K.
  *
- * <p>A reader of {@code formats} reads the shapes of each image from files of {@code source}; here
- * they become objects, with the checks that all formats share, and are written.
+ * <p>A reader in {@code formats} parses the shapes of each image, using {@code source}; this
+ * package converts them to objects, checks them in the same way for all formats, and writes them.
  */
 package dev.saccade.datasets.convert;

@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * The header of a BMP, of Windows or the older one of OS/2. Commons Imaging reports negative
- * heights and rejects that of OS/2 ({@code HeaderParsersTest}).
+ * heights and rejects OS/2 headers ({@code HeaderParsersTest}).
  */
 final class BmpHeader {
 
@@ -16,7 +16,6 @@ final class BmpHeader {
 
     private BmpHeader() {}
 
-    /** Returns what a BMP says about itself; a negative height means rows from the top. */
     static ImageHeader read(byte[] bytes) {
         ByteBuffer bmp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         boolean os2 = bmp.getInt(14) == OS2_LENGTH;

@@ -1,7 +1,5 @@
 package dev.saccade.datasets.image;
 
-import dev.saccade.core.SaccadeException;
-
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
@@ -19,10 +17,10 @@ import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /**
- * Pixels of Java's images as OpenCV decodes them.
+ * Converts images of the JDK to OpenCV's pixels.
  *
- * <p>Samples are taken as they are stored where they are gray or RGB: {@link BufferedImage#getRGB}
- * would brighten gray ones, whose values it takes for linear.
+ * <p>Gray and RGB samples are copied as stored: {@link BufferedImage#getRGB} would brighten gray
+ * samples, which it assumes to be linear.
  */
 final class BufferedPixels {
 
@@ -30,11 +28,7 @@ final class BufferedPixels {
 
     private BufferedPixels() {}
 
-    /**
-     * Decodes a file with the JDK's decoder, which prints nothing.
-     *
-     * @throws SaccadeException if it is damaged; names the file
-     */
+    /** Decodes a file with the JDK's decoder, which prints nothing; throws if it is damaged. */
     static <T> T decode(
             String file,
             ImageHeader.Kind kind,
@@ -46,7 +40,8 @@ final class BufferedPixels {
             reader.setInput(stream, /* seekForwardOnly= */ true, /* ignoreMetadata= */ true);
             return conversion.apply(reader.read(0));
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            // ImageIO promises nothing about hostile input, so any exception is a refusal.
+            // ImageIO documents no exceptions for malformed input, so any exception is an error of
+            // the file.
             throw ImageReader.refusal(file, kind + " is damaged and cannot be decoded", e);
         } finally {
             reader.dispose();

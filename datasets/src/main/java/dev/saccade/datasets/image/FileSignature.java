@@ -7,18 +7,16 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * A file format that is often found under the name of an image and is not read.
+ * An unsupported file format that often occurs with the name of an image.
  *
- * @param name with its article
- * @param isImage whether it is an image that other programs show
+ * @param isImage whether other programs show it as an image
  * @param start pattern of the first bytes, one character per byte
- * @param advice what to do with such a file
  */
 record FileSignature(String name, boolean isImage, Pattern start, String advice) {
 
     private static final int BYTES = 512;
 
-    private static final String FETCH_IMAGE = "expected the image itself";
+    private static final String FETCH_IMAGE = "save the image itself";
     private static final String BRAND = "(?s)....ftyp";
 
     private static final List<FileSignature> ALL =
@@ -30,7 +28,7 @@ record FileSignature(String name, boolean isImage, Pattern start, String advice)
                     image("a JPEG XR image", "II\u00BC"),
                     image("an icon", "\0\0[\1\2]\0[^\0]\0"),
                     image("an SVG image", "(?s)\\s*(<\\?xml.{0,400})?<svg"),
-                    other("a video", BRAND, "extract its frames, or name it like a video"),
+                    other("a video", BRAND, "extract its frames, or give it the suffix of a video"),
                     other("a PDF document", "%PDF", "convert its pages to PNG"),
                     other("a git-lfs pointer", "version https://git-lfs", "run git lfs pull"),
                     other(
@@ -45,7 +43,7 @@ record FileSignature(String name, boolean isImage, Pattern start, String advice)
                             "decode it first"),
                     other("a gzip file", "\u001F\u008B", "unpack it"),
                     other("a zip file", "PK\3\4", "unpack it"),
-                    other("a resource file of macOS", "\0\5\u0016\7", "delete it"),
+                    other("a macOS resource file", "\0\5\u0016\7", "delete it"),
                     other("zero bytes", "\0{16,}$", "copy or download it again"));
 
     private static FileSignature image(String name, String start) {
@@ -56,7 +54,6 @@ record FileSignature(String name, boolean isImage, Pattern start, String advice)
         return new FileSignature(name, false, Pattern.compile(start), advice);
     }
 
-    /** Returns the format of a file that is not read, if it is known. */
     static Optional<FileSignature> of(byte[] bytes) {
         String start = new String(bytes, 0, Math.min(BYTES, bytes.length), ISO_8859_1);
         return ALL.stream()

@@ -4,10 +4,9 @@ import com.google.common.collect.ImmutableList;
 
 import java.util.Locale;
 
-/** Image files by their names. */
 public final class ImageNames {
 
-    /** The endings of images that can be read, in lower case. */
+    /** Suffixes of supported images, in lower case. */
     public static final ImmutableList<String> ENDINGS =
             ImmutableList.of(
                     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".dib", ".webp", ".tif",
@@ -15,7 +14,7 @@ public final class ImageNames {
 
     private ImageNames() {}
 
-    /** Returns whether a file is named like an image that can be read, in any case. */
+    /** Returns whether a file has the suffix of a supported image, in any case. */
     public static boolean isImage(String file) {
         String lower = file.toLowerCase(Locale.ROOT);
         return ENDINGS.stream().anyMatch(lower::endsWith);

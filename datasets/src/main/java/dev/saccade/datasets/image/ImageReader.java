@@ -20,14 +20,14 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The only place where pixels are decoded: JPEG, PNG, BMP, TIFF and WebP to BGR bytes by OpenCV, so
- * that they equal those of detectors that read with {@code cv2}.
+ * Decodes all images: JPEG, PNG, BMP, TIFF and WebP to BGR bytes by OpenCV, so that pixels equal
+ * {@code cv2}'s.
  *
  * <p>Gray is replicated, 16 bits become 8, palettes become colors, CMYK is converted, alpha is
- * dropped. JPEG, PNG and TIFF are turned upright by the EXIF orientation that their header tells:
- * pixels are decoded as they lie and turned then, so what was read of a header holds for the
- * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels, unless
- * {@link ImageSource#maxPixels} asks for it.
+ * dropped. JPEG, PNG and TIFF are rotated upright by the EXIF orientation of {@link ImageHeader}:
+ * pixels are decoded as stored and then rotated, so the header always describes the pixels.
+ * Truncated images and images of more than 178 million pixels are rejected, unless {@link
+ * ImageSource#maxPixels} allows more.
  */
 public final class ImageReader {
 
@@ -42,7 +42,6 @@ public final class ImageReader {
     private static final int AS_IT_LIES =
             Imgcodecs.IMREAD_COLOR | Imgcodecs.IMREAD_IGNORE_ORIENTATION;
 
-    /** Axes of {@link Core#flip}. */
     private static final int LEFT_TO_RIGHT = 1;
 
     private static final int TOP_TO_BOTTOM = 0;
@@ -51,11 +50,11 @@ public final class ImageReader {
     private ImageReader() {}
 
     /**
-     * Returns the pixels of a file, [H, W, 3] BGR uint8; the caller frees them. Does not check each
-     * block of a JPEG, which takes a third of the time of decoding or more.
+     * Decodes a file to [H, W, 3] BGR uint8; the caller frees the pixels. Does not check each block
+     * of a JPEG, which would take at least a third of the decoding time.
      *
-     * @throws SaccadeException if the file is missing, no image of a kind that is read, truncated,
-     *     enormous or damaged; names the file
+     * @throws SaccadeException if the file is missing, not a supported image, truncated, too large
+     *     or damaged; names the file
      */
     public static Mat read(Path file) {
         byte[] bytes = readBytes(file);
@@ -64,12 +63,7 @@ public final class ImageReader {
         return decode(file.toString(), header, bytes, Optional.empty());
     }
 
-    /**
-     * Returns the pixels of a file whose bytes are there, and checks each block; see {@link
-     * #read(Path)}.
-     *
-     * @param warnings receives what of the file is not read, or may be wrong; without its name
-     */
+    /** Decodes a file in memory and checks each block; see {@link #read(Path)}. */
     static Mat read(String file, byte[] bytes, long maxPixels, Consumer<String> warnings) {
         ImageHeader header = ImageHeader.read(file, bytes);
         check(file, header, maxPixels);
@@ -77,11 +71,7 @@ public final class ImageReader {
         return decode(file, header, bytes, warnings);
     }
 
-    /**
-     * Refuses what would decode to something wrong, or to too much, or not at all.
-     *
-     * @throws SaccadeException of kind user that names the file
-     */
+    /** Throws if an image cannot be decoded, would be decoded wrongly, or is too large. */
     public static void check(String file, ImageHeader header) {
         check(file, header, ImageInfo.MAX_PIXELS);
     }
@@ -89,8 +79,9 @@ public final class ImageReader {
     private static void check(String file, ImageHeader header, long maxPixels) {
         if (header.storedSize().area() > maxPixels) {
             throw SaccadeException.user(
-                            "%s: %s of %dx%d pixels, at most %d million are decoded; raise the limit"
-                                    + " (ImageSource.maxPixels), or cut the image into tiles",
+                            "%s: %s of %dx%d pixels exceeds the limit of %d million; raise the"
+                                    + " limit (ImageSource.maxPixels), or cut the image into"
+                                    + " tiles",
                             file,
                             header.kind(),
                             header.storedSize().width(),
@@ -104,22 +95,18 @@ public final class ImageReader {
         if (header.kind() == ImageHeader.Kind.TIFF
                 && (header.channels() > MAX_TIFF_CHANNELS || header.bits() > MAX_TIFF_BITS)) {
             throw SaccadeException.user(
-                    "%s: TIFF of %d x %d bits a pixel, expected at most %d x %d; save the colors that"
-                            + " matter as RGB of 8 bits",
+                    "%s: TIFF of %d x %d bits per pixel, expected at most %d x %d; save the"
+                            + " relevant channels as 8-bit RGB",
                     file, header.channels(), header.bits(), MAX_TIFF_CHANNELS, MAX_TIFF_BITS);
         }
     }
 
-    /**
-     * Returns what a file holds.
-     *
-     * @throws SaccadeException if it is missing, cannot be read, or is no plain file
-     */
+    /** Returns the bytes of a file; throws if it is missing or not a regular file. */
     public static byte[] readBytes(Path file) {
         return readBytes(file.toString(), () -> RegularFile.read(file, MAX_BYTES));
     }
 
-    /** Returns the content of a stream, of at most as many bytes as a file may have. */
+    /** Returns the bytes of a stream, limited like a file. */
     static byte[] readBytes(String name, InputStream stream) {
         return readBytes(name, () -> RegularFile.read(name, stream, MAX_BYTES));
     }
@@ -140,11 +127,7 @@ public final class ImageReader {
         byte[] read() throws IOException;
     }
 
-    /**
-     * Returns the refusal of a file.
-     *
-     * @param fault what is wrong with it, unless memory was missing
-     */
+    /** Returns the exception for an unusable file, or for exhausted memory. */
     static SaccadeException refusal(String file, String fault, Throwable failure) {
         return SaccadeException.user(
                 "%s: %s",
@@ -156,10 +139,10 @@ public final class ImageReader {
     }
 
     /**
-     * Returns the pixels of a file that has passed the {@link #check}, [H, W, 3] BGR uint8; the
-     * caller frees them.
+     * Decodes a file that has passed the {@link #check} to [H, W, 3] BGR uint8; the caller frees
+     * the pixels.
      *
-     * @param warnings receives what only decoding finds; without the name of the file
+     * @param warnings receives warnings that only decoding reveals, without the name of the file
      * @throws SaccadeException if it is damaged; names the file
      */
     public static Mat decode(
@@ -186,15 +169,16 @@ public final class ImageReader {
         if (!size.equals(header.storedSize())) {
             image.release();
             throw SaccadeException.user(
-                    "%s: %s is damaged, its header says %s pixels, but it has %s",
+                    "%s: %s is damaged: its header states %s pixels, but %s were decoded; copy or"
+                            + " download it again",
                     file, header.kind(), header.storedSize(), size);
         }
         if (header.bits() > Byte.SIZE && Core.norm(image, Core.NORM_INF) < NEARLY_BLACK) {
             warnings.ifPresent(
                     receiver ->
                             receiver.accept(
-                                    "is nearly black: all values are below 4096 of 65535;"
-                                            + " scale them to 16 or 8 bits"));
+                                    "is nearly black: all values are below 4096 of 65535; scale"
+                                            + " them to the full 16 or 8 bits"));
         }
         return upright(image, header.orientation());
     }
@@ -240,8 +224,8 @@ public final class ImageReader {
     }
 
     /**
-     * Decodes a JPEG whose blocks are all there. OpenCV prints about bytes between them, the JDK's
-     * decoder does not.
+     * Decodes a JPEG with all blocks. OpenCV prints warnings about bytes between blocks, so the
+     * JDK's decoder decodes such files.
      */
     private static Mat decodeJpeg(
             String file, ImageHeader header, byte[] bytes, Consumer<String> warnings) {
@@ -252,8 +236,7 @@ public final class ImageReader {
         if (blocks.spare() > 0) {
             warnings.accept(
                     Text.format(
-                            "has %d bytes that belong to no block, which may be damage; inspect the"
-                                    + " image",
+                            "has %d extraneous bytes, which may be damage; inspect the image",
                             blocks.spare()));
         }
         if (blocks.isBlurred()) {
@@ -264,14 +247,17 @@ public final class ImageReader {
                 : decodePixels(file, header, blocks.clean());
     }
 
-    /** Decodes a PNG; libpng prints about bytes behind the pixels, the JDK's decoder does not. */
+    /**
+     * Decodes a PNG. libpng prints warnings about bytes after the pixels, so the JDK's decoder
+     * decodes such files.
+     */
     private static Mat decodePng(String file, ImageHeader header, byte[] bytes) {
         try {
             PngChunks.check(bytes);
             long spare = PngPixels.check(bytes, header);
             if (spare > PngPixels.MAX_SPARE) {
                 throw SaccadeException.user(
-                        "%s: PNG holds more than its %s pixels; save it again",
+                        "%s: PNG contains more data than its %s pixels; save it again",
                         file, header.storedSize());
             }
             byte[] pixels = PngChunks.pixelsOnly(bytes);
@@ -283,7 +269,6 @@ public final class ImageReader {
         }
     }
 
-    /** Turns an image in its place, or returns another one that is turned. */
     private static Mat upright(Mat image, int orientation) {
         Mat turned = image;
         if (orientation >= 5) {

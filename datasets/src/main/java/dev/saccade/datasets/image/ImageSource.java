@@ -19,10 +19,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A photograph that somebody has at hand: a file, the bytes of one, or pixels already decoded.
+ * An image to predict: a file, its bytes, or decoded pixels.
  *
- * <p>But for streams, nothing is read before it is needed. Files and bytes are decoded by {@link
- * ImageReader}, upright; pixels are taken as they lie.
+ * <p>Except for streams, nothing is read in advance. {@link ImageReader} decodes files and bytes,
+ * upright; decoded pixels are used as they are.
  */
 public final class ImageSource {
 
@@ -33,7 +33,6 @@ public final class ImageSource {
     private final long maxPixels;
     private final Consumer<String> warnings;
 
-    /** Decodes an image of at most some pixels. */
     private interface Pixels {
         Mat read(long maxPixels, Consumer<String> warnings);
     }
@@ -58,24 +57,18 @@ public final class ImageSource {
     }
 
     /**
-     * Returns the same with another bound on what is decoded of files and bytes, in place of {@link
-     * ImageInfo#MAX_PIXELS}; three bytes a pixel are needed, and as many for each picture of it.
+     * Sets the maximum number of pixels of files and bytes, by default {@link
+     * ImageInfo#MAX_PIXELS}. A pixel takes three bytes, and three more in each drawn copy.
      */
     public ImageSource maxPixels(long most) {
         return new ImageSource(name, pixels, most, warnings);
     }
 
-    /**
-     * Returns the same source with another receiver of warnings in place of the log: what of a file
-     * is not read, such as further frames or the lower bits, or was completed.
-     *
-     * @param receiver of messages without the name of the file
-     */
+    /** Sets the receiver of warnings, by default the log; messages do not name the file. */
     public ImageSource warnings(Consumer<String> receiver) {
         return new ImageSource(name, pixels, maxPixels, requireNonNull(receiver, "receiver"));
     }
 
-    /** Returns a file that {@link ImageReader} reads. */
     public static ImageSource of(Path file) {
         requireNonNull(file, "file");
         return encoded(
@@ -85,35 +78,25 @@ public final class ImageSource {
                                 file.toString(), ImageReader.readBytes(file), most, warnings));
     }
 
-    /** Returns the content of such a file, such as an upload; not copied. */
+    /** Returns the bytes of a file, such as an upload; not copied. */
     public static ImageSource of(byte[] encoded) {
         return of("image of " + encoded.length + " bytes", encoded);
     }
 
-    /**
-     * Returns the content of such a file; not copied.
-     *
-     * @param name what messages call it
-     */
+    /** Returns the bytes of a file, with its name for messages; not copied. */
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
         return encoded(name, (most, warnings) -> ImageReader.read(name, encoded, most, warnings));
     }
 
-    /**
-     * Returns the content of such a file that comes through a stream, such as standard input. It is
-     * read here, to its end, and not closed.
-     *
-     * @param name what messages call it
-     * @throws SaccadeException if it cannot be read, or holds more than a file may
-     */
+    /** Reads a file from a stream, such as standard input, to its end, without closing it. */
     public static ImageSource read(String name, InputStream encoded) {
         return of(name, ImageReader.readBytes(name, encoded));
     }
 
     /**
-     * Returns an image of Java's: 16 bits become 8, palettes become colors, alpha is dropped, as
-     * when a file is read. It must not change until it has been used.
+     * Returns a JDK image, converted like files: 16 bits become 8, palettes become colors, alpha is
+     * dropped. It must not change until it has been used.
      */
     public static ImageSource of(BufferedImage image) {
         requireNonNull(image, "image");
@@ -122,19 +105,15 @@ public final class ImageSource {
     }
 
     /**
-     * Returns an image of OpenCV's, in its order of channels: BGR, BGRA, whose alpha is dropped, or
-     * gray, uint8. The caller still frees it, once it has been used.
+     * Returns an OpenCV image: BGR, BGRA (alpha is dropped) or gray, uint8. The caller frees it
+     * after use.
      */
     public static ImageSource of(Mat image) {
         requireNonNull(image, "image");
         return of("Mat of " + image.rows() + "x" + image.cols(), image);
     }
 
-    /**
-     * Returns such an image of OpenCV's, which the caller still frees, too.
-     *
-     * @param name what messages call it
-     */
+    /** Returns an OpenCV image, with its name for messages; see {@link #of(Mat)}. */
     public static ImageSource of(String name, Mat image) {
         requireNonNull(image, "image");
         return decoded(name, () -> bgr(name, image));
@@ -142,7 +121,7 @@ public final class ImageSource {
 
     private static Mat bgr(String name, Mat image) {
         if (image.empty()) {
-            throw SaccadeException.user("%s: has no pixels; was its file read?", name);
+            throw SaccadeException.user("%s: has no pixels; check that its file was read", name);
         }
         int type = image.type();
         if (type == CvType.CV_8UC3) {
@@ -150,8 +129,8 @@ public final class ImageSource {
         }
         if (type != CvType.CV_8UC1 && type != CvType.CV_8UC4) {
             throw SaccadeException.user(
-                    "%s: is %s; expected 8 bits a channel in the order BGR, BGRA or gray"
-                            + " (Mat.convertTo and Imgproc.cvtColor make it so)",
+                    "%s: is %s; expected 8 bits per channel as BGR, BGRA or gray (use Mat.convertTo"
+                            + " and Imgproc.cvtColor)",
                     name, CvType.typeToString(type));
         }
         Mat bgr = new Mat();
@@ -160,16 +139,15 @@ public final class ImageSource {
         return bgr;
     }
 
-    /** Returns what messages call it. */
     public String name() {
         return name;
     }
 
     /**
-     * Returns the pixels, [H, W, 3] BGR uint8; the caller frees them, and changes none, for they
-     * may be those of somebody else's image.
+     * Returns the pixels, [H, W, 3] BGR uint8. The caller frees them, and must not change them, as
+     * they may be shared.
      *
-     * @throws SaccadeException if it is no usable image; names it
+     * @throws SaccadeException if it is not a usable image; names it
      */
     public Mat read() {
         return pixels.read(maxPixels, warnings);

@@ -14,11 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The numbers that stand in a PNG, one a pixel, exactly: those of a gray image of 1 to 16 bits, or
- * the palette indices of an image with a palette, never its colors. An EXIF orientation has no
- * effect.
+ * The exact pixel values of a PNG: a gray image of 1 to 16 bits, or palette indices, never colors.
+ * Ignores EXIF orientation.
  *
- * @param size height and width
  * @param values [H * W] row by row, unsigned
  */
 @SuppressWarnings("ArrayRecordComponent")
@@ -28,29 +26,24 @@ public record IndexPng(Size size, short[] values) {
     private static final int COLOR_TYPE = 25;
     private static final int PALETTE_BYTES = 1 << 20;
 
-    /**
-     * Returns the numbers of a file.
-     *
-     * @throws SaccadeException if it is missing, no PNG, one of several numbers a pixel, truncated,
-     *     enormous or damaged; names the file
-     */
+    /** Reads the values of a file; throws unless it is a valid PNG with one value per pixel. */
     public static IndexPng read(Path file) {
         byte[] bytes = ImageReader.readBytes(file);
         ImageHeader header = ImageHeader.read(file.toString(), bytes);
         if (header.kind() != ImageHeader.Kind.PNG) {
             throw SaccadeException.user(
-                    "%s: is a %s, labels are read from PNG, which keeps every number as it is",
+                    "%s: is a %s; expected a PNG, which stores class indices without loss",
                     file, header.kind());
         }
         ImageReader.check(file.toString(), header);
         checkColors(file, bytes);
         try {
-            // A label that is damaged would not be noticed.
+            // Damage in a label map would go unnoticed.
             PngChunks.check(bytes);
         } catch (IllegalArgumentException e) {
             throw ImageReader.damaged(file.toString(), header, e);
         }
-        // The JDK's decoder changes gray levels where a chunk defines transparency.
+        // The JDK's decoder changes gray levels if a chunk defines transparency.
         return BufferedPixels.decode(
                 file.toString(),
                 header.kind(),
@@ -69,8 +62,8 @@ public record IndexPng(Size size, short[] values) {
                 };
         if (!kind.isEmpty()) {
             throw SaccadeException.user(
-                    "%s: PNG is %s, but labels have one number a pixel: expected a gray image or"
-                            + " one with a palette; replace its colors by the numbers of classes",
+                    "%s: PNG is %s; expected a gray image or a palette image with one class index"
+                            + " per pixel; replace colors by class indices",
                     file, kind);
         }
     }
@@ -91,7 +84,7 @@ public record IndexPng(Size size, short[] values) {
         return new IndexPng(new Size(height, width), values);
     }
 
-    /** Returns how many pixels have each number, [65536]. */
+    /** Returns the number of pixels of each value, [65536]. */
     public int[] histogram() {
         int[] counts = new int[1 << Short.SIZE];
         for (short value : values) {
@@ -100,7 +93,7 @@ public record IndexPng(Size size, short[] values) {
         return counts;
     }
 
-    /** Returns the place of the first pixel of a number that occurs. */
+    /** Returns the position of the first pixel with a value, which must occur. */
     public String first(int value) {
         int at = 0;
         while (Short.toUnsignedInt(values[at]) != value) {
@@ -110,7 +103,7 @@ public record IndexPng(Size size, short[] values) {
     }
 
     /**
-     * Returns the colors as 0xRRGGBB without black ones at the end; none if the file is no readable
+     * Returns the colors as 0xRRGGBB without trailing black; empty unless the file is a readable
      * PNG with a palette in its first MiB.
      */
     public static List<Integer> palette(Path file) {

@@ -16,8 +16,8 @@ import javax.imageio.event.IIOReadWarningListener;
 import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /**
- * Whether all blocks of a JPEG can be decoded, by the warnings of the JDK's decoder. OpenCV's fills
- * in missing blocks, skips damaged ones and prints to standard error.
+ * Checks whether all blocks of a JPEG can be decoded, by the warnings of the JDK's decoder.
+ * OpenCV's decoder fills in missing blocks, skips damaged ones and prints to standard error.
  */
 final class JpegBlocks implements IIOReadWarningListener {
 
@@ -26,7 +26,7 @@ final class JpegBlocks implements IIOReadWarningListener {
     private static final Pattern DAMAGE =
             Pattern.compile("Corrupt JPEG data.*|Inconsistent progression.*");
 
-    /** Errors of the JDK's decoder about sound files, such as arithmetic coding. */
+    /** Errors of the JDK's decoder about valid files, such as arithmetic coding. */
     private static final Pattern UNSUPPORTED = Pattern.compile("Sorry|Unsupported|Unrecognized");
 
     private static final String MISSING =
@@ -44,7 +44,6 @@ final class JpegBlocks implements IIOReadWarningListener {
         this.segments = segments;
     }
 
-    /** Decodes all blocks; an image in a coding that the JDK does not support is not judged. */
     static JpegBlocks read(JpegSegments segments) {
         JpegBlocks blocks = new JpegBlocks(segments);
         ImageReader reader = ImageIO.getImageReadersByFormatName("jpeg").next();
@@ -55,7 +54,7 @@ final class JpegBlocks implements IIOReadWarningListener {
             }
             reader.setInput(jpeg, /* seekForwardOnly= */ true, /* ignoreMetadata= */ true);
             reader.addIIOReadWarningListener(blocks);
-            // All blocks are decoded on the way to the last pixel, the only one that is copied.
+            // To reach the last pixel, all blocks are decoded, but only that pixel is copied.
             ImageReadParam last = reader.getDefaultReadParam();
             last.setSourceRegion(new Rectangle(0, segments.size().height() - 1, 1, 1));
             reader.readRaster(0, last);
@@ -85,32 +84,29 @@ final class JpegBlocks implements IIOReadWarningListener {
         }
     }
 
-    /** Returns what is wrong with the blocks; empty if all were decoded, or none can be. */
+    /** Returns the fault of the blocks; empty if all were decoded, or none can be. */
     String fault() {
         return judged ? fault : ImageHeader.SOUND;
     }
 
-    /** Returns whether all blocks are there, at their full precision. */
+    /** Returns whether all blocks are present, at their full precision. */
     boolean isComplete() {
         return judged && fault.isEmpty() && segments.isFinal();
     }
 
-    /** Returns whether later scans of a progressive JPEG are missing. */
     boolean isBlurred() {
         return judged && !segments.isFinal();
     }
 
-    /** Returns whether bytes between blocks belong to none. */
     boolean hasSpareInside() {
         return judged && spareInside > 0;
     }
 
-    /** Returns the number of bytes, other than padding, that belong to no block and no segment. */
     int spare() {
         return judged ? spareInside + segments.spare(spareAtEnd) : 0;
     }
 
-    /** Returns the image such that its decoder has nothing to print. */
+    /** Returns the image without the bytes that its decoder would print warnings about. */
     byte[] clean() {
         return segments.clean(judged ? spareAtEnd : 0);
     }

@@ -14,17 +14,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The segments of a JPEG up to its end marker; thumbnails within segments do not count.
+ * The segments of a JPEG up to its end marker, without thumbnails inside segments.
  *
- * <p>Not left to a library: OpenCV and Commons Imaging disagree about the orientation where a file
- * has several EXIF segments or XMP before EXIF ({@code HeaderParsersTest}, {@code
- * OrientationTest}), and libjpeg decodes any number of scans, each over all pixels ({@code
- * JpegScansTest}).
+ * <p>Parsed here because OpenCV and Commons Imaging disagree about the orientation if a file has
+ * several EXIF segments or XMP before EXIF ({@code HeaderParsersTest}, {@code OrientationTest}),
+ * and libjpeg decodes any number of scans, each over all pixels ({@code JpegScansTest}).
  */
 final class JpegSegments {
 
-    private static final String NO_END =
-            "has no end marker; all of its blocks are there and are read";
+    private static final String NO_END = "has no end marker, but all of its blocks";
 
     private static final int MARKER = 0xFF;
     private static final int BASELINE = 0xC0;
@@ -37,13 +35,12 @@ final class JpegSegments {
     private static final ByteBuffer JFIF = ascii("JFIF\0");
     private static final ByteBuffer EXIF = ascii("Exif\0\0");
 
-    /** Encoders write at most 18 scans; this many of a small image are decoded in no time. */
+    /** Encoders write at most 18 scans; 100 scans of a small image are decoded quickly. */
     private static final int MAX_SCANS = 100;
 
-    /** Each scan of a progressive JPEG goes over all pixels, even if it has no data. */
+    /** Each scan of a progressive JPEG covers all pixels, even if it has no data. */
     private static final long MAX_SCANNED_PIXELS = 20 * ImageInfo.MAX_PIXELS;
 
-    /** A disk sector, the least that is lost. */
     private static final int MANY_ZEROS = 512;
 
     private static final int BLOCK = 8;
@@ -63,7 +60,7 @@ final class JpegSegments {
     /** Offset of an unknown JFIF revision, which libjpeg prints a warning about; 0 if none. */
     private int revision;
 
-    /** Offsets of bytes that belong to no segment. */
+    /** Offsets of bytes outside of any segment. */
     private final BitSet spare = new BitSet();
 
     private int scans;
@@ -85,7 +82,7 @@ final class JpegSegments {
         walk();
     }
 
-    /** Returns the segments of a JPEG; zeros behind an image without an end marker are dropped. */
+    /** Parses a JPEG; drops zeros after an image without an end marker. */
     static JpegSegments of(byte[] bytes) {
         JpegSegments segments = new JpegSegments(bytes);
         return segments.complete ? segments : new JpegSegments(withoutPadding(bytes));
@@ -95,12 +92,11 @@ final class JpegSegments {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Returns the header; the orientation is that of the first EXIF data before the pixels. */
     static ImageHeader header(byte[] bytes) {
         JpegSegments segments = of(bytes);
         ByteBuffer frame =
                 segments.frame.orElseThrow(
-                        () -> new IllegalArgumentException("it does not tell its size"));
+                        () -> new IllegalArgumentException("it does not state its size"));
         String fault = segments.fault();
         if (!segments.complete && (!fault.isEmpty() || !JpegBlocks.read(segments).isComplete())) {
             fault = ImageHeader.TRUNCATED;
@@ -115,7 +111,7 @@ final class JpegSegments {
                 segments.complete || !fault.isEmpty() ? List.of() : List.of(NO_END));
     }
 
-    /** Returns the bytes without zeros at the end, except one that belongs to a 0xFF. */
+    /** Returns the bytes without zeros at the end, except one after a 0xFF. */
     private static byte[] withoutPadding(byte[] bytes) {
         int end = bytes.length;
         while (end > 2 && bytes[end - 1] == 0 && bytes[end - 2] != (byte) MARKER) {
@@ -124,7 +120,6 @@ final class JpegSegments {
         return Arrays.copyOf(bytes, end);
     }
 
-    /** Returns the size that the frame states. */
     Size size() {
         ByteBuffer header = frame.orElseThrow();
         return new Size(
@@ -140,10 +135,10 @@ final class JpegSegments {
     }
 
     /**
-     * Returns the image with an end marker, without bytes between the segments of its header, and
-     * with a JFIF revision that libjpeg knows; the same array if it is such an image.
+     * Returns the image with an end marker, without bytes between header segments, and with a JFIF
+     * revision that libjpeg knows; the same array if nothing changes.
      *
-     * @param spareAtEnd number of bytes to leave out before the end marker
+     * @param spareAtEnd number of bytes to drop before the end marker
      */
     byte[] clean(int spareAtEnd) {
         if (complete && spareAtEnd == 0 && revision == 0 && spare.isEmpty()) {
@@ -163,7 +158,7 @@ final class JpegSegments {
         return Arrays.copyOf(bytes, length);
     }
 
-    /** Returns how many bytes between header segments or last before the end are no padding. */
+    /** Counts the bytes between header segments, or last before the end, that are not padding. */
     int spare(int spareAtEnd) {
         spare.set(end - spareAtEnd, end);
         return (int)
@@ -196,7 +191,7 @@ final class JpegSegments {
         }
     }
 
-    /** Restart markers and TEM stand alone; all others have a length. */
+    /** Restart markers and TEM have no length; all others do. */
     private static boolean isStandalone(int code) {
         return code == 0x01 || (code >= 0xD0 && code <= 0xD8);
     }
@@ -222,12 +217,12 @@ final class JpegSegments {
         return content.mismatch(prefix) == prefix.limit();
     }
 
-    /** Frames of all processes; between them are tables and what is reserved. */
+    /** Frame markers of all coding processes; the gaps are tables and reserved markers. */
     private static boolean isFrame(int code) {
         return code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
     }
 
-    /** Reads Huffman tables: each a class and a number, 16 counts of codes, and their symbols. */
+    /** Reads Huffman tables: class and id, 16 counts of codes, and their symbols. */
     private void addTables(ByteBuffer tables) {
         while (tables.remaining() > 16) {
             int id = tables.get();
@@ -264,7 +259,7 @@ final class JpegSegments {
         }
     }
 
-    /** Counts a byte between segments; those behind the header of a scan are its data. */
+    /** Counts a byte between segments; after a scan header, it is scan data. */
     private void addData(int at) {
         if (scans > 0) {
             scanBytes++;
@@ -275,7 +270,7 @@ final class JpegSegments {
         }
     }
 
-    /** Returns why the scans make no image, or none in reasonable time; empty if they may do. */
+    /** Returns why the scans are invalid, or would take too long to decode; empty if valid. */
     private String fault() {
         long most = Math.min(MAX_SCANS, MAX_SCANNED_PIXELS / Math.max(1, size().area()));
         if (scans > most) {
@@ -287,13 +282,13 @@ final class JpegSegments {
         long least = (blocks + BLOCKS_PER_BYTE - 1) / BLOCKS_PER_BYTE;
         if (baseline && scanBytes < least) {
             return Text.format(
-                    "is damaged, its pixels have %d bytes, expected at least %d; copy or download"
+                    "is damaged: its pixels have %d bytes, expected at least %d; copy or download"
                             + " it again",
                     scanBytes, least);
         }
         return baseline && mostZeros >= MANY_ZEROS
                 ? Text.format(
-                        "is damaged, %d bytes of its pixels are zero; copy or download it again",
+                        "is damaged: %d bytes of its pixels are zero; copy or download it again",
                         mostZeros)
                 : ImageHeader.SOUND;
     }

@@ -15,19 +15,14 @@ import java.io.IOException;
 import java.net.URL;
 import java.util.Optional;
 
-/** Loads OpenCV's native library, once a process; everything that makes a first Mat asks for it. */
+/** Loads OpenCV's native library once per process. Call before creating the first Mat. */
 public final class OpenCv {
 
-    /** Why it cannot be loaded; nothing if it is. */
     private static final Optional<SaccadeException> FAILURE = failure();
 
     private OpenCv() {}
 
-    /**
-     * Makes sure that the native library is there.
-     *
-     * @throws SaccadeException that says why it is not, each time
-     */
+    /** Ensures that the native library is loaded; throws on each call if it cannot be loaded. */
     public static void load() {
         FAILURE.ifPresent(
                 failure -> {
@@ -45,9 +40,8 @@ public final class OpenCv {
             return Optional.of(
                     SaccadeException.user(
                             e,
-                            "OpenCV cannot be loaded on %s: %s; the artifact is"
-                                    + " org.openpnp:opencv, of which a shaded jar must keep the"
-                                    + " folder nu/pattern/opencv",
+                            "OpenCV cannot be loaded on %s: %s; add org.openpnp:opencv, and keep"
+                                    + " the folder nu/pattern/opencv in shaded jars",
                             NativePlatform.name(),
                             e.getMessage()));
         }
@@ -61,8 +55,9 @@ public final class OpenCv {
             System.load(NativeLibrary.file(resource()).toString());
             leaveThreadsToCallers();
         } catch (UnsatisfiedLinkError e) {
-            // A file serves one class loader, ours: where OpenCV's is another, or ours is not the
-            // first with this file, OpenCV's jar itself extracts one more at every start.
+            // A file can be loaded by a single class loader. If OpenCV's class loader differs from
+            // ours, or has already loaded the file, OpenCV's jar extracts another copy at every
+            // start.
             OpenCV.loadLocally();
             leaveThreadsToCallers();
         }
@@ -78,7 +73,6 @@ public final class OpenCv {
         return resource;
     }
 
-    /** Returns the folder of the jar for a platform, or one that is not there. */
     private static String folder(String platform) {
         return switch (platform) {
             case "linux-x86_64" -> "linux/x86_64";
@@ -90,7 +84,7 @@ public final class OpenCv {
         };
     }
 
-    /** The threads of a loader are the parallelism; OpenCV's own would only get in their way. */
+    /** The data loader's threads run in parallel; OpenCV's own threads would compete with them. */
     private static void leaveThreadsToCallers() {
         Core.setNumThreads(1);
     }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.zip.CRC32;
 
 /**
- * The chunks of a PNG that lie within the file. Commons Imaging allocates memory for the claimed
- * length of a chunk, and reads EXIF data whose checksum is wrong ({@code HeaderParsersTest}).
+ * The chunks of a PNG within the file. Commons Imaging allocates the claimed length of a chunk, and
+ * accepts EXIF data with a wrong checksum ({@code HeaderParsersTest}).
  */
 final class PngChunks {
 
@@ -39,21 +39,19 @@ final class PngChunks {
     private int next = SIGNATURE;
     private boolean complete;
 
-    /** Stands before the first chunk. */
     PngChunks(byte[] bytes) {
         this.png = ByteBuffer.wrap(bytes);
     }
 
-    /** Returns what a PNG says about itself; EXIF data are the first whose checksum is right. */
     static ImageHeader header(byte[] bytes) {
         PngChunks chunks = new PngChunks(bytes);
         boolean hasFirst = chunks.next();
         if (hasFirst && chunks.is(CGBI)) {
             throw new IllegalArgumentException(
-                    "it is a PNG for iOS; pngcrush -revert-iphone-optimizations converts it");
+                    "it is a PNG for iOS; convert it with pngcrush -revert-iphone-optimizations");
         }
         if (!hasFirst || !chunks.is(HEADER)) {
-            throw new IllegalArgumentException("it does not begin with its size");
+            throw new IllegalArgumentException("its first chunk is not IHDR");
         }
         ByteBuffer header = chunks.content();
         int channels =
@@ -78,10 +76,10 @@ final class PngChunks {
                 header.get(8),
                 exif.map(TiffDirectory::orientation).orElse(ImageHeader.UPRIGHT),
                 chunks.complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED,
-                isAnimated ? List.of("is animated, only its default image is read") : List.of());
+                isAnimated ? List.of("is animated; only its default image is read") : List.of());
     }
 
-    /** Goes to the next chunk; false if the last one is reached, or the file ends before. */
+    /** Moves to the next chunk; returns false at the end of the image or file. */
     boolean next() {
         if (complete || png.limit() - next < OVERHEAD) {
             return false;
@@ -105,7 +103,6 @@ final class PngChunks {
         return png.getInt(start + 4) == kind;
     }
 
-    /** Returns whether the checksum is right. */
     boolean isIntact() {
         CRC32 checksum = new CRC32();
         checksum.update(png.slice(start + 4, next - start - 8));
@@ -120,16 +117,11 @@ final class PngChunks {
         return is(PALETTE);
     }
 
-    /** Returns whether the pixels of a PNG with a header come in seven passes. */
     static boolean isInterlaced(byte[] bytes) {
         return bytes[INTERLACE] != 0;
     }
 
-    /**
-     * Checks what a decoder needs but the pixels.
-     *
-     * @throws IllegalArgumentException that names the damaged chunk
-     */
+    /** Checks all critical chunks except the compressed pixels; throws if one is damaged. */
     static void check(byte[] bytes) {
         PngChunks chunks = new PngChunks(bytes);
         boolean hasPalette = false;
@@ -152,7 +144,7 @@ final class PngChunks {
                         case END -> hasPixels;
                         default -> false;
                     };
-            checkArgument(isRight, "its chunk %s is wrong, unknown or out of place", name);
+            checkArgument(isRight, "its chunk %s is invalid, unknown or misplaced", name);
             hasPalette |= chunks.is(PALETTE);
             hasPixels |= chunks.isPixels();
         }
@@ -177,7 +169,6 @@ final class PngChunks {
         return US_ASCII.decode(png.slice(start + 4, 4)).toString();
     }
 
-    /** Returns whether pixels depend on the chunk. */
     private boolean isNeeded() {
         int colors = png.get(COLOR_TYPE);
         return is(PALETTE)
@@ -186,8 +177,8 @@ final class PngChunks {
     }
 
     /**
-     * Returns a PNG of the chunks that its pixels depend on; the same bytes if these are all.
-     * libpng prints damaged texts and profile names, with their control characters.
+     * Drops chunks that pixels do not depend on; returns the same bytes if there are none. libpng
+     * prints damaged texts and profile names, including control characters.
      */
     static byte[] pixelsOnly(byte[] bytes) {
         PngChunks all = new PngChunks(bytes);

@@ -6,12 +6,12 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The compressed pixels of a PNG. A decoder continues to the end of the compressed data, which may
- * be a thousand times the file, even if it has all pixels.
+ * The compressed pixels of a PNG. Decoders read the compressed data to its end, which may be a
+ * thousand times the file size, even if they have all pixels.
  */
 final class PngPixels {
 
-    /** Where the seven passes of an interlaced image begin, and their steps: x, y, across, down. */
+    /** Start and step of the seven passes of an interlaced image: x, y, step x, step y. */
     private static final int[][] ADAM7 = {
         {0, 0, 8, 8},
         {4, 0, 8, 8},
@@ -24,16 +24,14 @@ final class PngPixels {
 
     private static final int[][] NOT_INTERLACED = {{0, 0, 1, 1}};
 
-    /** Some encoders write a little more than there is. */
+    /** Some encoders write slightly too much. */
     static final int MAX_SPARE = 1 << 16;
 
     private PngPixels() {}
 
     /**
-     * Returns the number of bytes that are compressed behind the pixels, counted up to a little
-     * more than {@link #MAX_SPARE}.
-     *
-     * @throws IllegalArgumentException if pixels are missing or damaged
+     * Returns the number of compressed bytes after the pixels, counted up to slightly more than
+     * {@link #MAX_SPARE}; throws if pixels are missing or damaged.
      */
     static long check(byte[] bytes, ImageHeader header) {
         long length = length(bytes, header);
@@ -52,7 +50,7 @@ final class PngPixels {
                 }
             }
             long written = inflater.getBytesWritten();
-            checkArgument(written >= length, "not all of its pixels are there");
+            checkArgument(written >= length, "some of its pixels are missing");
             checkArgument(
                     written >= most || inflater.finished(),
                     "the checksum of its pixels is missing");
@@ -64,7 +62,6 @@ final class PngPixels {
         }
     }
 
-    /** Returns the number of bytes of all rows, each with its filter. */
     private static long length(byte[] bytes, ImageHeader header) {
         long length = 0;
         for (int[] pass : PngChunks.isInterlaced(bytes) ? ADAM7 : NOT_INTERLACED) {

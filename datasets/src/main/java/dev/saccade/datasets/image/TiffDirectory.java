@@ -13,12 +13,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The first directory of a TIFF: that of an image, or of EXIF data, which have the same form.
+ * The first directory of a TIFF or of EXIF data, which have the same format.
  *
- * <p>Entries are read when they are asked for, where they lie, so nothing that they claim takes
- * memory ({@code HeaderParsersTest}). OpenCV turns tiles one by one ({@code OrientationTest}), so
- * the orientation is decided here. A value that does not lie within the bytes is a {@link
- * RuntimeException}.
+ * <p>Entries are read on access, in place, so nothing is allocated for claimed lengths ({@code
+ * HeaderParsersTest}). OpenCV rotates each tile separately ({@code OrientationTest}), so the
+ * orientation is read here. Values outside of the bytes throw a {@link RuntimeException}.
  */
 final class TiffDirectory {
 
@@ -43,7 +42,7 @@ final class TiffDirectory {
     private static final int ICC_LAB = 9;
     private static final int ITU_LAB = 10;
 
-    /** Whole tiles are decoded, however little of them lies in the image. */
+    /** Whole tiles are decoded, even if only a small part of them is inside of the image. */
     private static final int MAX_TIMES_TILED = 4;
 
     /** A tile of a small image may be larger. */
@@ -59,13 +58,12 @@ final class TiffDirectory {
     private final long entries;
     private final int start;
 
-    /** Reads the first directory of a TIFF, which starts with its byte order. */
     TiffDirectory(ByteBuffer bytes) {
         boolean littleEndian = bytes.get(0) == 'I';
         tiff = bytes.slice().order(littleEndian ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
         int magic = tiff.getShort(2);
         if (tiff.get(1) != tiff.get(0) || (magic != MAGIC && magic != BIG_MAGIC)) {
-            throw new IllegalArgumentException("it is no TIFF");
+            throw new IllegalArgumentException("it is not a TIFF");
         }
         big = magic == BIG_MAGIC;
         int at = Math.toIntExact(number(big ? 8 : 4));
@@ -84,12 +82,10 @@ final class TiffDirectory {
         return big ? tiff.getLong(at) : Short.toUnsignedLong(tiff.getShort(at));
     }
 
-    /** Returns an offset or a count. */
     private long number(int at) {
         return big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at));
     }
 
-    /** Returns the next directory, if the file has one that can be read. */
     private Optional<TiffDirectory> next() {
         try {
             long next = number(Math.toIntExact(start + entries * entryLength()));
@@ -104,20 +100,19 @@ final class TiffDirectory {
     private List<String> warnings() {
         List<String> warnings = new ArrayList<>();
         if ((value(SUBFILE, 0) & REDUCED) != 0) {
-            warnings.add("its first page is a thumbnail, only that is read");
+            warnings.add("its first page is a thumbnail; only that page is read");
         } else if (hasMorePages()) {
-            warnings.add("has several pages, only the first is read");
+            warnings.add("has several pages; only the first is read");
         }
         long colors = value(COLORS, 0);
         if (colors == CMYK) {
             warnings.add(ImageHeader.CMYK);
         } else if (colors == CIE_LAB || colors == ICC_LAB || colors == ITU_LAB) {
-            warnings.add("is CIELab, it is converted without its color profile");
+            warnings.add("is CIELab; converted without its color profile");
         }
         return warnings;
     }
 
-    /** Returns whether a page follows that is no thumbnail and no mask of the first. */
     private boolean hasMorePages() {
         Optional<TiffDirectory> page = next();
         for (int i = 0; i < MAX_PAGES && page.isPresent(); i++) {
@@ -129,7 +124,6 @@ final class TiffDirectory {
         return false;
     }
 
-    /** Returns what an image says about itself. */
     static ImageHeader header(byte[] bytes) {
         TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(bytes));
         Size size = directory.size(HEIGHT, WIDTH);
@@ -152,7 +146,6 @@ final class TiffDirectory {
                 directory.warnings());
     }
 
-    /** Returns the side of all tiles together. */
     private static double tiled(int side, int tile) {
         return tile <= 0 ? side : Math.ceil((double) side / tile) * tile;
     }
@@ -161,7 +154,7 @@ final class TiffDirectory {
         return new Size(Math.toIntExact(value(height, 0)), Math.toIntExact(value(width, 0)));
     }
 
-    /** Returns the orientation that EXIF data tell; upright if they tell none that can be read. */
+    /** Returns the orientation in EXIF data; upright if missing or unreadable. */
     static int orientation(ByteBuffer exif) {
         try {
             long value = new TiffDirectory(exif).value(ORIENTATION, ImageHeader.UPRIGHT);
@@ -172,10 +165,8 @@ final class TiffDirectory {
     }
 
     /**
-     * Makes an image upright in the memory of its decoder. OpenCV's turns a TIFF whatever it is
-     * told, and one of tiles tile by tile.
-     *
-     * @param encoded the same bytes, [N, 1]
+     * Sets the orientation in the decoder's copy, [N, 1] bytes, to upright. OpenCV rotates TIFFs
+     * even if disabled, and each tile separately.
      */
     static void makeUpright(byte[] bytes, Mat encoded) {
         TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(bytes));
@@ -200,7 +191,7 @@ final class TiffDirectory {
         return big ? 20 : 12;
     }
 
-    /** Returns where the first entry of a tag begins; entries behind the end are not there. */
+    /** Returns the offset of the first entry with a tag within the file. */
     private int find(int tag) {
         long there = Math.min(entries, (tiff.limit() - start) / entryLength());
         for (int i = 0; i < there; i++) {
@@ -212,12 +203,11 @@ final class TiffDirectory {
         return NONE;
     }
 
-    /** Returns the first value of an entry, if it has one that is an integer. */
     long value(int tag, long otherwise) {
         return values(tag).map(values -> values.at(0)).orElse(otherwise);
     }
 
-    /** Returns the sum of what an entry has, none of which is below 0; 0 without it. */
+    /** Returns the sum of the absolute values of an entry; 0 if it is missing. */
     private double sum(int tag) {
         double sum = 0;
         Optional<Values> values = values(tag);
@@ -227,10 +217,9 @@ final class TiffDirectory {
         return sum;
     }
 
-    /** The integers of an entry, one or more, where they lie. */
     record Values(ByteBuffer tiff, int start, long count, int length) {
 
-        /** Returns one of them; fails where it does not lie within the bytes. */
+        /** Returns a value; throws if it is outside of the bytes. */
         long at(long index) {
             int place = Math.toIntExact(start + index * length);
             return switch (length) {
@@ -242,7 +231,6 @@ final class TiffDirectory {
         }
     }
 
-    /** Returns the integers of an entry, if it has any. */
     Optional<Values> values(int tag) {
         int entry = find(tag);
         if (entry == NONE) {

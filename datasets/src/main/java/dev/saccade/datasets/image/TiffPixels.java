@@ -9,11 +9,11 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * Whether the pixels of a TIFF are all there. OpenCV passes over what of its strips and tiles is
- * damaged, and leaves it black.
+ * Checks whether a TIFF has all of its pixels. OpenCV skips damaged parts of strips and tiles, and
+ * leaves them black.
  *
- * <p>Pixels that were compressed by LZW, Deflate or PackBits are counted; those of JPEG and of fax
- * are left to the decoder. What is damaged and still comes out long enough is not found.
+ * <p>Counts pixels compressed by LZW, Deflate or PackBits; JPEG and fax are left to the decoder.
+ * Damage that does not shorten the data is not detected.
  */
 final class TiffPixels {
 
@@ -30,7 +30,7 @@ final class TiffPixels {
     private static final int OLD_DEFLATE = 32946;
     private static final int PACK_BITS = 32773;
 
-    /** Compressions that OpenCV's libtiff lacks. */
+    /** Compressions that OpenCV's libtiff does not support. */
     private static final Map<Long, String> UNREAD =
             Map.of(
                     34712L, "JPEG 2000",
@@ -73,11 +73,7 @@ final class TiffPixels {
         compression = directory.value(COMPRESSION, PLAIN);
     }
 
-    /**
-     * Refuses pixels that are not all there.
-     *
-     * @throws RuntimeException that says which are not, or of a directory that cannot be read
-     */
+    /** Throws if pixels are missing, or the directory cannot be read. */
     static void check(byte[] tiff) {
         new TiffPixels(tiff).check();
     }
@@ -85,7 +81,7 @@ final class TiffPixels {
     private void check() {
         checkArgument(
                 !UNREAD.containsKey(compression),
-                "its compression %s is not read; save it with LZW or Deflate",
+                "its compression %s is not supported; save it with LZW or Deflate",
                 UNREAD.get(compression));
         Optional<TiffDirectory.Values> offsets = directory.values(isTiled ? TILES : STRIPS);
         Optional<TiffDirectory.Values> counts =
@@ -106,14 +102,14 @@ final class TiffPixels {
             long expected = bytesOfRow * Math.min(rows, left);
             checkArgument(
                     count == 0 || length(offsets.get().at(i), count, expected) >= expected,
-                    "%s %s of %s has not all of its pixels",
+                    "%s %s of %s is incomplete",
                     isTiled ? "tile" : "strip",
                     i + 1,
                     parts);
         }
     }
 
-    /** Returns how many bytes compressed ones stand for, counted no further than is needed. */
+    /** Returns the uncompressed length, counted no further than needed. */
     private long length(long offset, long count, long needed) {
         long left = Math.max(0, tiff.length - offset);
         ByteBuffer part = left == 0 ? ByteBuffer.allocate(0) : part(offset, Math.min(count, left));
@@ -137,7 +133,7 @@ final class TiffPixels {
             byte[] bytes = new byte[1 << 16];
             int read;
             do {
-                // The checksum is behind the last.
+                // The checksum follows the last byte.
                 read = inflater.inflate(bytes);
             } while (read > 0 && inflater.getBytesWritten() <= needed);
             return inflater.getBytesWritten();
@@ -161,7 +157,7 @@ final class TiffPixels {
         return length;
     }
 
-    /** Counts by the lengths that codes stand for; their bytes do not matter. */
+    /** Counts the lengths of codes without decoding their bytes. */
     private static long lzw(ByteBuffer part, long needed) {
         boolean isOldStyle = part.remaining() > 1 && part.get(0) == 0;
         if (isOldStyle) {

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The chunks of a WebP, and the first frame of an animated one, which OpenCV rejects. Commons
- * Imaging allocates memory for the claimed length of a chunk ({@code HeaderParsersTest}).
+ * The chunks of a WebP, and the first frame of an animation, which OpenCV rejects. Commons Imaging
+ * allocates the claimed length of a chunk ({@code HeaderParsersTest}).
  */
 final class WebpChunks {
 
@@ -37,7 +37,6 @@ final class WebpChunks {
         webp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Returns the content of the first chunk of a kind that lies within the file. */
     private Optional<ByteBuffer> find(String kind) {
         int at = FIRST;
         while (at + OVERHEAD <= webp.limit()) {
@@ -55,7 +54,6 @@ final class WebpChunks {
         return Optional.empty();
     }
 
-    /** Returns the header, whose size is in the first chunk. */
     static ImageHeader header(byte[] bytes) {
         ByteBuffer webp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         String kind = US_ASCII.decode(webp.slice(FIRST, 4)).toString();
@@ -69,7 +67,8 @@ final class WebpChunks {
                     case "VP8X" ->
                             lessOne(webp.getInt(CONTENT + 4), webp.getInt(CONTENT + 6) >>> 8, 24);
                     default ->
-                            throw new IllegalArgumentException("it does not begin with its size");
+                            throw new IllegalArgumentException(
+                                    "its first chunk is not VP8, VP8L or" + " VP8X");
                 };
         boolean complete = bytes.length - 8 >= Integer.toUnsignedLong(webp.getInt(4));
         return new ImageHeader(
@@ -87,7 +86,6 @@ final class WebpChunks {
         return new Size(less.height() + 1, less.width() + 1);
     }
 
-    /** Returns the size in the lowest bits of numbers. */
     private static Size size(int width, int height, int bits) {
         int mask = (1 << bits) - 1;
         return new Size(height & mask, width & mask);
@@ -100,7 +98,7 @@ final class WebpChunks {
     List<String> warnings() {
         List<String> warnings = new ArrayList<>();
         if (isAnimated()) {
-            warnings.add("is animated, only its first frame is read");
+            warnings.add("is animated; only its first frame is read");
         }
         int orientation =
                 find("EXIF")
@@ -109,9 +107,9 @@ final class WebpChunks {
                         .orElse(ImageHeader.UPRIGHT);
         if (orientation != ImageHeader.UPRIGHT) {
             warnings.add(
-                    "is a WebP with the EXIF orientation "
+                    "has EXIF orientation "
                             + orientation
-                            + ", which is not applied; save it upright");
+                            + ", which is ignored in WebP; save it upright");
         }
         return warnings;
     }
@@ -122,16 +120,11 @@ final class WebpChunks {
         return has ? exif.slice(prefix, exif.limit() - prefix) : exif;
     }
 
-    /**
-     * A frame of an animation.
-     *
-     * @param still the frame as a WebP
-     * @param place where it lies on the canvas
-     */
+    /** A frame of an animation: a still WebP, and its position on the canvas. */
     @SuppressWarnings("ArrayRecordComponent")
     record Frame(byte[] still, Rect place) {
 
-        /** Returns the canvas with the frame, [H, W, 3]; it is black elsewhere. */
+        /** Returns the canvas with the frame, [H, W, 3]; black elsewhere. */
         Mat on(Size canvas, Mat frame) {
             Mat image = new Mat(canvas.height(), canvas.width(), CvType.CV_8UC3, new Scalar(0));
             Mat part = image.submat(place);
@@ -141,22 +134,18 @@ final class WebpChunks {
         }
     }
 
-    /**
-     * Returns the first frame of an animation.
-     *
-     * @throws IllegalArgumentException if it is missing or does not lie on the canvas
-     */
+    /** Returns the first frame of an animation; throws if it exceeds the canvas. */
     Frame firstFrame(Size canvas) {
         ByteBuffer frame =
                 find("ANMF").orElseThrow(() -> new IllegalArgumentException("it has no frame"));
-        checkArgument(frame.limit() > FRAME_HEADER, "its first frame is cut off");
+        checkArgument(frame.limit() > FRAME_HEADER, "its first frame is truncated");
         int x = 2 * number(frame, 0);
         int y = 2 * number(frame, 3);
         int width = 1 + number(frame, 6);
         int height = 1 + number(frame, 9);
         checkArgument(
                 x + width <= canvas.width() && y + height <= canvas.height(),
-                "its first frame is outside of its canvas");
+                "its first frame exceeds its canvas");
         ByteBuffer header = ByteBuffer.allocate(18).order(ByteOrder.LITTLE_ENDIAN);
         header.put("VP8X".getBytes(US_ASCII)).putInt(10).putInt(ALPHA);
         header.put(frame.slice(6, 6));
@@ -172,7 +161,6 @@ final class WebpChunks {
         return new Frame(still.toByteArray(), new Rect(x, y, width, height));
     }
 
-    /** Returns a number of three bytes. */
     private static int number(ByteBuffer frame, int at) {
         return Short.toUnsignedInt(frame.getShort(at))
                 | Byte.toUnsignedInt(frame.get(at + 2)) << Short.SIZE;

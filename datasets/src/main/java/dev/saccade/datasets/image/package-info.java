@@ -1,2 +1,2 @@
-/** Image files to pixels: what their headers say, how they are turned upright, and decoding. */
+/** Image files: headers, orientation and decoding. */
 package dev.saccade.datasets.image;

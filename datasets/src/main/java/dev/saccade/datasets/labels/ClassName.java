@@ -4,7 +4,6 @@ import com.google.common.base.CharMatcher;
 
 import java.text.Normalizer;
 
-/** Names of classes as labels write them. */
 public final class ClassName {
 
     private static final CharMatcher BLANK =
@@ -12,10 +11,7 @@ public final class ClassName {
 
     private ClassName() {}
 
-    /**
-     * Returns a name without surrounding blanks, in composed form (NFC), so that the same name
-     * written in two ways is one class.
-     */
+    /** Strips blanks and composes characters (NFC), so that equal names are equal strings. */
     public static String of(String written) {
         return Normalizer.normalize(BLANK.trimFrom(written), Normalizer.Form.NFC);
     }

@@ -15,35 +15,34 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The meaning of the values in label files.
+ * The meaning of the values in label maps.
  *
  * @param classes number of classes
- * @param reduceZeroLabel whether 0 means that a pixel has no class, and classes count from 1
- * @param ignoreIndex the number of pixels that have no class either way
- * @param hint the settings to check if a value is not a class and classes count from 0
+ * @param reduceZeroLabel whether 0 means no class, and class indices start at 1
+ * @param ignoreIndex value of pixels without a class in either case
+ * @param hint settings to check if a value is not a class and class indices start at 0
  */
 public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreIndex, String hint) {
 
     private static final int NONE = -2;
     private static final int MAX_SHOWN = 5;
 
-    /** Checks that the number of ignored pixels is that of no class. */
     public LabelEncoding {
         checkArgument(
                 classes > 0 && classes < LabelMap.MAX_CLASSES,
-                "1 to %s classes expected, got %s",
+                "classes: expected 1 to %s, got %s",
                 LabelMap.MAX_CLASSES - 1,
                 classes);
         int first = reduceZeroLabel ? 1 : 0;
         checkArgument(
                 ignoreIndex < first || ignoreIndex >= first + classes,
-                "ignore_index: %s is the number of a class, classes are %s to %s",
+                "ignore_index: %s is a class index; expected a value outside of %s to %s",
                 ignoreIndex,
                 first,
                 first + classes - 1);
     }
 
-    /** Returns the label of a number, {@link LabelMap#IGNORE}, or -2 if it means nothing. */
+    /** Returns the label of a value, {@link LabelMap#IGNORE}, or -2 if the value is unknown. */
     private int label(int number) {
         if (number == ignoreIndex || (reduceZeroLabel && number == 0)) {
             return LabelMap.IGNORE;
@@ -52,11 +51,7 @@ public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreInde
         return label < classes ? label : NONE;
     }
 
-    /**
-     * Returns the labels of a file.
-     *
-     * @throws SaccadeException if it has numbers that mean nothing; names them
-     */
+    /** Decodes a label map; throws if it has unknown values. */
     public LabelMap decode(Path file) {
         IndexPng png = IndexPng.read(file);
         short[] labels = new short[1 << Short.SIZE];
@@ -79,7 +74,7 @@ public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreInde
         return LabelMap.of(png.size(), map);
     }
 
-    /** Returns how many pixels have each class, [classes + 1]; the last counts ignored ones. */
+    /** Returns the pixels per class, [classes + 1]; the last counts ignored pixels. */
     public long[] count(IndexPng png) {
         long[] counts = new long[classes + 1];
         int[] histogram = png.histogram();
@@ -92,7 +87,7 @@ public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreInde
         return counts;
     }
 
-    /** Returns which numbers of a file mean nothing, and where; none if all mean something. */
+    /** Describes the unknown values of a file and their positions; empty if there are none. */
     public Optional<String> fault(IndexPng png) {
         int[] histogram = png.histogram();
         int[] unknown =
@@ -108,7 +103,7 @@ public record LabelEncoding(int classes, boolean reduceZeroLabel, int ignoreInde
                         .mapToObj(
                                 number ->
                                         Text.format(
-                                                "%d at %s, the first in %s",
+                                                "%d in %s, first in %s",
                                                 number,
                                                 Count.of(histogram[number], "pixel"),
                                                 png.first(number)))

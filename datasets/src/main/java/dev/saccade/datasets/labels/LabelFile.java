@@ -15,21 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * A PNG with the class of every pixel of an image.
- *
- * @param image the image
- * @param labels the PNG
- */
+/** The label map of an image: a PNG with the class of every pixel. */
 public record LabelFile(Path image, Path labels) {
 
-    /**
-     * Returns the class of every pixel.
-     *
-     * @param size of the image, turned upright
-     * @throws SaccadeException if the file cannot be used, is of another size, or has numbers that
-     *     are not classes; names it
-     */
+    /** Reads the label map; throws if its size differs from the upright image. */
     public LabelMap read(LabelEncoding code, Size size) {
         LabelMap map = code.decode(labels);
         if (!map.size().equals(size)) {
@@ -39,11 +28,7 @@ public record LabelFile(Path image, Path labels) {
         return map;
     }
 
-    /**
-     * Returns the faults of the label map and the number of pixels of each class.
-     *
-     * @param size of the image, turned upright, if it is known
-     */
+    /** Checks the label map, including its size if the size of the upright image is known. */
     public LabelCheck.Result check(LabelEncoding code, Optional<Size> size) {
         List<Finding> findings = new ArrayList<>();
         Reporter faults = findings::add;
@@ -66,13 +51,10 @@ public record LabelFile(Path image, Path labels) {
         String fault =
                 Text.format(
                         "is %s (height x width), but its image %s is %s%s",
-                        size,
-                        image,
-                        header.size(),
-                        header.isTransposed() ? ", turned upright" : "");
+                        size, image, header.size(), header.isTransposed() ? " upright" : "");
         return header.isTransposed() && size.equals(header.storedSize())
                 ? fault
-                        + ": it was labeled without turning it upright, EXIF orientation "
+                        + "; it refers to the image without EXIF orientation "
                         + header.orientation()
                 : fault;
     }

@@ -25,7 +25,7 @@ public final class PathNames {
     }
 
     /**
-     * Returns the number of words that the label path lacks, of folders that share a word with it:
+     * Returns the number of words missing in the label path, of folders that share a word with it:
      * 1 for {@code images/train2017_backup}.
      */
     public static int extra(String labels, String folders) {

@@ -1,2 +1,2 @@
-/** Label maps in files: PNGs whose numbers are classes. */
+/** Label map files: PNGs whose values are class indices. */
 package dev.saccade.datasets.labels;

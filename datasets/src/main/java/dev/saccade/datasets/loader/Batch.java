@@ -24,10 +24,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Samples as one block of normalized pixels, with what they show.
+ * A batch of normalized images with their targets.
  *
- * <p>The block is used again for a later batch once this one is closed, so it must not be closed
- * before the step that uses it is done.
+ * <p>Its memory is reused by a later batch after {@link #close}, so close it only after the step
+ * that uses it.
  */
 public final class Batch implements AutoCloseable {
 
@@ -52,7 +52,7 @@ public final class Batch implements AutoCloseable {
         this.targets = samples.stream().map(Sample::targets).collect(toImmutableList());
     }
 
-    /** Returns the batch of samples; the caller still closes them. */
+    /** Collates samples; the caller still closes them. */
     public static Batch collate(List<Sample> samples) {
         return collate(samples, new BufferPool());
     }
@@ -64,8 +64,8 @@ public final class Batch implements AutoCloseable {
         }
         if (size.area() * samples.size() > ImageInfo.MAX_PIXELS) {
             throw SaccadeException.user(
-                    "a batch of %d images of %s has more pixels than can be held, %d million;"
-                            + " resize to less, or set a smaller data.batch_size",
+                    "a batch of %d images of %s exceeds the limit of %d million pixels; resize"
+                            + " images to a smaller size, or reduce data.batch_size",
                     samples.size(), size, ImageInfo.MAX_PIXELS / 1_000_000);
         }
         Batch batch = new Batch(pool, size, samples);
@@ -82,17 +82,15 @@ public final class Batch implements AutoCloseable {
         return batch;
     }
 
-    /** Returns the size that all images are padded to. */
     public Size size() {
         return size;
     }
 
-    /** Returns what happened to each image. */
     public List<ImageInfo> images() {
         return images;
     }
 
-    /** Returns the objects of each image in the coordinates of the batch; none at test time. */
+    /** Returns the objects of each image in coordinates of the batch; empty at test time. */
     public List<Instances> targets() {
         return targets;
     }
@@ -103,9 +101,9 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Returns the images as an array on the device of a manager. On CPUs the array is this batch's
-     * own memory: it is valid until the batch is closed. A GPU fetches it by itself while the
-     * caller goes on, but for the first batches of a loader.
+     * Copies the images to the device of a manager. On CPUs the array uses this batch's memory, so
+     * it is valid until the batch is closed. Copies to a GPU are asynchronous, except for the first
+     * batches of a loader.
      */
     public ImageBatch to(NDManager manager) {
         Shape shape = new Shape(images.size(), CHANNELS, size.height(), size.width());
@@ -113,20 +111,18 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Returns the class of every pixel as an array on the device of a manager, {@link
-     * LabelMap#IGNORE} where an image is padded. On CPUs the array is this batch's own memory: it
-     * is valid until the batch is closed.
+     * Copies the label maps to the device of a manager; {@link LabelMap#IGNORE} where images are
+     * padded. On CPUs the array is valid until the batch is closed.
      *
      * @return {@code [N, H, W]} int64
-     * @throws IllegalStateException if the samples have no labels
+     * @throws IllegalStateException if the samples have no label maps
      */
     public NDArray labels(NDManager manager) {
-        checkState(labels.isPresent(), "the samples of this batch have no labels");
+        checkState(labels.isPresent(), "the samples of this batch have no label maps");
         Shape shape = new Shape(images.size(), size.height(), size.width());
         return pool.array(labels.get(), shape, manager);
     }
 
-    /** Gives the memory back for the next batch. */
     @Override
     public void close() {
         if (!closed) {

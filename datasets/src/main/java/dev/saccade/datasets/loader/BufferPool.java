@@ -16,9 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Memory that batches are written to: direct buffers that are used again, as allocating (and
- * zeroing) one costs as much as filling it; or, once a batch has gone to a GPU, pinned memory, of
- * which libtorch has a pool of its own.
+ * Reuses the memory of batches: direct buffers, as allocating and zeroing one costs as much as
+ * filling it; or, after the first copy to a GPU, pinned memory, which libtorch pools.
  */
 final class BufferPool {
 
@@ -26,29 +25,22 @@ final class BufferPool {
     private final Pinning pinning;
     private volatile boolean isPinning;
 
-    /** Gives pinned memory. */
     interface Pinning {
         PinnedMemory allocate(DataType type, long numbers);
     }
 
-    /**
-     * Memory for numbers.
-     *
-     * @param bytes what is written
-     * @param pinned owns them, if they are pinned
-     */
+    /** A block of memory, and its owner if it is pinned. */
     record Buffer(DataType type, ByteBuffer bytes, Optional<PinnedMemory> pinned) {}
 
     BufferPool() {
         this(PinnedMemory::allocate);
     }
 
-    /** Makes a pool with another way to pinned memory. */
     BufferPool(Pinning pinning) {
         this.pinning = pinning;
     }
 
-    /** Returns memory for so many numbers, whose content is arbitrary. */
+    /** Returns memory for {@code numbers} values, with arbitrary content. */
     Buffer take(DataType type, long numbers) {
         if (isPinning) {
             PinnedMemory memory = pinning.allocate(type, numbers);
@@ -57,7 +49,7 @@ final class BufferPool {
         int size = Math.toIntExact(numbers * type.getNumOfBytes());
         ByteBuffer buffer = idle(type).poll();
         if (buffer == null || buffer.capacity() < size) {
-            // One that is too small is left to the garbage collector: sizes soon stop growing.
+            // Too small buffers are left to the garbage collector: sizes soon stop growing.
             buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
         }
         return new Buffer(type, buffer.clear().limit(size), Optional.empty());
@@ -68,8 +60,8 @@ final class BufferPool {
     }
 
     /**
-     * Returns the numbers as an array on the device of a manager; on CPUs it is the buffer's own
-     * memory. If that is a GPU, all memory that is taken from now on will be pinned.
+     * Returns the values as an array on the device of a manager; on CPUs it shares the buffer's
+     * memory. After the first GPU, all further memory is pinned.
      */
     NDArray array(Buffer buffer, Shape shape, NDManager manager) {
         if (manager.getDevice().isGpu()) {
@@ -80,13 +72,11 @@ final class BufferPool {
                 .orElseGet(() -> manager.create(buffer.bytes(), shape, buffer.type()));
     }
 
-    /** Has all memory pinned that is taken from now on. */
     void pin() {
         isPinning = true;
         idle.clear();
     }
 
-    /** Takes memory back. */
     void giveBack(Buffer buffer) {
         buffer.pinned().ifPresent(PinnedMemory::close);
         if (buffer.pinned().isEmpty() && !isPinning) {

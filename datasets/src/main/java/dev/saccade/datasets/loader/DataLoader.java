@@ -23,17 +23,16 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
- * Reads batches ahead of their use, on threads of its own.
+ * Loads batches in advance on its own threads.
  *
- * <p>What a batch holds, and where it comes, does not depend on the number of threads. At most one
- * batch a thread and one more are held ready. A photograph that cannot be used ends the iteration
- * with a {@link SaccadeException} that names its id and file.
+ * <p>Content and order of batches do not depend on the number of threads. Holds at most one batch
+ * per thread and one more. An unusable image ends the iteration with a {@link SaccadeException}
+ * that names its id and file.
  *
- * @param <B> what a batch is: {@link Batch} in training, {@link InferenceInput} at test time
+ * @param <B> type of a batch: {@link Batch} in training, {@link InferenceInput} at test time
  */
 public final class DataLoader<B> implements AutoCloseable {
 
-    /** Reads one batch, given its positions in the data set. */
     private interface BatchReader<B> {
         B read(int epoch, ImmutableIntArray positions);
     }
@@ -58,10 +57,8 @@ public final class DataLoader<B> implements AutoCloseable {
     }
 
     /**
-     * Returns a loader that shuffles: the order is a function of seed and epoch, the augmentation
-     * of seed, epoch and image.
+     * Creates a shuffling loader: order and augmentation depend only on seed, epoch and image.
      *
-     * @param targets what is learned
      * @throws SaccadeException if there is nothing to train on
      */
     public static DataLoader<Batch> training(
@@ -76,12 +73,10 @@ public final class DataLoader<B> implements AutoCloseable {
     }
 
     /**
-     * Returns a loader of the batches that one of several ranks learns from: together they read
-     * what one process would.
+     * Creates a loader of the batches of one rank; all ranks together read the batches of one
+     * process.
      *
-     * @param ranks tells which rank this is
-     * @param dropLast whether batches that are too few for all ranks are left out, so that none
-     *     ever lacks one
+     * @param dropLast whether to drop last batches that do not suffice for all ranks
      * @throws SaccadeException if there is nothing to train on, or not enough for every rank
      */
     public static DataLoader<Batch> distributed(
@@ -124,7 +119,7 @@ public final class DataLoader<B> implements AutoCloseable {
                 threads);
     }
 
-    /** Returns a loader of all photographs in their order, one by one. */
+    /** Creates a loader of all images in order, one by one. */
     public static DataLoader<InferenceInput> testing(
             Dataset dataset, List<List<Transform>> pipelines, int threads) {
         IntStream all = IntStream.range(0, dataset.size());
@@ -132,7 +127,7 @@ public final class DataLoader<B> implements AutoCloseable {
     }
 
     /**
-     * Returns a loader of some photographs, one by one.
+     * Creates a loader of images at some indices, one by one.
      *
      * @param positions in the data set
      * @param reader prepares the images
@@ -147,7 +142,7 @@ public final class DataLoader<B> implements AutoCloseable {
                 threads);
     }
 
-    /** Returns the number of batches of every epoch, those of all ranks together. */
+    /** Returns the number of batches per epoch of all ranks together. */
     public int batchesPerEpoch() {
         return batchesPerEpoch;
     }
@@ -157,23 +152,23 @@ public final class DataLoader<B> implements AutoCloseable {
         return waitedNanos.get() / 1e9;
     }
 
-    /** Returns the batches of an epoch; the caller closes each, and the iteration. */
+    /** Returns the batches of an epoch; the caller closes each batch, and the iteration. */
     public Epoch epoch(int epoch) {
         return epoch(epoch, 0);
     }
 
-    /** Returns the batches of an epoch from one on, as after a resume; nothing before is read. */
+    /** Returns the batches of an epoch from {@code firstBatch} on, without reading earlier ones. */
     public Epoch epoch(int epoch, int firstBatch) {
         return new Epoch(epoch, firstBatch);
     }
 
-    /** Stops the threads and waits until they have let go of their images. */
+    /** Stops the threads and waits until they have released their images. */
     @Override
     public void close() {
         threads.close();
     }
 
-    /** The batches of one epoch, read ahead while they are used; not safe for many threads. */
+    /** The batches of one epoch; not thread-safe. */
     public final class Epoch implements Iterator<B>, AutoCloseable {
 
         private final int epoch;
@@ -202,7 +197,7 @@ public final class DataLoader<B> implements AutoCloseable {
         @Override
         public B next() {
             if (ahead.isEmpty()) {
-                throw new NoSuchElementException("the epoch is over");
+                throw new NoSuchElementException("the epoch has no more batches");
             }
             long start = System.nanoTime();
             B batch = get(ahead.remove());
@@ -211,7 +206,6 @@ public final class DataLoader<B> implements AutoCloseable {
             return batch;
         }
 
-        /** Drops what was read ahead. */
         @Override
         public void close() {
             ahead.forEach(future -> future.cancel(false));

@@ -8,17 +8,14 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The batches of one of several ranks, which part every epoch among them: rank r has the batches r,
- * r + W, r + 2 W, … of W ranks.
+ * The batches of one rank: rank r of W ranks has batches r, r + W, r + 2 W, … of each epoch.
  *
- * <p>So W ranks that take A batches each take the steps that one process takes with W · A batches.
- * None is repeated, as PyTorch's class of the same name does: in the last step of an epoch a rank
- * may have a batch less than others, or none.
+ * <p>So W ranks that accumulate A batches take the same steps as one process that accumulates W ·
+ * A. Unlike PyTorch's class, no batch is repeated: in the last step of an epoch a rank may have one
+ * batch less than others.
  *
- * @param all gives the batches of all ranks
- * @param rank which one this is
- * @param worldSize how many there are
- * @param dropLast whether batches that are too few for all ranks are left out
+ * @param all batches of all ranks
+ * @param dropLast whether to drop last batches that do not suffice for all ranks
  */
 record DistributedSampler(Sampler all, int rank, int worldSize, boolean dropLast)
         implements Sampler {
@@ -26,9 +23,8 @@ record DistributedSampler(Sampler all, int rank, int worldSize, boolean dropLast
     DistributedSampler {
         if (dropLast && all.batchesPerEpoch() < worldSize) {
             throw SaccadeException.user(
-                    "the model computes with all ranks at a time and needs a batch for each of %s"
-                            + " ranks, but an epoch has %s; start fewer, or set a smaller"
-                            + " data.batch_size",
+                    "this model needs a batch for each of %s ranks in every step, but an epoch has"
+                            + " %s; start fewer ranks, or reduce data.batch_size",
                     worldSize, all.batchesPerEpoch());
         }
     }

@@ -10,7 +10,6 @@ import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ImageFile;
 import dev.saccade.datasets.ObjectStatistics;
-import dev.saccade.datasets.TrainingTargets;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,22 +17,18 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Photographs of like shape together.
+ * Groups images by aspect ratio.
  *
- * <p>Wide photographs (width over height above 1) never share a batch with others, so that little
- * is padded. Each group is shuffled and filled up to whole batches by repeating its start; then the
- * batches are shuffled. All of it is a function of seed and epoch. Follows mmdetection's {@code
- * GroupSampler}; a group smaller than a batch repeats as often as it takes.
+ * <p>Wide images (width over height above 1) never share a batch with others, to reduce padding.
+ * Each group is shuffled and filled up to whole batches by repeating its start; then the batches
+ * are shuffled, as a function of seed and epoch. Follows mmdetection's {@code GroupSampler}; a
+ * group smaller than a batch repeats several times.
  */
 record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) implements Sampler {
 
-    /**
-     * Returns the sampler of those photographs that {@link TrainingTargets#keeps} keeps.
-     *
-     * @throws SaccadeException if it keeps none
-     */
+    /** Creates a sampler of the images that are trained on; throws if there are none. */
     static GroupSampler of(Dataset dataset, int batchSize, long seed) {
-        checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
+        checkArgument(batchSize > 0, "batch_size: got %s, expected a positive number", batchSize);
         ImmutableIntArray trained = Sampler.trained(dataset, TargetKind.BOXES);
         List<ImmutableIntArray> groups =
                 Stream.of(false, true)
@@ -53,7 +48,6 @@ record GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) im
         return image.size().width() > image.size().height();
     }
 
-    /** Returns the number of images that are trained on. */
     int size() {
         return groups.stream().mapToInt(ImmutableIntArray::length).sum();
     }

@@ -13,42 +13,30 @@ import org.opencv.core.Mat;
 
 import java.util.function.Supplier;
 
-/** Decodes photographs, as nothing has been done to them yet. */
+/** Decodes images before any transform. */
 final class ImageDecoder {
 
     private ImageDecoder() {}
 
-    /**
-     * Returns a photograph of a data set, without targets.
-     *
-     * @throws SaccadeException if the file cannot be used or has another size than declared
-     */
+    /** Reads an image of a data set without targets; throws if its size is not as declared. */
     static Sample read(ImageFile image) {
         return Sample.of(decode(image), info(image), Instances.empty());
     }
 
-    /**
-     * Returns a loose photograph, its id being 0.
-     *
-     * @throws SaccadeException if it cannot be used
-     */
+    /** Reads an image outside of any data set, with id 0. */
     static Sample read(ImageSource source) {
         Mat image = source.read();
         return Sample.of(image, ImageInfo.of(0, source.name(), size(image)), Instances.empty());
     }
 
-    /**
-     * Returns the pixels of a photograph of a data set.
-     *
-     * @throws SaccadeException if the file cannot be used or has another size than declared
-     */
+    /** Decodes an image of a data set; throws if its size is not as declared. */
     static Mat decode(ImageFile image) {
         Mat pixels = ImageReader.read(image.file());
         Size size = size(pixels);
         if (!size.equals(image.size())) {
             pixels.release();
             throw SaccadeException.user(
-                    "%s: is %s (height x width, turned upright), but declared as %s",
+                    "%s: is %s (height x width, upright), but declared as %s",
                     image.file(), size, image.size());
         }
         return pixels;
@@ -58,12 +46,11 @@ final class ImageDecoder {
         return new Size(image.rows(), image.cols());
     }
 
-    /** Returns that nothing has happened to a photograph. */
     static ImageInfo info(ImageFile image) {
         return ImageInfo.of(image.id(), image.file().toString(), image.size());
     }
 
-    /** Returns what is read; a failure names the photograph. */
+    /** Calls a reader; adds the image to the message of failures. */
     static <T> T describingFailure(ImageFile image, Supplier<T> reading) {
         try {
             return reading.get();

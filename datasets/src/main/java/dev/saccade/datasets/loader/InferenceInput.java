@@ -22,7 +22,6 @@ public record InferenceInput(List<Batch> batches, Optional<TiledImage> tiled)
         return batches.stream().map(batch -> batch.to(manager)).toList();
     }
 
-    /** Frees the memory of the pixels. */
     @Override
     public void close() {
         batches.forEach(Batch::close);

@@ -22,11 +22,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
-/**
- * Decodes a photograph with what it shows and sends both through the transforms, for training.
- *
- * <p>Safe for use by many threads.
- */
+/** Reads images with their targets and applies the transforms, for training. Thread-safe. */
 public final class SampleReader {
 
     private final Dataset dataset;
@@ -34,26 +30,21 @@ public final class SampleReader {
     private final TargetKind targets;
     private final Supplier<ImmutableIntArray> trained;
 
-    /**
-     * Prepares reading.
-     *
-     * @param targets what samples show
-     */
     public SampleReader(Dataset dataset, List<Transform> transforms, TargetKind targets) {
         this.dataset = dataset;
         this.transforms = ImmutableList.copyOf(transforms);
         this.targets = targets;
-        // Most transforms need no other samples, and to look through all photographs takes time.
+        // Scanning all images is slow, and most transforms need no other samples.
         this.trained = Suppliers.memoize(() -> Sampler.trained(dataset, targets));
     }
 
     /**
-     * Returns a sample with its targets; masks and labels have the padded size. Its draws are a
-     * function of seed, epoch, image id and {@linkplain Dataset#repetition repetition}, also those
-     * of other samples that transforms need.
+     * Returns a transformed sample with its targets; masks and label maps have the padded size.
+     * Random numbers depend only on seed, epoch, image id and {@linkplain Dataset#repetition
+     * repetition}, including the choice of other samples.
      *
-     * @throws SaccadeException if a file cannot be used, has another size than declared, or what is
-     *     learned is missing or faulty; names image id and file
+     * @throws SaccadeException if a file is unusable, has another size than declared, or its
+     *     targets are missing or invalid; names image id and file
      */
     public Sample trainingSample(int index, long seed, int epoch) {
         ImageFile image = dataset.image(index);
@@ -75,12 +66,11 @@ public final class SampleReader {
         return others.after(transforms).sample(random);
     }
 
-    /** Returns any photograph that is trained on, as it is decoded. */
     private Sample sampleAny(SplittableRandom random) {
         ImmutableIntArray positions = trained.get();
         if (positions.isEmpty()) {
             throw SaccadeException.user(
-                    "no other photograph to draw: %s",
+                    "no other image to sample: %s",
                     ObjectStatistics.emptyReason(dataset.size(), dataset.classes()));
         }
         int index = positions.get(random.nextInt(positions.length()));

@@ -11,19 +11,14 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * All photographs in an order that is drawn for every epoch; those left over at its end, too few
- * for a batch, wait for another epoch. Follows mmsegmentation; but where all photographs are fewer
- * than a batch, they repeat as often as it takes.
- *
- * @param size number of photographs
- * @param batchSize photographs of a batch
- * @param seed the order is a function of seed and epoch
+ * Shuffles all images in every epoch and drops the last incomplete batch, as mmsegmentation does;
+ * repeats images if there are fewer than a batch.
  */
 record ShuffledSampler(int size, int batchSize, long seed) implements Sampler {
 
     ShuffledSampler {
-        checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
-        checkArgument(size > 0, "there are no photographs to train on");
+        checkArgument(batchSize > 0, "batch_size: got %s, expected a positive number", batchSize);
+        checkArgument(size > 0, "nothing to train on: the data set has no images");
     }
 
     @Override

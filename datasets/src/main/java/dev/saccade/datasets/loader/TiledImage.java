@@ -23,7 +23,6 @@ public record TiledImage(
         Mat image, ImageInfo info, List<Tile> tiles, Function<Sample, InferenceInput> transform)
         implements AutoCloseable {
 
-    /** Returns height and width of the photograph. */
     public Size size() {
         return new Size(image.rows(), image.cols());
     }

@@ -1,2 +1,2 @@
-/** Samples to batches: samplers, the order of an epoch, and threads that read ahead. */
+/** Samplers, batches, and data loading on threads. */
 package dev.saccade.datasets.loader;

@@ -7,7 +7,7 @@ import org.opencv.imgproc.Imgproc;
 
 import java.util.function.IntUnaryOperator;
 
-/** The distortion of segmentation: every step ends in bytes, clipped and rounded down. */
+/** Photometric distortion as in mmsegmentation: every step ends in bytes, clipped and truncated. */
 final class ByteDistortion {
 
     private static final int LEVELS = 256;
@@ -15,7 +15,7 @@ final class ByteDistortion {
 
     private ByteDistortion() {}
 
-    /** Returns a new image; hue is a whole number of double degrees. */
+    /** Returns a new image; hue is an integer in units of two degrees. */
     static Mat apply(Mat image, PhotometricDistortion.Parameters draws) {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_8UC3);
@@ -47,7 +47,6 @@ final class ByteDistortion {
         Imgproc.cvtColor(image, image, Imgproc.COLOR_HSV2BGR);
     }
 
-    /** Replaces every value through a table for each channel, or one for all. */
     private static void map(Mat image, IntUnaryOperator... channels) {
         byte[] levels = new byte[LEVELS * channels.length];
         for (int i = 0; i < levels.length; i++) {

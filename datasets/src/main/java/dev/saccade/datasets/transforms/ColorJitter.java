@@ -6,17 +6,12 @@ import java.util.SplittableRandom;
 import java.util.function.IntUnaryOperator;
 
 /**
- * The color changes of InstaBoost, in the arithmetic of Pillow's {@code ImageEnhance}: saturation,
- * brightness, contrast and sharpness in turn. A factor of 1 changes nothing.
- *
- * @param saturation factor in tenths
- * @param brightness factor in tenths
- * @param contrast factor in tenths
- * @param sharpness factor in tenths
+ * The color changes of InstaBoost, equal to Pillow's {@code ImageEnhance}: saturation, brightness,
+ * contrast and sharpness, in this order. Factors are in tenths; 10 changes nothing.
  */
 record ColorJitter(int saturation, int brightness, int contrast, int sharpness) {
 
-    /** Samples factors: saturation and sharpness of 0 to 3, brightness and contrast of 1 to 2. */
+    /** Samples factors: saturation and sharpness in 0..3, brightness and contrast in 1..2. */
     static ColorJitter sample(SplittableRandom random) {
         return new ColorJitter(
                 random.nextInt(31),
@@ -25,11 +20,7 @@ record ColorJitter(int saturation, int brightness, int contrast, int sharpness) 
                 random.nextInt(31));
     }
 
-    /**
-     * Changes pixels in place.
-     *
-     * @param pixels {@code [H, W, 3]} BGR
-     */
+    /** Changes {@code [H, W, 3]} BGR pixels in place. */
     void apply(byte[] pixels, Size size) {
         blend(pixels, saturation, at -> gray(pixels, at));
         blend(pixels, brightness, at -> 0);
@@ -39,7 +30,7 @@ record ColorJitter(int saturation, int brightness, int contrast, int sharpness) 
         blend(pixels, sharpness, at -> smooth[at] & 0xff);
     }
 
-    /** Moves values away from or towards a reference, by the position of their byte. */
+    /** Interpolates or extrapolates values from a reference value per byte. */
     private static void blend(byte[] pixels, int tenths, IntUnaryOperator reference) {
         float factor = (float) (tenths / 10.0);
         int[] from = new int[3];

@@ -28,23 +28,22 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Pastes objects of another photograph of the data set, which went through the same transforms
- * before (Ghiasi et al. 2021, Simple Copy-Paste; mmdetection's {@code CopyPaste}).
+ * Pastes objects of another image of the data set, transformed in the same way (Ghiasi et al. 2021,
+ * Simple Copy-Paste; mmdetection's {@code CopyPaste}).
  *
- * <p>What they cover is taken from the masks below them, whose objects get the smallest boxes
- * around the rest. The others' objects come last. A map of labels takes the other's labels where
- * objects are pasted; without objects nothing is. Crowds are not pasted; those of the photograph
- * itself stay as they are.
+ * <p>Covered pixels are removed from the masks of existing objects, whose boxes shrink accordingly.
+ * Pasted objects come last. Pasted areas also copy the label map. Crowds are not pasted, and
+ * existing crowds are kept.
  *
- * <p>The upper left corners of both photographs meet, and what lies beyond the edges of this one is
- * cut off; mmdetection wants both padded to one size before. Unlike there, an object of which no
- * pixel is left goes in any case, as nothing can be learned of it.
+ * <p>Images are aligned at their upper left corners, and objects are cut off at the edges of this
+ * image; mmdetection requires equal padded sizes. Unlike mmdetection, fully covered objects are
+ * always removed.
  *
- * @param maxNumPasted fewer objects than this are pasted: a number from 0 is drawn
- * @param bboxOccludedThr an object stays if no edge of its box has moved by more pixels than this
- * @param maskOccludedThr an object also stays if more pixels than this are left of it
- * @param selected whether objects are drawn; otherwise all of the other photograph are pasted
- * @param pasteByBox whether boxes are pasted where masks are not learned
+ * @param maxNumPasted pastes at most this number of objects minus 1; the number is random, from 0
+ * @param bboxOccludedThr keeps a covered object if no edge of its box moves by more pixels
+ * @param maskOccludedThr also keeps a covered object if more pixels of it are left
+ * @param selected whether to sample objects; otherwise pastes all
+ * @param pasteByBox whether to paste boxes if masks are not trained
  */
 @Part("copy_paste")
 public record CopyPaste(
@@ -56,10 +55,9 @@ public record CopyPaste(
         implements Transform {
 
     private static final String BOXES_ALONE =
-            "copy_paste: expected objects with masks, but the model learns boxes alone;"
-                    + " paste_by_box: true pastes what is in the boxes";
+            "copy_paste: requires masks, but the model trains on boxes only; set paste_by_box: true"
+                    + " to paste the content of boxes";
 
-    /** Checks the numbers. */
     public CopyPaste {
         new Checks()
                 .inRange("max_num_pasted", maxNumPasted, 1, 100_000)
@@ -76,7 +74,9 @@ public record CopyPaste(
     @Override
     public Optional<String> incompatibility(TargetKind targets) {
         if (!targets.hasObjects()) {
-            return Optional.of("copy_paste: expected objects, but the model learns label maps");
+            return Optional.of(
+                    "copy_paste: requires labeled objects, but the model trains on label"
+                            + " maps; remove it");
         }
         return targets.hasMasks() || pasteByBox ? Optional.empty() : Optional.of(BOXES_ALONE);
     }
@@ -97,7 +97,6 @@ public record CopyPaste(
         }
     }
 
-    /** Returns some of so many positions, in an order that is drawn. */
     private int[] draw(int objects, SplittableRandom random) {
         int[] order = IntStream.range(0, objects).toArray();
         int[] drawn = new int[random.nextInt(Math.min(objects + 1, maxNumPasted))];
@@ -109,14 +108,7 @@ public record CopyPaste(
         return drawn;
     }
 
-    /**
-     * Returns the sample with objects of another one, which stays as it is; the same sample if none
-     * is chosen.
-     *
-     * @param chosen positions of objects of the other one
-     * @throws SaccadeException of kind user, if objects have no masks and boxes are not to be
-     *     pasted
-     */
+    /** Pastes chosen objects of another sample, which is not changed. */
     public Sample paste(Sample sample, Sample other, int... chosen) {
         Size size = sample.info().size();
         Instances pasted = fit(withMasks(other).select(chosen), other.info().size(), size);
@@ -163,7 +155,6 @@ public record CopyPaste(
         return objects.withMasks(masks);
     }
 
-    /** Returns objects with masks of another size; those without a pixel in it are left out. */
     private static Instances fit(Instances objects, Size from, Size to) {
         if (objects.size() == 0) {
             return objects;
@@ -184,7 +175,7 @@ public record CopyPaste(
         return new Size(Math.min(a.height(), b.height()), Math.min(a.width(), b.width()));
     }
 
-    /** Returns what is left of objects below a region, with the boxes of what is left. */
+    /** Removes a region from objects, and shrinks their boxes. */
     private Instances left(Instances objects, Rle region) {
         if (objects.size() == 0) {
             return objects;
@@ -208,9 +199,7 @@ public record CopyPaste(
                 && Math.abs(now.y() + now.height() - before.y2(0)) <= bboxOccludedThr;
     }
 
-    /**
-     * Returns a new image, of the type of the first: the second in a region, the first elsewhere.
-     */
+    /** Returns a copy of the first image, with the second in a region. */
     private static Mat copy(Mat image, Mat other, Rle region) {
         Size size = region.size();
         Size common = common(size, new Size(other.rows(), other.cols()));

@@ -9,14 +9,14 @@ import org.opencv.imgproc.Imgproc;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The distortion of detection: float32, nothing is clipped between the steps or at the end. */
+/** Photometric distortion as in mmdetection: float32 without clipping. */
 final class FloatDistortion {
 
     private static final double FULL_CIRCLE = 360;
 
     private FloatDistortion() {}
 
-    /** Returns a new image; hue is in degrees and turns once around at most. */
+    /** Returns a new image; hue is in degrees, at most 360. */
     static Mat apply(Mat image, PhotometricDistortion.Parameters draws) {
         Mat result = new Mat();
         image.convertTo(result, CvType.CV_32FC3);
@@ -24,7 +24,7 @@ final class FloatDistortion {
         if (draws.contrastFirst()) {
             draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
         }
-        // The original converts there and back even if neither step is taken.
+        // mmdetection converts to HSV and back even if neither step is applied.
         changeColors(result, draws);
         if (!draws.contrastFirst()) {
             draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));

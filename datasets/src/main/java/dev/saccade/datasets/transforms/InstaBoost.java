@@ -27,22 +27,21 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Moves, scales and rotates objects a little within their image, and inpaints the background
- * (InstaBoost, Fang et al. 2019; mmdetection's {@code InstaBoost}, without its heat maps and flips,
+ * Moves, scales and rotates objects slightly within their image, and inpaints the background
+ * (InstaBoost, Fang et al. 2019; mmdetection's {@code InstaBoost}, without heat maps and flips,
  * which are off by default).
  *
- * <p>Equals {@code instaboostfast} 0.1.2 given the same random numbers. Objects whose boxes overlap
- * move together. Objects within 10 pixels of an edge of the image neither shrink, nor rotate, nor
+ * <p>Equals {@code instaboostfast} 0.1.2 given the same random numbers. Objects with overlapping
+ * boxes move together. Objects within 10 pixels of an edge of the image do not shrink, rotate, or
  * move away from it. Masks are converted to polygons along the centers of their edge pixels and
- * back, which fills holes and moves outlines by half a pixel; boxes become the smallest around
- * masks. An object of which no pixel is left is removed. Label maps and ignored regions stay as
- * they are.
+ * back, which fills holes and moves outlines by half a pixel; boxes become the tightest around
+ * masks. Objects without pixels are removed. Label maps and ignored regions do not change.
  *
  * @param augRatio probability of moving the objects of an image
- * @param scale smallest and largest scale
- * @param dx divides the width of a group of objects into its largest move
- * @param dy divides the height of a group of objects into its largest move
- * @param theta smallest and largest angle in whole degrees
+ * @param scale range of the scale
+ * @param dx maximum horizontal move is the width of a group of objects divided by this
+ * @param dy maximum vertical move is the height of a group of objects divided by this
+ * @param theta range of the angle in whole degrees
  * @param colorProb probability of changing the colors of an image whose objects move
  */
 @Part("instaboost")
@@ -58,7 +57,6 @@ public record InstaBoost(
     private static final int NEAR_EDGE = 10;
     private static final double INPAINT_RADIUS = 5;
 
-    /** Checks the values. */
     public InstaBoost {
         scale = List.copyOf(scale);
         theta = List.copyOf(theta);
@@ -72,27 +70,16 @@ public record InstaBoost(
                 .throwIfAny();
     }
 
-    /**
-     * How a group of objects moves.
-     *
-     * @param dx pixels to the right
-     * @param dy pixels down
-     */
     record Move(double scale, int dx, int dy, int degrees) {}
 
-    /**
-     * Objects whose boxes overlap.
-     *
-     * @param members positions of the objects
-     * @param x1 edge of the box around all, in whole pixels
-     */
+    /** Objects with overlapping boxes, and the box around them in whole pixels. */
     record Group(List<Integer> members, int x1, int y1, int x2, int y2) {
 
         Size size() {
             return new Size(y2 - y1, x2 - x1);
         }
 
-        /** Returns how this group moves; groups near an edge of the image stay there. */
+        /** Returns the warp of this group; groups near an edge of the image stay there. */
         SplineWarp warp(Move move, Size image) {
             boolean left = x1 < NEAR_EDGE;
             boolean right = x2 > image.width() - NEAR_EDGE;
@@ -115,7 +102,7 @@ public record InstaBoost(
     public Optional<String> incompatibility(TargetKind targets) {
         return targets.hasMasks()
                 ? Optional.empty()
-                : Optional.of("instaboost: expected a model that learns masks");
+                : Optional.of("instaboost: requires masks; train a model with masks, or remove it");
     }
 
     @Override
@@ -144,7 +131,6 @@ public record InstaBoost(
         return random.nextInt(-most, most + 1);
     }
 
-    /** Returns the groups of objects whose boxes overlap, directly or through other objects. */
     static List<Group> groups(Boxes boxes, Size image) {
         List<Group> groups = new ArrayList<>();
         BitSet grouped = new BitSet();
@@ -192,7 +178,6 @@ public record InstaBoost(
         return (int) Math.rint(edge);
     }
 
-    /** Returns the sample with given moves, one for each group, and given changes of colors. */
     static Sample apply(
             Sample sample, List<Group> groups, List<Move> moves, Optional<ColorJitter> colors) {
         Size size = sample.info().size();
@@ -228,7 +213,7 @@ public record InstaBoost(
                 objects.size() == 0 ? objects : moved.withMasks(masks).boxesFromMasks());
     }
 
-    /** Returns the object that each pixel shows, from 1 on, the last of several; 0 for none. */
+    /** Returns the object at each pixel, from 1; the last of several; 0 for none. */
     private static int[] owners(Instances objects, Size size) {
         int[] owners = new int[Math.toIntExact(size.area())];
         for (int i = 0; i < objects.size(); i++) {
@@ -244,7 +229,6 @@ public record InstaBoost(
         return owners;
     }
 
-    /** Returns the pixels of an image without its objects. */
     private static byte[] inpainted(Mat image, int[] owners) {
         byte[] holes = new byte[owners.length];
         for (int i = 0; i < owners.length; i++) {
@@ -261,7 +245,6 @@ public record InstaBoost(
         return pixels;
     }
 
-    /** Returns the colors of a group's box. */
     private static byte[] colors(Mat image, Group group) {
         byte[] colors = new byte[Math.toIntExact(3 * group.size().area())];
         Mat part = image.submat(group.y1(), group.y2(), group.x1(), group.x2());
@@ -270,7 +253,7 @@ public record InstaBoost(
         return colors;
     }
 
-    /** Returns the bitmap of the pixels in a group's box that show one of its objects. */
+    /** Returns the bitmap of a group's objects in its box. */
     private static byte[] alpha(int[] owners, Group group, Size size) {
         BitSet numbers = new BitSet();
         group.members().forEach(member -> numbers.set(member + 1));

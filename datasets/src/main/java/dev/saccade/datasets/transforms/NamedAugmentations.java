@@ -25,7 +25,6 @@ public record NamedAugmentations(
     /** The name that selects no augmentation. */
     public static final String OFF = "none";
 
-    /** No augmentations. */
     public static final NamedAugmentations NONE =
             new NamedAugmentations(Map.of(), Optional.empty());
 
@@ -65,7 +64,7 @@ public record NamedAugmentations(
     /**
      * Returns an augmentation by name; empty for {@link #OFF}.
      *
-     * @throws SaccadeException of kind user, if there is no such name
+     * @throws SaccadeException of kind user, if the name is unknown
      */
     public Optional<TestTimeAugmentation> named(String name) {
         if (!name.equals(OFF) && !tta.containsKey(name)) {

@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Makes the pixels RGB and {@code (value - mean) / std}, when the sample is written to a batch.
+ * Converts BGR pixels to RGB and {@code (value - mean) / std}, when the sample is written to a
+ * batch.
  *
  * @param mean of red, green and blue, in 0..255
  * @param std of red, green and blue
@@ -24,7 +25,6 @@ public record Normalize(
         @Default("[58.395, 57.12, 57.375]") List<Double> std)
         implements Transform {
 
-    /** Checks the numbers. */
     public Normalize {
         mean = List.copyOf(mean);
         std = List.copyOf(std);

@@ -12,19 +12,17 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Adds zeros bottom and right, after normalizing, so that they are the mean color; the class of
- * these pixels is ignored.
+ * Pads right and below with zeros after normalization, so padding has the mean color; padded pixels
+ * of label maps are ignored.
  *
- * @param size height and width that are reached, an edge that is longer stays. If empty, those of
- *     {@code crop_size} of the data in training; where it has none, both edges become multiples of
- *     {@code divisor} instead
- * @param divisor what the edges become multiples of without a size
+ * @param size minimum height and width; longer edges are kept. If empty, the data's {@code
+ *     crop_size} in training, or else multiples of {@code divisor}
+ * @param divisor both edges become multiples of it if no size is set
  */
 @Part("pad")
 public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
         implements Transform {
 
-    /** Checks the numbers. */
     public Pad {
         size = List.copyOf(size);
         new Checks()

@@ -13,17 +13,16 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Changes brightness, contrast, saturation and hue, each every second time (SSD's augmentation).
+ * Randomly changes brightness, contrast, saturation and hue, each with a probability of 0.5 (SSD's
+ * augmentation).
  *
- * <p>Two published forms differ in more than rounding. That of detection works on floats, never
- * clips, and may exchange the color channels; that of segmentation works on bytes, rounds down
- * after every step, and leaves the channels alone.
+ * <p>The detection variant computes in floats without clipping, and may permute channels. The
+ * segmentation variant computes in bytes, truncates after every step, and does not permute.
  *
- * @param variant which of the two
- * @param brightness largest change in gray levels
- * @param contrast least and largest factor
- * @param saturation least and largest factor
- * @param hue largest change, in degrees (detection) or double degrees (segmentation)
+ * @param brightness maximum change in gray levels
+ * @param contrast range of the factor
+ * @param saturation range of the factor
+ * @param hue maximum change, in degrees (detection) or units of two degrees (segmentation)
  */
 @Part("photometric_distortion")
 public record PhotometricDistortion(
@@ -34,7 +33,6 @@ public record PhotometricDistortion(
         @Default("18") int hue)
         implements Transform {
 
-    /** Where the distortion was published. */
     public enum Variant {
         /** mmdetection's, on floats. */
         DETECTION,
@@ -42,7 +40,6 @@ public record PhotometricDistortion(
         SEGMENTATION
     }
 
-    /** Checks the numbers. */
     public PhotometricDistortion {
         contrast = List.copyOf(contrast);
         saturation = List.copyOf(saturation);
@@ -55,14 +52,14 @@ public record PhotometricDistortion(
     }
 
     /**
-     * What was drawn; empty where a step is left out.
+     * Sampled parameters; empty for steps that are skipped.
      *
      * @param brightness added to all channels
-     * @param contrastFirst whether contrast comes before the changes of color or after them
-     * @param contrast multiplies all channels
-     * @param saturation multiplies the saturation
+     * @param contrastFirst whether contrast precedes the color changes
+     * @param contrast factor of all channels
+     * @param saturation factor of the saturation
      * @param hue added to the hue
-     * @param permutation which channel comes first, second and third; empty if they stay
+     * @param permutation new order of the channels; empty to keep it
      */
     public record Parameters(
             Optional<Double> brightness,
@@ -72,7 +69,6 @@ public record PhotometricDistortion(
             Optional<Double> hue,
             List<Integer> permutation) {
 
-        /** Keeps a copy of the list. */
         public Parameters {
             permutation = List.copyOf(permutation);
         }
@@ -84,11 +80,7 @@ public record PhotometricDistortion(
         return sample.with(distorted, sample.info(), sample.targets());
     }
 
-    /**
-     * Returns an image after given steps, float32 or uint8 as the variant works.
-     *
-     * @param image [H, W, 3] BGR, uint8 or float32 in 0..255; stays as it is
-     */
+    /** Applies parameters to [H, W, 3] BGR in 0..255; returns float32 or uint8 by variant. */
     public Mat distort(Mat image, Parameters draws) {
         return switch (variant) {
             case DETECTION -> FloatDistortion.apply(image, draws);
@@ -113,7 +105,7 @@ public record PhotometricDistortion(
     }
 
     private static Optional<Double> maybe(SplittableRandom random, double low, double high) {
-        // Both numbers are drawn always, so that one step does not move the draws of the next.
+        // Always samples both, so that one step does not shift the random numbers of the next.
         boolean taken = random.nextBoolean();
         double value = low + (high - low) * random.nextDouble();
         return taken ? Optional.of(value) : Optional.empty();

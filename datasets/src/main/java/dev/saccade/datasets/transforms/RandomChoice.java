@@ -16,14 +16,13 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Goes one of several ways, each as often as the others (mmdetection's {@code AutoAugment}).
+ * Applies a random one of several lists of transforms (mmdetection's {@code AutoAugment}).
  *
- * @param branches the ways, each a list of transforms; one may be empty
+ * @param branches lists of transforms with equal probability; a list may be empty
  */
 @Part("random_choice")
 public record RandomChoice(@Default("[[]]") List<List<Transform>> branches) implements Transform {
 
-    /** Checks that there is a way to go. */
     public RandomChoice {
         branches = branches.stream().map(List::copyOf).toList();
         Checks checks = new Checks().size("branches", branches, 1, 100);

@@ -17,24 +17,22 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Cuts out a part of the image, as mmdetection's {@code RandomCrop}.
+ * Crops the image at random, like mmdetection's {@code RandomCrop}.
  *
- * <p>Boxes are moved and clipped; those without area are dropped, with their labels and masks.
+ * <p>Boxes are moved and clipped; objects without area are dropped.
  *
- * <p>Where the class of every pixel is known, parts that show nearly one class only can be drawn
- * again, as in mmsegmentation's {@code RandomCrop}.
+ * <p>For label maps, crops dominated by one class can be sampled again, like mmsegmentation's
+ * {@code RandomCrop}.
  *
- * @param mode what {@code size} means
- * @param size two numbers: whole pixels, or shares of the edges of the image, as the mode says. An
- *     image edge that is shorter than pixels asked for is taken whole. If empty, {@code crop_size}
- *     of the data
- * @param catMaxRatio below 1, a part in which a class has this share or more of the pixels that are
- *     not ignored, or in which all are ignored, is drawn again, ten times at most
- * @param recomputeBbox whether the box of an object that is learned with its mask becomes the
- *     smallest around what the part has of the mask; it is dropped if that is nothing
- * @param allowNegativeCrop whether a part without a box, be it an object or a crowd, is learned as
- *     background; otherwise another photograph takes its place. Means nothing where pixels are
- *     labeled
+ * @param mode meaning of {@code size}
+ * @param size two numbers, in pixels or fractions of the image, depending on the mode; larger crops
+ *     are limited to the image. If empty, the data's {@code crop_size}
+ * @param catMaxRatio if below 1, samples again, at most 10 times, while a class has this fraction
+ *     or more of the pixels that are not ignored, or all are ignored
+ * @param recomputeBbox whether boxes of objects with masks become the tightest around the cropped
+ *     masks; drops objects without pixels
+ * @param allowNegativeCrop whether crops without objects and crowds are trained on as background;
+ *     otherwise another image replaces them. No effect on label maps
  */
 @Part("random_crop")
 public record RandomCrop(
@@ -47,15 +45,14 @@ public record RandomCrop(
 
     private static final int MAX_REDRAWS = 10;
 
-    /** What the size means. */
     public enum Mode {
-        /** Height and width of the part in pixels. */
+        /** Height and width in pixels. */
         ABSOLUTE(false),
-        /** Least and largest edge; height and width are drawn between them, both included. */
+        /** Minimum and maximum edge; height and width are sampled independently, inclusive. */
         ABSOLUTE_RANGE(false),
-        /** Height and width of the part as shares, above 0 to 1, of those of the image. */
+        /** Height and width as fractions of the image, above 0 to 1. */
         RELATIVE(true),
-        /** Least shares of height and width; each is drawn between its own and 1. */
+        /** Minimum fractions of height and width, sampled up to 1. */
         RELATIVE_RANGE(true);
 
         private final boolean isShare;
@@ -65,7 +62,6 @@ public record RandomCrop(
         }
     }
 
-    /** Checks the numbers. */
     public RandomCrop {
         size = List.copyOf(size);
         double least = mode.isShare ? 0.001 : 1;
@@ -101,9 +97,9 @@ public record RandomCrop(
         if (size.isEmpty()) {
             throw SaccadeException.user(
                     mode.isShare
-                            ? "random_crop: size is missing; expected two shares of the edges"
-                            : "random_crop: size is missing; expected two edges in pixels, there or"
-                                    + " as data.crop_size");
+                            ? "random_crop: size is missing; expected two fractions of the edges"
+                            : "random_crop: size is missing; set it or data.crop_size to two edges"
+                                    + " in pixels");
         }
     }
 
@@ -164,21 +160,19 @@ public record RandomCrop(
         return random.nextInt(edge(edge, 0), edge(edge, 1) + 1);
     }
 
-    /** Returns an edge in pixels, at most the edge of the image. */
     private int edge(int edge, int axis) {
         return (int) Math.min(edge, size.get(axis));
     }
 
-    /** Returns the share of an edge that lies so far between the least one and all of it. */
+    /**
+     * Returns the edge at position {@code between} (0 to 1) between the minimum and the full edge.
+     */
     private int share(int edge, int axis, double between) {
         double least = size.get(axis);
         return Math.max(1, (int) (edge * (least + between * (1 - least)) + 0.5));
     }
 
-    /**
-     * Returns the part of the sample with a given upper left corner, after what this step does with
-     * the objects in it.
-     */
+    /** Crops at a given position, and applies this step's rules to the objects. */
     public Sample cut(Sample sample, int top, int left, Size part) {
         Sample cropped = crop(sample, top, left, part);
         boolean isNegative =
@@ -193,10 +187,9 @@ public record RandomCrop(
                 : cropped;
     }
 
-    /** Returns the part of the sample with a given upper left corner. */
     public static Sample crop(Sample sample, int top, int left, Size part) {
         Mat view = sample.image().submat(new Rect(left, top, part.width(), part.height()));
-        // A copy, so that the memory of the whole image is freed.
+        // Copy to free the memory of the whole image.
         Mat copy = view.clone();
         view.release();
         Sample cropped =

@@ -14,22 +14,15 @@ import org.opencv.core.Mat;
 
 import java.util.SplittableRandom;
 
-/**
- * Flips image, masks, boxes and labels.
- *
- * @param probability of a flip, 0 to 1
- * @param direction axis of the flip
- */
+/** Flips image, masks, boxes and label maps with a probability. */
 @Part("random_flip")
 public record RandomFlip(
         @Default("0.5") double probability, @Default("horizontal") Direction direction)
         implements Transform {
 
-    /** Axis of a flip, with OpenCV's code for it. */
+    /** Axis of a flip, with OpenCV's code. */
     public enum Direction {
-        /** Left becomes right. */
         HORIZONTAL(1),
-        /** Top becomes bottom. */
         VERTICAL(0);
 
         private final int code;
@@ -39,7 +32,6 @@ public record RandomFlip(
         }
     }
 
-    /** Checks the probability. */
     public RandomFlip {
         new Checks().inRange("probability", probability, 0, 1).throwIfAny();
     }
@@ -49,7 +41,6 @@ public record RandomFlip(
         return random.nextDouble() < probability ? flip(sample) : sample;
     }
 
-    /** Returns the sample flipped. */
     public Sample flip(Sample sample) {
         ImageInfo info = sample.info();
         Mat flipped = new Mat();

@@ -18,18 +18,17 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Resizes image (bilinear), masks and labels (nearest) and boxes, as mmdetection's {@code Resize}.
- * Boxes are clipped to the new image; those that lose their area stay.
+ * Resizes the image (bilinear), masks and label maps (nearest) and boxes, like mmdetection's {@code
+ * Resize}. Boxes are clipped to the new image; boxes without area are kept.
  *
- * @param scales pairs of edges in pixels. With {@code keepRatio} the image is made as large as fits
- *     into a frame of the long by the short edge, whatever its orientation, and the order within a
- *     pair does not matter; otherwise a pair is the new width and height. If empty, {@code
- *     image_size} of the data, or [1333, 800]
- * @param mode how a pair is chosen where there are several
- * @param keepRatio whether the aspect ratio is kept
- * @param ratioRange if not empty, two numbers: the pair is multiplied by one drawn between them
- * @param divisor above 1, the resized image is resized a second time, up to multiples of this, as
- *     by {@code AlignResize} of PVT's SemanticFPN
+ * @param scales pairs of edges in pixels. With {@code keepRatio}, the maximum long and short edge
+ *     in any order; otherwise width and height. If empty, the data's {@code image_size}, or [1333,
+ *     800]
+ * @param mode how to select from several pairs
+ * @param keepRatio whether to keep the aspect ratio
+ * @param ratioRange if not empty, multiplies the pair by a random number between these two
+ * @param divisor if above 1, resizes a second time to multiples of this, like {@code AlignResize}
+ *     of PVT's SemanticFPN
  */
 @Part("resize")
 public record Resize(
@@ -42,18 +41,15 @@ public record Resize(
 
     static final int MAX_SCALES = 100;
 
-    /** That of COCO in most papers. */
     private static final List<Integer> USUAL = List.of(1333, 800);
 
-    /** How a pair is chosen. */
     public enum Mode {
-        /** One of the pairs. */
+        /** A random pair. */
         VALUE,
-        /** Long and short edge independently between those of two pairs, both included. */
+        /** Long and short edge sampled independently between two pairs, inclusive. */
         RANGE
     }
 
-    /** Checks the numbers. */
     public Resize {
         scales = scales.stream().map(List::copyOf).toList();
         ratioRange = List.copyOf(ratioRange);
@@ -72,7 +68,6 @@ public record Resize(
                 "two pairs for mode range");
     }
 
-    /** Starts the checks of a record with those of the pairs of edges that it has. */
     static Checks checks(List<List<Integer>> scales) {
         Checks checks = new Checks();
         for (int i = 0; i < scales.size(); i++) {
@@ -82,12 +77,11 @@ public record Resize(
         return checks;
     }
 
-    /** Returns this resizing for one scale only. */
     Resize to(List<Integer> scale) {
         return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor);
     }
 
-    /** Returns this resizing with all scales multiplied by a ratio and rounded down. */
+    /** Returns this transform with all scales multiplied by a ratio and rounded down. */
     Resize times(double ratio) {
         return ratio == 1 ? this : with(pairs().stream().map(pair -> scaled(pair, ratio)).toList());
     }
@@ -146,8 +140,8 @@ public record Resize(
     }
 
     /**
-     * Returns the largest size of the same aspect ratio that fits into a frame, rounded as mmcv's
-     * {@code rescale_size} does.
+     * Returns the largest size with the same aspect ratio that fits, rounded like mmcv's {@code
+     * rescale_size}.
      */
     public static Size fit(Size image, int edge, int otherEdge) {
         int longEdge = Math.max(image.height(), image.width());
@@ -163,7 +157,7 @@ public record Resize(
         return Math.max(1, (int) (edge + 0.5));
     }
 
-    /** Returns the sample at a size; its scale becomes new over old edge, rounded to float32. */
+    /** Resizes a sample; its scale becomes new over old edge, rounded to float32. */
     public static Sample resize(Sample sample, Size target) {
         ImageInfo info = scaled(sample.info(), target);
         return sample.transform(

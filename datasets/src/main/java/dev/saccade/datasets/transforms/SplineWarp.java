@@ -3,15 +3,14 @@ package dev.saccade.datasets.transforms;
 import dev.saccade.core.structures.Size;
 
 /**
- * Rotates, scales and moves a crop of an image to another place, as SciPy's {@code
- * ndimage.affine_transform} does for InstaBoost: with cubic splines for pixels and the nearest
- * neighbor for masks.
+ * Rotates, scales and moves a crop of an image, like SciPy's {@code ndimage.affine_transform} in
+ * InstaBoost: cubic splines for pixels and nearest neighbor for masks.
  */
 final class SplineWarp {
 
     private static final double POLE = Math.sqrt(3) - 2;
 
-    /** Beyond this distance from the crop, in its pixels, splines have decayed below 1e-6. */
+    /** Distance from the crop, in its pixels, at which splines have decayed below 1e-6. */
     private static final int MARGIN = 16;
 
     private final Size crop;
@@ -25,15 +24,7 @@ final class SplineWarp {
     private final int right;
     private final int bottom;
 
-    /**
-     * Creates a warp.
-     *
-     * @param crop size of the crop
-     * @param image size of the image that the crop is from and is moved within
-     * @param theta angle in radians
-     * @param centerX where the center of the crop comes to lie
-     * @param centerY where the center of the crop comes to lie
-     */
+    /** Creates a warp that moves the crop's center to a target; {@code theta} is in radians. */
     SplineWarp(Size crop, Size image, double scale, double theta, double centerX, double centerY) {
         this.crop = crop;
         this.image = image;
@@ -61,11 +52,7 @@ final class SplineWarp {
         return offsetY - x * sin + y * cos;
     }
 
-    /**
-     * Returns the bitmap of a mask, {@code [H, W]} of the image.
-     *
-     * @param mask bitmap of the crop
-     */
+    /** Warps a bitmap of the crop to a bitmap of the image, {@code [H, W]}. */
     byte[] mask(byte[] mask) {
         byte[] moved = new byte[Math.toIntExact(image.area())];
         for (int y = top; y < bottom; y++) {
@@ -87,9 +74,9 @@ final class SplineWarp {
     /**
      * Blends a crop into an image.
      *
-     * @param pixels {@code [H, W, 3]} of the image, which is changed
+     * @param pixels {@code [H, W, 3]} of the image, changed in place
      * @param colors {@code [h, w, 3]} of the crop
-     * @param mask bitmap {@code [h, w]}: the pixels of the crop that are blended
+     * @param mask bitmap {@code [h, w]} of the blended pixels of the crop
      */
     void blend(byte[] pixels, byte[] colors, byte[] mask) {
         Size field =
@@ -126,7 +113,6 @@ final class SplineWarp {
         return x >= 0 && x <= size.width() - 1 && y >= 0 && y <= size.height() - 1;
     }
 
-    /** Returns the spline coefficients of a channel of the crop, with zeros beyond the crop. */
     private double[] coefficients(Size field, byte[] crop, int channels, int channel, int factor) {
         int width = field.width();
         double[] plane = new double[Math.toIntExact(field.area())];
@@ -145,7 +131,7 @@ final class SplineWarp {
         return plane;
     }
 
-    /** Replaces the values of a line by cubic spline coefficients, mirrored at both ends. */
+    /** Replaces the values of a line by cubic spline coefficients, with reflected borders. */
     private static void filter(double[] values, int start, int step, int count) {
         if (count == 1) {
             return;
@@ -169,7 +155,6 @@ final class SplineWarp {
         }
     }
 
-    /** The 4x4 coefficients around a point and their weights. */
     private static final class Taps {
 
         private final Size field;
@@ -205,7 +190,6 @@ final class SplineWarp {
             return Math.min(inside, Math.abs(2 * (count - 1) - inside));
         }
 
-        /** Returns the rounded value at the point, 0 to 255. */
         int sample(double[] plane) {
             double sum = 0;
             for (int i = 0; i < 4; i++) {

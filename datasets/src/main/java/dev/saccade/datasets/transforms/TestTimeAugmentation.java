@@ -11,13 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Test-time augmentation: an image is predicted at each scale, and flipped horizontally if {@code
- * flip} is set, and the results are merged.
+ * Test-time augmentation: predicts an image at each scale, optionally also flipped horizontally,
+ * and merges the results.
  *
- * @param scales pairs of edges in pixels that replace those of {@link Resize}; empty keeps them
- * @param ratios factors; each scale is used times each ratio, as by mmsegmentation's {@code
- *     img_ratios}
- * @param flip also predicts each scale flipped horizontally
+ * @param scales pairs of edges in pixels that replace the scales of {@link Resize}; empty keeps
+ *     them
+ * @param ratios factors of each scale, like mmsegmentation's {@code img_ratios}
+ * @param flip whether to also predict each scale flipped horizontally
  */
 public record TestTimeAugmentation(
         @Default("[]") List<List<Integer>> scales,
@@ -26,7 +26,6 @@ public record TestTimeAugmentation(
 
     private static final RandomFlip MIRROR = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
 
-    /** Checks the scales and ratios. */
     public TestTimeAugmentation {
         scales = scales.stream().map(List::copyOf).toList();
         ratios = List.copyOf(ratios);
@@ -39,11 +38,10 @@ public record TestTimeAugmentation(
                 scales.size() * ratios.size() <= Resize.MAX_SCALES,
                 "ratios",
                 ratios.size() + " ratios of " + scales.size() + " scales",
-                "at most %s scales in all",
+                "at most %s scales in total",
                 Resize.MAX_SCALES);
     }
 
-    /** Augmentation at fixed scales. */
     public TestTimeAugmentation(List<List<Integer>> scales, boolean flip) {
         this(scales, List.of(1.0), flip);
     }
@@ -53,7 +51,7 @@ public record TestTimeAugmentation(
      *
      * @param transforms transforms without augmentation
      * @throws IllegalArgumentException unless exactly one of them is a {@link Resize}, or if a
-     *     scale times a ratio is too large
+     *     scaled size is too large
      */
     public List<List<Transform>> pipelines(List<Transform> transforms) {
         List<Transform> resizes = transforms.stream().filter(Resize.class::isInstance).toList();
@@ -61,7 +59,7 @@ public record TestTimeAugmentation(
                 resizes.size() == 1,
                 "transforms",
                 transforms.stream().map(PartConfig::type).toList(),
-                "exactly one resize, which test-time augmentation replaces");
+                "exactly one resize, whose scales test-time augmentation replaces");
         Resize own = (Resize) resizes.get(0);
         int place = transforms.indexOf(own);
         ImmutableList.Builder<List<Transform>> pipelines = ImmutableList.builder();

@@ -1,5 +1,5 @@
 /**
- * The transforms of the published detection recipes. Each record is the step that YAML configures;
- * each also has its deterministic kernel as a public method, without the draws.
+ * Transforms of the published recipes. Each record is a step that YAML configures, and offers its
+ * deterministic operation as a public method.
  */
 package dev.saccade.datasets.transforms;

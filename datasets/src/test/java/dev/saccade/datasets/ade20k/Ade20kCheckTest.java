@@ -47,20 +47,20 @@ class Ade20kCheckTest {
     }
 
     @Test
-    void classesOfPixelsAreNotBalanced() throws IOException {
+    void rejectsClassBalancedLabelMaps() throws IOException {
         new LabelFiles(folder).add("a", 40, 40, (x, y) -> 1 + x % 3);
         Dataset.Config balanced = new ClassBalancedDataset.Config(CONFIG, 0.5, true);
         CheckOptions options = new CheckOptions(true, TargetKind.LABEL_MAPS, 1, () -> {});
         assertFindings(
                 balanced.check(folder, options),
-                "class_balanced: counts labeled objects, but none of 1 photograph has any; data"
-                        + " whose pixels are labeled are named without class_balanced");
+                "class_balanced: requires labeled objects, but none of 1 image has an object; remove"
+                        + " class_balanced for data sets of label maps");
         Files.delete(folder.resolve("annotations/training/a.png"));
         assertFindings(balanced.check(folder, options), "has no file that ends in \".png\"");
     }
 
     @Test
-    void wantsAPixelWithAClass() {
+    void requiresAPixelWithAClass() {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> 0).add("b", 4, 10, (x, y) -> 255);
         assertFindings(
                 check(TargetKind.LABEL_MAPS, 1),
@@ -70,7 +70,7 @@ class Ade20kCheckTest {
     }
 
     @Test
-    void findsAllThatIsWrongInOnePassWhateverTheNumberOfThreads() {
+    void findsAllFaultsInOnePassWithAnyNumberOfThreads() {
         byte[] jpeg = ImageFiles.jpeg(40, 30);
         byte[] sound = LabelFiles.gray(40, 30, 8, (x, y) -> 1);
         byte[] damaged = sound.clone();
@@ -94,8 +94,8 @@ class Ade20kCheckTest {
         assertFindings(
                 report,
                 "h.jpg: has no label map",
-                "i.png: has no photograph",
-                "a.png: value 4 at 30 pixels, the first in row 0, column 3; expected 0",
+                "i.png: has no matching image",
+                "a.png: value 4 in 30 pixels, first in row 0, column 3; expected 0",
                 "b.png: is 40x30 (height x width), but its image",
                 "EXIF orientation 6",
                 "d.png: PNG is RGB",
@@ -126,11 +126,12 @@ class Ade20kCheckTest {
     }
 
     @Test
-    void refusesToTeachObjects() {
+    void rejectsDetectors() {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> x);
         assertFindings(
                 check(TargetKind.MASKS, 1),
-                "pixels are labeled, but the model learns to find objects");
+                "has label maps, but the model detects objects; train a segmenter, or use a data"
+                        + " set of labeled objects");
     }
 
     private DatasetReport check(TargetKind targets, int threads) {

@@ -43,7 +43,7 @@ class Ade20kDatasetTest {
     @TempDir Path folder;
 
     @Test
-    void pairsPhotographsWithTheirLabelMapsByName() {
+    void pairsImagesWithTheirLabelMapsByName() {
         new LabelFiles(folder)
                 .add("b", 40, 30, (x, y) -> 1)
                 .add("a/z", 30, 20, (x, y) -> 2)
@@ -61,7 +61,7 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void knowsTheClassesOfAde20k() {
+    void knowsClassesOfAde20k() {
         new LabelFiles(folder).add("a", 40, 30, (x, y) -> 1);
         List<String> classes = Configs.of(Ade20kDataset.Config.class).open(folder).classes();
         assertEquals(150, classes.size());
@@ -73,7 +73,7 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void mapsNumbersToLabels() {
+    void mapsPixelValuesToLabels() {
         int[] numbers = {0, 1, 2, 3, 255};
         new LabelFiles(folder).add("a", 5, 1, (x, y) -> numbers[x]);
         List<String> three = List.of("sky", "road", "car");
@@ -88,20 +88,20 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void refusesNumbersThatMeanNothing() {
+    void rejectsUnknownPixelValues() {
         new LabelFiles(folder).add("a", 40, 30, (x, y) -> y < 2 ? 3 : x == 7 ? 200 : 1);
         Dataset dataset = config(List.of("sky", "road"), true, 255);
         SaccadeException thrown = assertThrows(SaccadeException.class, () -> dataset.labels(0));
         assertEquals(
                 folder.resolve("annotations/training/a.png")
-                        + ": value 3 at 80 pixels, the first in row 0, column 0; 200 at 28 pixels,"
-                        + " the first in row 2, column 7; expected 0 (no class), 1 to 2 (classes)"
-                        + " or 255 (ignored)",
+                        + ": value 3 in 80 pixels, first in row 0, column 0; 200 at 28 pixels, the"
+                        + " first in row 2, column 7; expected 0 (no class), 1 to 2 (classes) or"
+                        + " 255 (ignored)",
                 thrown.getMessage());
     }
 
     @Test
-    void refusesLabelMapsOfAnotherSize() {
+    void rejectsLabelMapsOfAnotherSize() {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(40, 30), 6);
         new LabelFiles(folder)
                 .photo("a", turned)
@@ -111,12 +111,12 @@ class Ade20kDatasetTest {
         Dataset dataset = Configs.of(Ade20kDataset.Config.class).open(folder);
         String message = assertThrows(SaccadeException.class, () -> dataset.labels(0)).getMessage();
         assertTrue(message.contains("a.png: is 30x40 (height x width), but"), message);
-        assertTrue(message.contains("a.jpg is 40x30, turned upright: it was labeled"), message);
+        assertTrue(message.contains("a.jpg is 40x30 upright; it refers"), message);
         assertEquals(new Size(40, 30), dataset.labels(1).size());
     }
 
     @Test
-    void refusesFilesWithoutCounterpartAndSaysAllAtOnce() {
+    void reportsAllFilesWithoutCounterpart() {
         new LabelFiles(folder)
                 .add("a", 40, 30, (x, y) -> 1)
                 .photo("b", new byte[1])
@@ -127,12 +127,12 @@ class Ade20kDatasetTest {
                                 () -> Configs.of(Ade20kDataset.Config.class).open(folder))
                         .getMessage();
         assertTrue(message.contains("2 problems"), message);
-        assertTrue(message.contains("b.jpg: has no label map, expected "), message);
-        assertTrue(message.contains("c.png: has no photograph, expected "), message);
+        assertTrue(message.contains("b.jpg: has no label map; expected "), message);
+        assertTrue(message.contains("c.png: has no matching image; expected "), message);
     }
 
     @Test
-    void readsNamesOfClassesFromAFile() {
+    void readsClassNamesFromAFile() {
         new LabelFiles(folder)
                 .add("a", 40, 30, (x, y) -> 1)
                 .write("classes.txt", " sky\r\n\nStraße \n".getBytes(StandardCharsets.UTF_8))
@@ -149,17 +149,17 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void aMissingFileOfClassesIsNamedOnce() {
+    void namesAMissingClassesFileOnce() {
         Dataset.Config config = withFile("names.txt");
         String said = assertThrows(SaccadeException.class, () -> config.open(folder)).getMessage();
         assertEquals(
                 folder.resolve("names.txt")
-                        + ": no such file; expected the name of a class in every line",
+                        + ": no such file; expected a file with one class name per line",
                 said);
     }
 
     @Test
-    void refusesToIgnoreANumberThatIsAClass() {
+    void rejectsAnIgnoreIndexThatIsAClass() {
         new LabelFiles(folder).add("a", 40, 30, (x, y) -> 1);
         String message =
                 assertThrows(SaccadeException.class, () -> config(names(255), true, 255))
@@ -169,7 +169,7 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void feedsLabelsInBatchesThatIgnoreWhatIsPadded() {
+    void ignoresPaddingInBatchesOfLabelMaps() {
         new LabelFiles(folder).add("a", 20, 10, (x, y) -> x % 4).add("b", 12, 14, (x, y) -> y % 4);
         Dataset dataset = config(List.of("sky", "road", "car"), true, 255);
         SampleReader reader =
@@ -199,7 +199,7 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void trainsOnLabelMapsOnlyWhereThereAreSome() {
+    void requiresLabelMapsForSegmentation() {
         Dataset objects = new ImageFolder(folder).add(40, 30);
         try (DataLoader<Batch> loader =
                         DataLoader.training(
@@ -216,7 +216,7 @@ class Ade20kDatasetTest {
     }
 
     @Test
-    void givesTheSameLabelsWhateverTheNumberOfThreads() {
+    void readsTheSameLabelsWithAnyNumberOfThreads() {
         LabelFiles files = new LabelFiles(folder);
         for (int i = 0; i < 7; i++) {
             int number = i;

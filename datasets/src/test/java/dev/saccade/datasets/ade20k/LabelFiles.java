@@ -13,7 +13,7 @@ import java.util.function.IntBinaryOperator;
 import java.util.zip.CRC32;
 import java.util.zip.DeflaterOutputStream;
 
-/** Writes PNGs of one number a pixel, bit by bit, and folders of photographs with them. */
+/** Writes PNGs of one number a pixel, bit by bit, and folders of images with them. */
 public final class LabelFiles {
 
     /** Color types of PNG. */
@@ -28,7 +28,7 @@ public final class LabelFiles {
         this.folder = folder;
     }
 
-    /** Adds a photograph with a label map of its size. */
+    /** Adds an image with a label map of its size. */
     public LabelFiles add(String name, int width, int height, IntBinaryOperator value) {
         return photo(name, ImageFiles.jpeg(width, height))
                 .labels(name, gray(width, height, 8, value));

@@ -92,7 +92,7 @@ class BoxFormatTest {
 
     @ParameterizedTest
     @MethodSource("otherWays")
-    void tellsBoxesThatWereWrittenInAnotherWay(String expected, UnaryOperator<double[]> written) {
+    void detectsOtherBoxFormats(String expected, UnaryOperator<double[]> written) {
         String fault = fault(objects(300), written).orElse("nothing");
         assertTrue(fault.contains(expected), fault);
     }
@@ -126,12 +126,12 @@ class BoxFormatTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("goodLabels")
-    void leavesGoodLabelsAlone(String name, List<double[]> boxes) {
+    void acceptsValidLabels(String name, List<double[]> boxes) {
         assertEquals(Optional.empty(), fault(boxes, box -> box), name);
     }
 
     @Test
-    void fewBoxesOfAnotherWayAreNoFault() {
+    void toleratesFewBoxesInAnotherFormat() {
         List<double[]> boxes = objects(300);
         boxes.add(new double[] {.5, .5, .1, .1});
         boxes.add(new double[] {600, 400, 620, 420});

@@ -61,7 +61,7 @@ class CustomDatasetTest {
     private ImageFile second;
 
     @BeforeEach
-    void writePhotos() throws IOException {
+    void writeImages() throws IOException {
         first = ImageFile.read(1, write("a.jpg", ImageFiles.jpeg(64, 48)));
         second = ImageFile.read(2, write("b.jpg", ImageFiles.jpeg(64, 48)));
     }
@@ -82,7 +82,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void photosHaveTheSizeThatIsDecoded() throws IOException {
+    void imagesHaveTheirDecodedSize() throws IOException {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(64, 48), 6);
         ImageFile photo = ImageFile.read(7, write("turned.jpg", turned));
         assertEquals(new ImageFile(7, folder.resolve("turned.jpg"), new Size(64, 48)), photo);
@@ -94,7 +94,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void annotationsAreMadeOfBoxesOutlinesAndMasks() {
+    void createsAnnotationsFromBoxesOutlinesAndMasks() {
         Annotation box = Annotation.of(1, 2, 10, 20, 8, 4);
         assertEquals(32, box.area());
         assertTrue(TrainingTargets.isUsable(box, SIZE));
@@ -119,7 +119,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void whatIsRightHasNoFindings() {
+    void reportsNothingForValidData() {
         Own own =
                 new Own(
                         List.of("cat", "dog"),
@@ -138,7 +138,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void allMistakesInObjectsAreTold() {
+    void reportsAllFaultsOfObjects() {
         ImageFile again = new ImageFile(1, second.file(), new Size(64, 48));
         ImageFile gone = new ImageFile(3, folder.resolve("gone.jpg"), SIZE);
         Own own =
@@ -157,11 +157,11 @@ class CustomDatasetTest {
         String errors = String.join("\n", told(report, Finding.Severity.ERROR));
         String a = first.file().toString();
         Stream.of(
-                        "data set: class \"cat\" comes twice",
+                        "data set: class \"cat\" occurs twice",
                         "data set: image 1: id occurs twice",
                         "data set: annotation 1: id occurs twice",
                         "data set: annotation 1 of image 1 (" + a + "): label 2, expected 0 to 1",
-                        "data set: annotation 3 of image 1 (" + a + "): its box is not finite",
+                        "data set: annotation 3 of image 1 (" + a + "): bbox is not finite",
                         second.file() + ": image 1: is 48x64 (height x width), declared as 64x48",
                         gone.file() + ": image 3: no such file")
                 .forEach(line -> assertTrue(errors.contains(line), line + "\nin\n" + errors));
@@ -169,13 +169,16 @@ class CustomDatasetTest {
                 List.of(
                         "data set: annotation 2 of image 1 ("
                                 + a
-                                + "): bbox [4.0, 4.0, 0.0, 20.0] has no area, it is dropped",
-                        "data set: annotation 2 of image 1 (" + a + "): area 0.0, it is dropped"),
+                                + "): bbox [4.0, 4.0, 0.0, 20.0] has no area; training drops it",
+                        "data set: annotation 2 of image 1 ("
+                                + a
+                                + "): area is 0.0; training drops"
+                                + " the object"),
                 told(report, Finding.Severity.WARNING));
     }
 
     @Test
-    void objectsWithoutMasksAreToldWhereMasksAreLearned() {
+    void reportsObjectsWithoutMasksIfMasksAreTrained() {
         Own own =
                 new Own(
                         List.of("cat"),
@@ -185,11 +188,11 @@ class CustomDatasetTest {
         assertTrue(
                 told(check(own, TargetKind.MASKS), Finding.Severity.ERROR)
                         .get(0)
-                        .contains("no object has a segmentation, but the model learns masks"));
+                        .contains("no object has a segmentation, but the model trains on masks"));
     }
 
     @Test
-    void imagesThatCannotBeMadeAreTold() {
+    void reportsUnreadableImages() {
         List<ImageFile> lazy =
                 Lists.transform(
                         List.of(0, 1, 2),
@@ -206,7 +209,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void mistakesInLabelsAreTold() {
+    void reportsFaultsOfLabelMaps() {
         List<LabelMap> maps = List.of(LabelMap.filled(SIZE, 1), LabelMap.filled(SIZE, 2));
         ImageFile third = new ImageFile(3, first.file(), SIZE);
         OwnLabels own =

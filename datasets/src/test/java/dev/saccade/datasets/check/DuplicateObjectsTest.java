@@ -30,7 +30,7 @@ class DuplicateObjectsTest {
     }
 
     @Test
-    void objectsOfAnotherImageClassOrBoxAreNoCopies() {
+    void objectsOfAnotherImageClassOrBoxAreNotDuplicates() {
         table.addAnnotation(2, 1, Annotation.of(12, 0, 5, 5, 20, 20));
         table.addAnnotation(1, 2, Annotation.of(13, 0, 5, 5, 20, 20));
         table.addAnnotation(1, 1, Annotation.of(14, 0, 5, 5, 20, 21));
@@ -39,7 +39,7 @@ class DuplicateObjectsTest {
     }
 
     @Test
-    void copiesAreCountedAndOneIsNamed() {
+    void countsDuplicatesAndNamesOne() {
         for (int id = 20; id < 23; id++) {
             table.addAnnotation(2, 2, Annotation.of(id, 0, 7, 7, 9, 9));
         }
@@ -54,7 +54,7 @@ class DuplicateObjectsTest {
     }
 
     @Test
-    void theCheckOfObjectsReportsThem() {
+    void objectCheckReportsDuplicates() {
         table.addAnnotation(1, 1, Annotation.of(12, 0, 5, 5, 20, 20));
         List<Finding> findings = new ArrayList<>();
 

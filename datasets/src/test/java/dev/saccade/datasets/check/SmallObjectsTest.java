@@ -47,7 +47,7 @@ class SmallObjectsTest {
     }
 
     @Test
-    void objectsOfAPixelAreReportedWithASizeThatWouldDo() {
+    void reportsTinyObjectsWithASuitableImageSize() {
         Optional<Finding> warning = warning(LARGE, 10, 0, to(384, 288));
         assertWarned("20 of 20 objects (most of dot) are smaller than 4 pixels", warning);
         assertWarned("(half of these below 1.3)", warning);

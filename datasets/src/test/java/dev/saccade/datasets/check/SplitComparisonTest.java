@@ -74,7 +74,7 @@ class SplitComparisonTest {
 
     @ParameterizedTest
     @EnumSource(Depth.class)
-    void copiesAreFoundWithinAndAcrossParts(Depth depth) throws IOException {
+    void findsDuplicatesWithinAndAcrossSplits(Depth depth) throws IOException {
         ImageFile first = image(1, "a.png", 1);
         ImageFile again = new ImageFile(2, first.file(), SIZE);
         ImageFile other = image(3, "b.png", 2);
@@ -98,7 +98,7 @@ class SplitComparisonTest {
     }
 
     @Test
-    void equalPixelsInOtherFormatsAreFoundWhereTheyAreDecoded() throws IOException {
+    void findsEqualPixelsInOtherFormatsIfDecoded() throws IOException {
         check("train", Depth.PIXELS, image(1, "a.png", 1));
         check("val", Depth.PIXELS, image(2, "a.bmp", 1));
         comparison.complete(reports, Function.identity());
@@ -106,14 +106,14 @@ class SplitComparisonTest {
     }
 
     @Test
-    void filesOfTheSameLengthAreNotCopies() throws IOException {
+    void filesOfEqualLengthAreNotDuplicates() throws IOException {
         check("train", Depth.LABELS, image(1, "a.bmp", 1), image(2, "b.bmp", 2));
         comparison.complete(reports, Function.identity());
         assertEquals(List.of(), warnings("train"));
     }
 
     @Test
-    void augmentedCopiesOfRoboflowBelongInOnePart() throws IOException {
+    void reportsRoboflowCopiesAcrossSplits() throws IOException {
         check(
                 "train",
                 Depth.HEADERS,
@@ -122,7 +122,8 @@ class SplitComparisonTest {
         check("val", Depth.HEADERS, image(1, "val/bird_jpg.rf.00001111AbCd2222.png", 3));
         comparison.complete(reports, Function.identity());
         assertEquals(List.of(), warnings("train"));
-        assertContains("is named as an augmented copy of image 1 of train", warnings("val").get(0));
+        assertContains(
+                "is by its name an augmented copy of image 1 of train", warnings("val").get(0));
     }
 
     private Path map(String name, int... colors) throws IOException {
@@ -142,7 +143,7 @@ class SplitComparisonTest {
     }
 
     @Test
-    void palettesInAnotherOrderAreFound() throws IOException {
+    void reportsContradictingPalettes() throws IOException {
         reports.put("train", new Findings().report(statistics()));
         reports.put("val", new Findings().report(statistics()));
         comparison.split("train").labelMap(map("a.png", 0, 0x804080, 0x00008E));

@@ -44,7 +44,7 @@ class CocoCheckTest {
     @TempDir Path folder;
 
     @Test
-    void findsNothingInASoundDataSetAndCountsWhatItHolds() throws IOException {
+    void countsObjectsOfAValidDataSetWithoutFindings() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addImage(2, "b.png", ImageFiles.png(30, 40, BufferedImage.TYPE_BYTE_INDEXED), 30, 40);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
@@ -64,7 +64,7 @@ class CocoCheckTest {
     }
 
     @Test
-    void findsAllThatIsWrongWithImagesInOnePass() throws IOException {
+    void findsAllFaultsOfImagesInOnePass() throws IOException {
         byte[] jpeg = ImageFiles.jpeg(40, 30);
         byte[] damaged = ImageFiles.png(40, 30, BufferedImage.TYPE_3BYTE_BGR);
         damaged[damaged.length / 2] ^= 0x55;
@@ -87,22 +87,22 @@ class CocoCheckTest {
                 check(true),
                 "image 12: file_name \"../outside.jpg\" leaves the folder",
                 "empty.jpg: image 1: is empty (0 bytes)",
-                "page.jpg: image 2: is no image, it starts with \"<!DOCTYPE html>\"",
+                "page.jpg: image 2: is not an image, it starts with \"<!DOCTYPE html>\"",
                 "cut.jpg: image 3: JPEG is truncated",
-                "bomb.png: image 4: PNG of 100000x100000 pixels, at most 178 million",
-                "turned.jpg: image 5: is 40x30 (height x width), declared as 30x40: the boxes were"
-                        + " drawn without turning",
-                "named.png: image 6: is a JPEG by its content",
+                "bomb.png: image 4: PNG of 100000x100000 pixels exceeds the limit of 178 million",
+                "turned.jpg: image 5: is 40x30 (height x width), declared as 30x40; the boxes"
+                        + " refer to the image without EXIF",
+                "named.png: image 6: is a JPEG file, but has another suffix",
                 "other.jpg: image 7: is 30x40 (height x width), declared as 30x41",
                 "inks.jpg: image 8: is CMYK",
                 "deep.png: image 9: has more than 8 bits",
                 "damaged.png: image 10: PNG is damaged",
                 "missing.jpg: image 11: no such file",
-                "flipped.jpg: image 13: is turned upright by its EXIF orientation 3");
+                "flipped.jpg: image 13: has EXIF orientation 3");
     }
 
     @Test
-    void findsAllThatIsWrongWithAnnotationsInOnePass() throws IOException {
+    void findsAllFaultsOfAnnotationsInOnePass() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addImage(1, "b.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
@@ -131,17 +131,18 @@ class CocoCheckTest {
 
         assertFindings(
                 check(false),
-                "annotation 18: run lengths lack a usable size or counts",
+                "annotation 18: run lengths need a valid size and counts",
                 "annotation 20: bbox: expected an array of numbers, got \"box\"",
                 "image 1: id occurs twice",
                 "annotation 1: id occurs twice",
-                "annotation 2: there is no image 9",
+                "annotation 2: refers to image 9, which does not exist",
                 "annotation 3: bbox [1.0, NaN, 5.0, 6.0] is not finite",
                 "annotation 4 of image 1 (a.jpg): bbox [1.0, 2.0, 0.0, 6.0] has no area",
                 "annotation 5 of image 1 (a.jpg): bbox [1.0, 2.0, -5.0, 6.0] has no area",
                 "annotation 6 of image 1 (a.jpg): bbox [1.0, 2.0, 0.5, 6.0] is thinner than",
-                "annotation 7 of image 1 (a.jpg): bbox [50.0, 2.0, 5.0, 6.0] lies outside of 40x30",
-                "annotation 8 of image 1 (a.jpg): bbox [30.0, 2.0, 20.0, 6.0] sticks out of 40x30",
+                "annotation 7 of image 1 (a.jpg): bbox [50.0, 2.0, 5.0, 6.0] lies outside of the"
+                        + " image of 40x30",
+                "annotation 8 of image 1 (a.jpg): bbox [30.0, 2.0, 20.0, 6.0] exceeds the image of 40x30",
                 "annotation 9 of image 1 (a.jpg): area 0.0",
                 "annotation 10 of image 1 (a.jpg): segmentation: ",
                 "annotation 11 of image 1 (a.jpg): segmentation: ",
@@ -152,12 +153,12 @@ class CocoCheckTest {
                 "annotation 16 of image 1 (a.jpg): segmentation: ",
                 "annotation 17 of image 1 (a.jpg): segmentation covers no pixel",
                 "annotation 19 of image 1 (a.jpg): segmentation: ",
-                "annotation 21 of image 1 (a.jpg): segmentation lies outside of bbox [1.0, 2.0, 5.0,"
-                        + " 6.0]: its mask is empty");
+                "annotation 21 of image 1 (a.jpg): segmentation lies outside of bbox [1.0, 2.0,"
+                        + " 5.0, 6.0], so its mask is empty");
     }
 
     @Test
-    void missesOutlinesOfAllThatMasksAreLearnedFrom() throws IOException {
+    void requiresOutlinesOfObjectsWithTrainedMasks() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", outline("[[1, 2, 6, 2, 6, 8, 1, 8]]"));
         addAnnotation(2, 1, "[1, 2, 5, 6]", "'area': 30");
@@ -168,36 +169,37 @@ class CocoCheckTest {
         assertFindings(checkMasks("dog"));
         assertFindings(
                 checkMasks("cat"),
-                "a.json: annotation 2 of image 1 (a.jpg): has no segmentation to train a mask on",
-                "a.json: annotation 3 of image 1 (a.jpg): has no segmentation to train a mask");
+                "a.json: annotation 2 of image 1 (a.jpg): has no segmentation, but the model trains"
+                        + " on masks; add it",
+                "a.json: annotation 3 of image 1 (a.jpg): has no segmentation");
     }
 
     @Test
-    void saysInOneLineThatThereAreBoxesOnly() throws IOException {
+    void reportsMissingOutlinesInOneLine() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         addAnnotation(2, 1, "[1, 2, 5, 6]", "'area': 30");
-        assertFindings(checkMasks(), "no object has a segmentation, but the model learns masks");
+        assertFindings(checkMasks(), "no object has a segmentation, but the model trains on masks");
     }
 
     @Test
-    void suspectsCornersInsteadOfWidthAndHeight() throws IOException {
+    void detectsCornersInsteadOfWidthAndHeight() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[25, 10, 35, 28]", "'area': 30");
         addAnnotation(2, 1, "[5, 10, 15, 28]", "'area': 30");
         addAnnotation(3, 1, "[22, 1, 38, 15]", "'area': 30");
-        assertFindings(check(false), "the bboxes look like [x1, y1, x2, y2]");
+        assertFindings(check(false), "the bboxes appear to be [x1, y1, x2, y2]");
     }
 
     @Test
-    void tellsThatFractionsOfAnImageAreNoPixels() throws IOException {
+    void detectsFractionsInsteadOfPixels() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[0.5, 0.4, 0.9, 0.3]", "'area': 0.27");
         addAnnotation(2, 1, "[0.25, 0.5, 0.2, 1.0]", "'area': 0.2");
         assertFindings(
                 check(false),
                 "a.json: the bboxes are fractions of their images, such as [0.5000, 0.4000, 0.9000,"
-                        + " 0.3000]: they look like YOLO's [center x, center y, width, height],"
+                        + " 0.3000], apparently YOLO's [center x, center y, width, height];"
                         + " expected [x, y, width, height] in pixels");
     }
 
@@ -205,14 +207,14 @@ class CocoCheckTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "[1, 2, 5, 6] | 'area': 0 | 0 of 3 objects are left for training, the others are stated"
-                        + " to have an area of 0 (3); the first is annotation 1 of image 1",
-                "[1, 2, 5, 6] | 'iscrowd': 1 | 0 of 3 objects are left for training, the others are"
+                "[1, 2, 5, 6] | 'area': 0 | training uses only 0 of 3 objects; the rest are with a"
+                        + " stated area of 0 (3); the first is annotation 1 of image 1",
+                "[1, 2, 5, 6] | 'iscrowd': 1 | training uses only 0 of 3 objects; the rest are"
                         + " crowds (3)",
-                "[1, 2, 5, 6] | 'ignore': 1 | the others are marked to be ignored (3)",
-                "[1, 2, 0, 6] | 'iscrowd': 0 | the others are without width or height (3)",
-                "[50, 2, 5, 6] | 'iscrowd': 0 | the others are outside of their images (3)",
-                "[1, 2, 0.5, 6] | 'iscrowd': 0 | the others are thinner than a pixel (3)",
+                "[1, 2, 5, 6] | 'ignore': 1 | the rest are marked to be ignored (3)",
+                "[1, 2, 0, 6] | 'iscrowd': 0 | the rest are without width or height (3)",
+                "[50, 2, 5, 6] | 'iscrowd': 0 | the rest are outside of their images (3)",
+                "[1, 2, 0.5, 6] | 'iscrowd': 0 | the rest are thinner than a pixel (3)",
             })
     void wantsObjectsThatAreLeftToLearn(String box, String more, String expected)
             throws IOException {
@@ -240,7 +242,7 @@ class CocoCheckTest {
         addAnnotation(20, 1, "[50, 2, 5, 6]", "'area': 30");
         assertFindings(
                 check(false),
-                "1 of 20 objects are left for training, the others are crowds (17), without width or"
+                "training uses only 1 of 20 objects; the rest are crowds (17), without width or"
                         + " height (1), outside of their images (1); the first is annotation 2",
                 "annotation 2",
                 "annotation 20");
@@ -264,9 +266,9 @@ class CocoCheckTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "BOXES | {x}, {b} | y is mirrored: write height - y",
-                "MASKS | {x}, {b} | y is mirrored: write height - y",
-                "BOXES | {r}, {y} | x is mirrored: write width - x",
+                "BOXES | {x}, {b} | y is flipped: write height - y",
+                "MASKS | {x}, {b} | y is flipped: write height - y",
+                "BOXES | {r}, {y} | x is flipped: write width - x",
                 "BOXES | {y}, {x} | x and y are swapped",
                 "BOXES | {h}, {v} | expected both in pixels of the image",
             })
@@ -325,7 +327,7 @@ class CocoCheckTest {
         assertFindings(
                 check(false),
                 "image 12: width: expected an integer, got null",
-                "images[2]: lacks a usable id",
+                "images[2]: has no valid id",
                 "annotation 1: has no bbox; expected [x, y, width, height]",
                 "annotation 2: has no bbox; expected [x, y, width, height] around its keypoints",
                 "annotation 3: has no bbox; expected [x, y, width, height] around its segmentation",
@@ -334,13 +336,13 @@ class CocoCheckTest {
                 "annotation 6: bbox[2]: expected a number, got null",
                 "annotation 7: area: expected a number, got null",
                 "annotations[7]: id: expected an integer, got null",
-                "annotation 9: lacks a usable image_id",
+                "annotation 9: has no valid image_id",
                 "annotation 10: segmentation[0][2]: expected a number, got \"x\"",
                 "category 3: name: expected a string, got null");
     }
 
     @Test
-    void classesAreToldApartByTheirNames() throws IOException {
+    void rejectsRepeatedClassNames() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         categories.add("{'id': 7, 'name': 'cat'}");
@@ -368,18 +370,18 @@ class CocoCheckTest {
     }
 
     @Test
-    void onlyWantedClassesCount() throws IOException {
+    void countsOnlySelectedClasses() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         ObjectStatistics dogs = (ObjectStatistics) checkBoxes("dog").statistics();
         assertEquals(List.of("dog"), dogs.classNames());
         assertEquals(List.of(1, 0), List.of(dogs.objects().boxes(), dogs.objects().usable()));
         assertFindings(
-                checkBoxes("dog", "cow"), "class \"cow\" is not among its categories [cat, dog]");
+                checkBoxes("dog", "cow"), "class \"cow\" is not in its categories [cat, dog]");
     }
 
     @Test
-    void warningsDoNotHideAnError() throws IOException {
+    void warningsDoNotHideErrors() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         for (int id = 0; id < 20_100; id++) {
             addAnnotation(id, 1, id < 10_050 ? "[1, 2, 0, 6]" : "[1, 2, 5, 6]", "'area': 30");
@@ -393,18 +395,18 @@ class CocoCheckTest {
     }
 
     @Test
-    void reportsAFileThatIsNoJson() throws IOException {
+    void reportsAFileThatIsNotJson() throws IOException {
         Path json = Files.writeString(folder.resolve("a.json"), "{\"images\": [}");
         DatasetReport report =
                 new CocoCheck(json, folder, List.of(), Optional.empty())
                         .run(new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
-        assertFindings(report, "a.json:1:13: no valid JSON");
+        assertFindings(report, "a.json:1:13: invalid JSON");
         assertEquals(0, report.statistics().images());
     }
 
     @ParameterizedTest
     @CsvSource({"UTF-16LE", "UTF-16BE"})
-    void filesInUtf16AreNamedAsSuch(String charset) throws IOException {
+    void namesFilesInUtf16(String charset) throws IOException {
         Path file = write();
         Files.write(file, ("\ufeff" + Files.readString(file)).getBytes(Charset.forName(charset)));
         CheckOptions options = new CheckOptions(true, TargetKind.BOXES, 1, () -> {});
@@ -417,17 +419,18 @@ class CocoCheckTest {
     }
 
     @Test
-    void refusesToTeachTheClassOfEveryPixel() throws IOException {
+    void rejectsSegmenters() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         assertFindings(
                 new CocoCheck(write(), folder, List.of(), Optional.empty()).run(options),
-                "a.json: objects are labeled, but the model learns the class of every pixel");
+                "a.json: has labeled objects, but the model predicts a class per pixel; train a"
+                        + " detector, or use a data set with label maps");
     }
 
     @Test
-    void givesTheSameReportWhateverTheNumberOfThreads() throws IOException {
+    void returnsTheSameReportWithAnyNumberOfThreads() throws IOException {
         for (int i = 0; i < 30; i++) {
             addImage(i, i + ".jpg", new byte[i % 3], 40, 30);
         }

@@ -165,7 +165,7 @@ class CocoDatasetTest {
     }
 
     @Test
-    void idsAreExactUpToTheLastOf64Bits() throws IOException {
+    void keepsAll64BitsOfIds() throws IOException {
         CocoDataset dataset =
                 open(
                         "\"images\": ["
@@ -211,14 +211,14 @@ class CocoDatasetTest {
         String categories = "{'categories': [{'id': 1, 'name': 'a'}, {'id': 1, 'name': 'b'}]}";
         String flat = "{'annotations': [{'segmentation': [1, 2, 3, 4, 5, 6]}]}";
         return List.of(
-                Arguments.of("{'images': [}", ":1:13: no valid JSON"),
-                Arguments.of("{'images': [], 'annotations': [", "no valid JSON"),
-                Arguments.of("{\0\0\0'\0\0\0\1\1\1\1", ":1:3: no valid JSON"),
-                Arguments.of("{'a': 1,\n'info': " + "[".repeat(100_000), ":2:73: no valid JSON"),
+                Arguments.of("{'images': [}", ":1:13: invalid JSON"),
+                Arguments.of("{'images': [], 'annotations': [", "invalid JSON"),
+                Arguments.of("{\0\0\0'\0\0\0\1\1\1\1", ":1:3: invalid JSON"),
+                Arguments.of("{'a': 1,\n'info': " + "[".repeat(100_000), ":2:73: invalid JSON"),
                 Arguments.of("{'info':" + "[".repeat(100_000), "nesting depth"),
                 Arguments.of("{\n'info':" + "1".repeat(101) + "}", ".json:2:1"),
-                Arguments.of("", "a COCO file is an object"),
-                Arguments.of("[]", "a COCO file is an object"),
+                Arguments.of("", "expected an object with images"),
+                Arguments.of("[]", "expected an object with images"),
                 Arguments.of("{'images': []}", "has no \"annotations\""),
                 Arguments.of("{'images': 1e99}", "expected \"images\" to be an array"),
                 Arguments.of(
@@ -241,10 +241,11 @@ class CocoDatasetTest {
                 Arguments.of(
                         String.format(Locale.ROOT, image, "1", "../" + "a".repeat(9999)), "aaa..."),
                 Arguments.of(
-                        String.format(Locale.ROOT, boxed, "1", "[0,0,1,1]"), "there is no image 2"),
+                        String.format(Locale.ROOT, boxed, "1", "[0,0,1,1]"),
+                        "refers to image 2," + " which does not exist"),
                 Arguments.of(
                         String.format(Locale.ROOT, boxed, "1", "[0,0,1,1]"),
-                        "there is no category 3"),
+                        "refers to category 3, which does not exist"),
                 Arguments.of(
                         String.format(Locale.ROOT, boxed, "1", "[0,NaN,1,1]"), "is not finite"),
                 Arguments.of(
@@ -258,7 +259,7 @@ class CocoDatasetTest {
 
     @ParameterizedTest
     @MethodSource("faults")
-    void namesEveryFaultOfTheFileAndItsPlace(String json, String message) throws IOException {
+    void namesEveryFaultAndItsPosition(String json, String message) throws IOException {
         Path file = folder.resolve("bad.json");
         Files.writeString(file, json.replace('\'', '"'));
 
@@ -286,7 +287,7 @@ class CocoDatasetTest {
         assertNothing("no images and no categories", "\"images\": []", "\"categories\": []");
         assertNothing("no images", "\"images\": []", CATEGORIES);
         assertNothing("no categories", IMAGES, "\"categories\": []");
-        assertNothing("none of 2 photographs shows a cat, a dog, a cow", IMAGES, CATEGORIES);
+        assertNothing("none of 2 images contains a cat, a dog, a cow", IMAGES, CATEGORIES);
     }
 
     private void assertNothing(String expected, String images, String categories)
@@ -300,7 +301,7 @@ class CocoDatasetTest {
     }
 
     @Test
-    void isFoundByItsName() {
+    void isRegisteredByName() {
         assertEquals(
                 CocoDataset.Config.class, Configs.registered(Dataset.Config.class).get("coco"));
     }

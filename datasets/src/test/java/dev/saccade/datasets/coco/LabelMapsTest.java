@@ -112,7 +112,7 @@ class LabelMapsTest {
     }
 
     @Test
-    void areThoseOfTheNamesOfThePhotographs() {
+    void areFoundByTheNamesOfTheImages() {
         CocoDataset dataset = config().open(folder);
         assertEquals(183, dataset.semanticClasses());
         assertEquals(LabelMap.IGNORE, dataset.labels(0).get(0, 0));
@@ -123,22 +123,21 @@ class LabelMapsTest {
     }
 
     @Test
-    void areNotLookedForUnlessTheyAreNamed() {
+    void areNotSearchedUnlessConfigured() {
         CocoDataset dataset = config("label_maps=null").open(folder);
         assertEquals(0, dataset.semanticClasses());
         assertThrows(SaccadeException.class, () -> dataset.labels(0));
         assertEquals(
                 List.of(
                         folder.resolve("a.json")
-                                + ": has no label maps beside its objects, but the semantic_head of"
-                                + " the model predicts the class of every pixel; in COCO's format"
-                                + " label_maps names their folder, and semantic_head: null does"
-                                + " without them"),
+                                + ": has no label maps beside its objects, but the model has a"
+                                + " semantic_head; set label_maps to their folder, or"
+                                + " semantic_head: null"),
                 check(config("label_maps=null"), 183));
     }
 
     @Test
-    void areNoMistakeWhereObjectsAreLearnedAlone() throws IOException {
+    void areIgnoredIfOnlyObjectsAreTrained() throws IOException {
         Files.delete(folder.resolve("maps/a.png"));
         for (TargetKind kind : List.of(TargetKind.BOXES, TargetKind.MASKS)) {
             CheckOptions options = new CheckOptions(false, kind, 1, () -> {});
@@ -152,26 +151,27 @@ class LabelMapsTest {
     }
 
     @Test
-    void ofAMissingFolderAreToldOnce() {
+    void reportsAMissingFolderOnce() {
         List<String> told = check(config("label_maps=stuff"), 183);
         assertEquals(1, told.size());
         assertTrue(
                 told.get(0)
                         .startsWith(
                                 folder.resolve("stuff")
-                                        + ": no such folder (data.train.label_maps of a config)"),
+                                        + ": no such folder; correct data.train.label_maps in the"
+                                        + " config"),
                 told.get(0));
     }
 
     @Test
-    void withFaultsAreToldByName() throws IOException {
+    void namesInvalidLabelMaps() throws IOException {
         Files.delete(folder.resolve("maps/a.png"));
         writeMap("b/c.d.png", new Size(50, 80), 190);
         List<String> told = check(config(), 183);
         assertEquals(3, told.size(), told::toString);
         Path first = folder.resolve("images/a.jpg");
         assertEquals(
-                first + ": has no label map, expected " + folder.resolve("maps/a.png"),
+                first + ": has no label map; expected " + folder.resolve("maps/a.png"),
                 told.get(0));
         String second = folder.resolve("maps/b/c.d.png").toString();
         assertTrue(
@@ -187,7 +187,7 @@ class LabelMapsTest {
                 told.get(2)
                         .endsWith(
                                 "expected 0 to 182 (classes) or 255 (ignored); label_map_classes is"
-                                        + " their number"),
+                                        + " the number of classes"),
                 told.get(2));
         Dataset dataset = config().open(folder);
         assertTrue(message(() -> dataset.labels(0)).contains("a.png"));
@@ -199,19 +199,19 @@ class LabelMapsTest {
     }
 
     @Test
-    void ofMoreClassesThanTheModelHasAreAMistake() {
+    void rejectsMoreClassesThanTheModelHas() {
         assertEquals(
                 List.of(
                         folder.resolve("maps")
-                                + ": label_map_classes of data.train is 183, but"
-                                + " model.head.semantic_head.num_classes is 182, expected at least"
-                                + " as many"),
+                                + ": data.train.label_map_classes is 183, but"
+                                + " model.head.semantic_head.num_classes is 182; increase"
+                                + " num_classes"),
                 check(config(), 182));
         assertEquals(List.of(), check(config("label_map_classes=6"), 182));
     }
 
     @Test
-    void takeEveryStepThatMasksTake() {
+    void areTransformedLikeMasks() {
         List<Transform> transforms =
                 List.of(
                         Configs.of(Resize.class, "scales=[[160, 120]]"),
@@ -234,7 +234,7 @@ class LabelMapsTest {
     }
 
     @Test
-    void comeInBatchesWithTheObjects() {
+    void areBatchedWithTheObjects() {
         List<Transform> transforms = List.of(Configs.of(Normalize.class), new Pad(List.of(), 32));
         try (NDManager manager = NDManager.newBaseManager();
                 DataLoader<Batch> loader =

@@ -35,7 +35,7 @@ class CocoFileReaderTest {
     @BeforeEach
     void images() {
         labels = new Labels(folder);
-        labels.photo("images/default/a.png", 40, 30).photo("images/default/b.png", 40, 30);
+        labels.image("images/default/a.png", 40, 30).image("images/default/b.png", 40, 30);
     }
 
     private void write(String file, String images, String... annotations) {
@@ -52,7 +52,7 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void allOfAnObjectStaysAsItIs() {
+    void keepsAllPropertiesOfObjects() {
         write(
                 "annotations/instances_default.json",
                 image(1, "a.png") + "," + image(9, "b.png"),
@@ -67,7 +67,7 @@ class CocoFileReaderTest {
         SourceLabels read = labels.read(SourceFormat.COCO);
         assertEquals(List.of("dog", "cat"), read.classes());
         assertEquals(List.of(7L, 3L), read.categoryIds());
-        assertTrue(read.images().stream().allMatch(photo -> photo.split().isEmpty()));
+        assertTrue(read.images().stream().allMatch(image -> image.split().isEmpty()));
         Path target = folder.resolve("target");
         SourceLabels divided = read.withValidation(0.5, 0);
         try (OutputFolder output = OutputFolder.create(target, "convert-data", false, List.of())) {
@@ -79,14 +79,14 @@ class CocoFileReaderTest {
                         folder.resolve("annotations/instances_default.json"),
                         folder.resolve("images/default"),
                         List.of());
-        int photos = 0;
+        int imageCount = 0;
         for (String part : List.of("train", "val")) {
             CocoDataset after =
                     CocoDataset.open(
                             target.resolve("annotations_" + part + ".json"),
                             target.resolve("images"),
                             List.of());
-            photos += after.size();
+            imageCount += after.size();
             assertEquals(before.classes(), after.classes());
             assertEquals(7, after.categoryId(0));
             String name = after.image(0).file().getFileName().toString();
@@ -95,7 +95,7 @@ class CocoFileReaderTest {
                 requireSame(objects.get(i), after.annotations(0).get(i));
             }
         }
-        assertEquals(2, photos);
+        assertEquals(2, imageCount);
     }
 
     private static void requireSame(Annotation before, Annotation after) {
@@ -111,24 +111,24 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void filesTellThePartsByFolderOrName() {
+    void derivesSplitsFromFolderOrName() {
         write("birds_train2017.json", image(1, "a.png"), BOX);
         write("valid/_annotations.coco.json", image(1, "./c.png"), BOX);
-        labels.photo("valid/c.png", 40, 30);
+        labels.image("valid/c.png", 40, 30);
         assertEquals(
                 List.of(Optional.of(Split.TRAIN), Optional.of(Split.VAL)),
                 labels.read(SourceFormat.COCO).images().stream().map(LabeledImage::split).toList());
     }
 
     @Test
-    void captionsBesideObjectsAreNotRead() {
+    void ignoresCaptionFiles() {
         write("instances_val2017.json", image(1, "a.png"), BOX);
         labels.text("captions_val2017.json", "{\"images\": 7}");
         assertEquals(List.of(), labels.findings(SourceFormat.COCO));
     }
 
     @Test
-    void aFaultyFileIsNotSaidToBeEmpty() {
+    void doesNotReportAnInvalidFileAsEmpty() {
         write(
                 "train.json",
                 image(1, "a.png"),
@@ -141,7 +141,7 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void everyMistakeIsTold() {
+    void reportsEveryFault() {
         write(
                 "train.json",
                 image(1, "a.png") + "," + image(2, "gone.png") + "," + image(3, "a.png"),
@@ -151,26 +151,26 @@ class CocoFileReaderTest {
                 "more.json",
                 "{\"images\": [" + image(1, "b.png") + "], \"annotations\": [],",
                 "\"categories\": [{\"id\": 8, \"name\": \"dog\"}]}");
-        labels.photo("images/default/b.png", 10, 10);
+        labels.image("images/default/b.png", 10, 10);
         assertEquals(
                 List.of(
-                        "ERROR train.json: category 7 is \"dog\", other than in the files before;"
-                                + " expected the same ids and names in all",
-                        "ERROR train.json: image 3: labels images/default/a.png, and so does"
-                                + " train.json: image 1",
+                        "ERROR train.json: category 7 is \"dog\", unlike in earlier files; expected"
+                                + " the same ids and names in all files",
+                        "ERROR train.json: image 3: labels images/default/a.png, which train.json:"
+                                + " image 1 also labels; remove one of the two files",
                         "ERROR val.json: image 1: images/default/b.png is in train and in val;"
-                                + " expected it in one part",
-                        "ERROR train.json: image 2: there is no image gone.png in"
-                                + " images/default",
+                                + " expected it in one split",
+                        "ERROR train.json: image 2: refers to image gone.png in images/default,"
+                                + " which does not exist",
                         "ERROR more.json: image 1: states 30x40 (height x width), but"
-                                + " images/default/b.png is 10x10; its labels are of another"
-                                + " picture"),
+                                + " images/default/b.png is 10x10; the labels refer to another"
+                                + " image"),
                 labels.findings(SourceFormat.COCO));
     }
 
     /** Writes the same name, of another size, into the folders of two cameras. */
     private void twoCameras() {
-        labels.photo("cam1/images/0.png", 40, 30).photo("cam2/images/0.png", 40, 30);
+        labels.image("cam1/images/0.png", 40, 30).image("cam2/images/0.png", 40, 30);
     }
 
     @Test
@@ -182,7 +182,7 @@ class CocoFileReaderTest {
 
     @Test
     void imagesInFoldersNamedLikeTheFileAreItsOwnWhereNamesRepeat() {
-        labels.photo("frames/Train/0.png", 40, 30).photo("frames/Validation/0.png", 40, 30);
+        labels.image("frames/Train/0.png", 40, 30).image("frames/Validation/0.png", 40, 30);
         write("annotations/instances_Validation.json", image(1, "0.png"), BOX);
         write("annotations/instances_Train.json", image(1, "0.png"), BOX);
         assertEquals(List.of("frames/Train/0.png", "frames/Validation/0.png"), names());
@@ -190,9 +190,9 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void datesAndLongerNamesAreToldApart() {
+    void distinguishesDatesAndLongerNames() {
         for (String folder : List.of("2024-01-02", "2024-02-01", "train2017", "train2017_old")) {
-            labels.photo("images/" + folder + "/0.png", 40, 30);
+            labels.image("images/" + folder + "/0.png", 40, 30);
         }
         write("annotations/2024-02-01.json", image(1, "0.png"), BOX);
         write("annotations/train2017.json", image(1, "0.png"), BOX);
@@ -200,7 +200,7 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void aFileThatMayBeOfSeveralFoldersIsRefused() {
+    void rejectsAnAmbiguousFolder() {
         twoCameras();
         write("annotations/instances_default.json", image(1, "0.png"), BOX);
         List<String> findings = labels.findings(SourceFormat.COCO);
@@ -211,18 +211,18 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void noImageOfAnotherFolderTakesThePlaceOfOneThatIsMissing() {
+    void doesNotUseAnImageOfAnotherFolder() {
         twoCameras();
-        labels.photo("cam2/images/1.png", 40, 30).photo("cam2/images/3.png", 40, 30);
-        labels.photo("cam1/images/2.png", 40, 30);
+        labels.image("cam2/images/1.png", 40, 30).image("cam2/images/3.png", 40, 30);
+        labels.image("cam1/images/2.png", 40, 30);
         write(
                 "cam2/annotations.json",
                 image(1, "0.png") + "," + image(2, "1.png") + "," + image(3, "2.png"),
                 BOX);
         assertEquals(
                 List.of(
-                        "ERROR cam2/annotations.json: image 3: there is no image 2.png in"
-                                + " cam2/images"),
+                        "ERROR cam2/annotations.json: image 3: refers to image 2.png in"
+                                + " cam2/images, which does not exist"),
                 labels.findings(SourceFormat.COCO));
     }
 
@@ -238,8 +238,8 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void namesMayBeWrittenInOtherWays() {
-        labels.photo("images/caf\u00e9 1+1.png", 40, 30).photo("images/b.png", 40, 30);
+    void matchesNamesInOtherNotations() {
+        labels.image("images/caf\u00e9 1+1.png", 40, 30).image("images/b.png", 40, 30);
         write(
                 "annotations.json",
                 image(1, "images\\\\caf%C3%A9%201%2B1.png") + "," + image(2, "images/B.PNG"),
@@ -252,7 +252,7 @@ class CocoFileReaderTest {
     }
 
     @Test
-    void aRotatedBoxIsTheBoxAroundIt() {
+    void readsTheUprightBoxAroundARotatedOne() {
         write(
                 "annotations.json",
                 image(1, "a.png"),
@@ -292,7 +292,7 @@ class CocoFileReaderTest {
         String names = "";
         for (int i = 0; i < 12; i++) {
             String name = "images/default/c" + i + ".png";
-            labels.photo(name, 40, 30);
+            labels.image(name, 40, 30);
             names +=
                     image(i + 1, "c" + i + ".png")
                                     .replace(
@@ -308,7 +308,7 @@ class CocoFileReaderTest {
                 assertEquals(
                         1,
                         divided.images().stream()
-                                .filter(photo -> photo.source().equals(name))
+                                .filter(image -> image.source().equals(name))
                                 .map(LabeledImage::split)
                                 .distinct()
                                 .count());

@@ -24,7 +24,7 @@ class CvatReaderTest {
     @BeforeEach
     void images() {
         labels = new Labels(folder);
-        labels.photo("images/day/a.png", 8, 6).photo("images/b.png", 8, 6);
+        labels.image("images/day/a.png", 8, 6).image("images/b.png", 8, 6);
     }
 
     private void write(String... lines) {
@@ -64,17 +64,16 @@ class CvatReaderTest {
         assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
-                        "warning annotations.xml: 1 of <polyline>, which are no objects with a box"
-                                + " or an outline, are left out",
-                        "warning annotations.xml: 1 of <tag>, which are no objects with a box or an"
-                                + " outline, are left out",
-                        "warning .: 1 of 3 objects have a box and no outline; they stay boxes,"
-                                + " which models of boxes learn, but models of masks refuse"),
+                        "warning annotations.xml: left out 1 <polyline>, which have no box or"
+                                + " outline",
+                        "warning annotations.xml: left out 1 <tag>, which have no box or outline",
+                        "warning .: 1 of 3 objects have a box but no outline; they are kept for"
+                                + " models of boxes, but models of masks reject them"),
                 labels.findings(read));
     }
 
     @Test
-    void turnedBoxesAreOutlines() {
+    void rotatedBoxesBecomeOutlines() {
         write(
                 "<image id=\"0\" name=\"b.png\" width=\"8\" height=\"6\">",
                 "<box label=\"cat\" xtl=\"2\" ytl=\"2\" xbr=\"6\" ybr=\"4\" rotation=\"90\"/>",
@@ -87,7 +86,7 @@ class CvatReaderTest {
     }
 
     @Test
-    void everyMistakeIsToldWithItsLine() {
+    void reportsEveryFaultWithItsLine() {
         write(
                 "<image id=\"0\" name=\"b.png\" width=\"8\" height=\"6\">",
                 "<box label=\"cow\" xtl=\"1\" ytl=\"1\" xbr=\"4\" ybr=\"3\"/>",
@@ -101,26 +100,29 @@ class CvatReaderTest {
                 "<image id=\"1\" name=\"../../gone.png\" width=\"8\" height=\"6\"/>");
         assertEquals(
                 List.of(
-                        "ERROR annotations.xml:13: there is no image ../../gone.png",
-                        "ERROR annotations.xml:6: class \"cow\" is not among the classes [cat,"
-                                + " dog]; did you mean cat?",
-                        "ERROR annotations.xml:7: xtl: got \"one\", expected a number with a point",
+                        "ERROR annotations.xml:13: refers to image ../../gone.png, which does not"
+                                + " exist",
+                        "ERROR annotations.xml:6: class \"cow\" is not in the classes [cat, dog];"
+                                + " did you mean cat?",
+                        "ERROR annotations.xml:7: xtl: got \"one\", expected a decimal number",
                         "ERROR annotations.xml:8: points: got \"4\", expected x,y;x,y;...",
-                        "ERROR annotations.xml:9: rle: got \" 9\", expected runs of 6 pixels in"
-                                + " all",
-                        "ERROR annotations.xml:10: a mask of 2x3 at row 1 and column 7 leaves the"
-                                + " image, which is 6x8",
-                        "ERROR annotations.xml:11: a mask of 99999 by 99999 pixels"),
+                        "ERROR annotations.xml:9: rle: got \" 9\", expected run lengths of 6 pixels"
+                                + " in total",
+                        "ERROR annotations.xml:10: mask of 2x3 at row 1 and column 7 exceeds the"
+                                + " image of 6x8",
+                        "ERROR annotations.xml:11: got a mask of 99999 by 99999 pixels, expected 1"
+                                + " to 268 million pixels"),
                 labels.findings(SourceFormat.CVAT).stream()
                         .filter(told -> told.startsWith("ERROR"))
                         .toList());
     }
 
     @Test
-    void tracksOfVideosAreRefused() {
+    void rejectsVideoTracks() {
         write("<track id=\"0\" label=\"cat\"><box frame=\"0\"/></track>");
         assertEquals(
-                "ERROR annotations.xml:5: tracks of a video; export \"CVAT for images 1.1\" instead",
+                "ERROR annotations.xml:5: contains video tracks; export \"CVAT for images 1.1\""
+                        + " instead",
                 labels.findings(SourceFormat.CVAT).get(0));
     }
 

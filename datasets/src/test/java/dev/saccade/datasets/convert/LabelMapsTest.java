@@ -46,8 +46,8 @@ class LabelMapsTest {
 
     @Test
     void trainIdsOfCityscapesCountFromZero() {
-        labels.photo("leftImg8bit/train/ulm/u_1_leftImg8bit.png", 3, 1);
-        labels.photo("leftImg8bit/val/bonn/b_1_leftImg8bit.png", 3, 1);
+        labels.image("leftImg8bit/train/ulm/u_1_leftImg8bit.png", 3, 1);
+        labels.image("leftImg8bit/val/bonn/b_1_leftImg8bit.png", 3, 1);
         gray("gtFine/train/ulm/u_1_gtFine_labelTrainIds.png", 0, 18, 255);
         gray("gtFine/train/ulm/u_1_gtFine_labelIds.png", 7, 33, 1);
         gray("gtFine/val/bonn/b_1_gtFine_labelTrainIds.png", 1, 19, 255);
@@ -58,16 +58,16 @@ class LabelMapsTest {
         assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
-                        "ERROR gtFine/val/bonn/b_2_gtFine_labelTrainIds.png: there is no image"
-                                + " of this label map",
-                        "ERROR gtFine/val/bonn/b_1_gtFine_labelTrainIds.png: 19 at 1 pixel, the"
-                                + " first in row 0, column 1, is the number of no class"),
+                        "ERROR gtFine/val/bonn/b_2_gtFine_labelTrainIds.png: no image was found for"
+                                + " this label map",
+                        "ERROR gtFine/val/bonn/b_1_gtFine_labelTrainIds.png: unknown class index 19"
+                                + " in 1 pixel, first in row 0, column 1"),
                 labels.findings(read));
     }
 
     @Test
-    void idsOfCityscapesAreThoseOfItsTable() {
-        labels.photo("leftImg8bit/train/ulm/u_1_leftImg8bit.png", 4, 1);
+    void mapsIdsOfCityscapesByItsTable() {
+        labels.image("leftImg8bit/train/ulm/u_1_leftImg8bit.png", 4, 1);
         gray("gtFine/train/ulm/u_1_gtFine_labelIds.png", 7, 33, 9, 26);
         SourceLabels read = labels.read(SourceFormat.CITYSCAPES);
         assertEquals("car", read.classes().get(13));
@@ -76,7 +76,7 @@ class LabelMapsTest {
 
     @Test
     void cocoStuffIsKnownByItsFolders() {
-        labels.photo("images/train2017/000001.jpg", 2, 1);
+        labels.image("images/train2017/000001.jpg", 2, 1);
         gray("annotations/train2017/000001_labelTrainIds.png", 0, 170);
         SourceLabels read = labels.read(SourceFormat.CITYSCAPES);
         assertEquals(171, read.classes().size());
@@ -87,7 +87,7 @@ class LabelMapsTest {
 
     @Test
     void vocCountsTheBackground() {
-        labels.photo("JPEGImages/a.png", 3, 1).photo("JPEGImages/b.png", 3, 1);
+        labels.image("JPEGImages/a.png", 3, 1).image("JPEGImages/b.png", 3, 1);
         gray("SegmentationClass/a.png", 0, 20, 255);
         labels.text("ImageSets/Segmentation/val.txt", "a", "c");
         SourceLabels read = labels.read(SourceFormat.MASKS);
@@ -109,7 +109,7 @@ class LabelMapsTest {
                 "background:0,0,0::",
                 "road:128,64,128::",
                 "ignored:1,2,3::");
-        labels.photo("JPEGImages/a.png", 3, 1);
+        labels.image("JPEGImages/a.png", 3, 1);
         colored("SegmentationClass/a.png", 0x804080, 0, 0x010203);
         SourceLabels read = labels.read(SourceFormat.MASKS);
         assertEquals(List.of("background", "road"), read.classes());
@@ -118,14 +118,14 @@ class LabelMapsTest {
         assertEquals(
                 List.of(
                         "ERROR SegmentationClass/a.png: color 255,0,0, first in row 0, column 2, is"
-                                + " not in the table of colors"),
+                                + " not in the color table"),
                 labels.findings(SourceFormat.MASKS));
     }
 
     @Test
     void camVidHasATableOfColorsAndFoldersOfItsOwn() {
         labels.text("class_dict.csv", "name,r,g,b", "Sky,128,128,128", "Void,0,0,0", "x,1");
-        labels.photo("train/a.png", 2, 1).photo("val/a.png", 2, 1);
+        labels.image("train/a.png", 2, 1).image("val/a.png", 2, 1);
         colored("train_labels/a_L.png", 0x808080, 0);
         colored("val_labels/a_L.png", 0, 0x808080);
         SourceLabels read = labels.read(SourceFormat.MASKS);
@@ -137,8 +137,8 @@ class LabelMapsTest {
     }
 
     @Test
-    void aMapOfAnotherSizeIsAMistake() {
-        labels.text("classes.txt", "sky").photo("images/a.png", 5, 1);
+    void rejectsLabelMapsOfAnotherSize() {
+        labels.text("classes.txt", "sky").image("images/a.png", 5, 1);
         gray("masks/a.png", 0, 0, 255);
         List<String> told = labels.findings(labels.read(SourceFormat.MASKS));
         assertEquals(1, told.size());
@@ -151,8 +151,8 @@ class LabelMapsTest {
     }
 
     @Test
-    void labelMapsAreOfTheNearestImageWhereNamesRepeat() {
-        labels.photo("cam1/images/0.png", 2, 1).photo("cam2/images/0.png", 2, 1);
+    void pairsLabelMapsWithTheNearestImage() {
+        labels.image("cam1/images/0.png", 2, 1).image("cam2/images/0.png", 2, 1);
         gray("cam2/masks/0.png", 0, 1);
         labels.text("classes.txt", "ground", "wall");
         SourceLabels read = labels.read(SourceFormat.MASKS);

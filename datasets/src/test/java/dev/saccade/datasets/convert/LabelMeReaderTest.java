@@ -33,7 +33,7 @@ class LabelMeReaderTest {
 
     @BeforeEach
     void image() {
-        labels = new Labels(folder).photo("a.png", 100, 50);
+        labels = new Labels(folder).image("a.png", 100, 50);
     }
 
     private void write(String name, String imagePath, String data, String... shapes) {
@@ -82,7 +82,7 @@ class LabelMeReaderTest {
 
     /** Recorded from the formula of labelme's {@code labelme2coco.py}. */
     @Test
-    void circlesBecomeThePolygonsOfTheOriginal() {
+    void circlesBecomeLabelmesPolygons() {
         write("a.json", "a.png", "null", shape("cat", "circle", "null", "[[50, 25], [50, 45]]"));
         SourceLabels read = labels.read(SourceFormat.LABELME);
         assertEquals(List.of("a.png cat [30.0, 5.0, 40.0, 40.0] [12]"), Labels.describe(read));
@@ -93,7 +93,7 @@ class LabelMeReaderTest {
     }
 
     @Test
-    void aPhotographThatIsMissingIsTakenFromInside() {
+    void readsAMissingImageFromImageData() {
         byte[] png = ImageFiles.png(100, 50, 5);
         String data = "\"" + Base64.getEncoder().encodeToString(png) + "\"";
         write("b.json", "b.png", data, shape("cat", "polygon", "null", TRIANGLE));
@@ -108,7 +108,7 @@ class LabelMeReaderTest {
     }
 
     @Test
-    void everyMistakeIsToldWithItsLine() {
+    void reportsEveryFaultWithItsLine() {
         write(
                 "a.json",
                 "a.png",
@@ -125,18 +125,18 @@ class LabelMeReaderTest {
         labels.text("broken.json", "{\"shapes\": [", "{]");
         assertEquals(
                 List.of(
-                        "ERROR a.json:5: a polygon of 2 points, expected 3 or more",
-                        "ERROR a.json:6: a shape without a label",
-                        "ERROR a.json:7: shape_type mask is not read, expected polygon, rectangle"
-                                + " or circle",
-                        "warning a.json:8: a point is not an object, it is left out",
+                        "ERROR a.json:5: got a polygon of 2 points, expected 3 or more",
+                        "ERROR a.json:6: shape has no label",
+                        "ERROR a.json:7: shape_type mask is not supported; expected polygon,"
+                                + " rectangle or circle",
+                        "warning a.json:8: a point is not an object; left out",
                         "ERROR a.json:9: points: expected pairs of numbers",
-                        "ERROR a.json:10: a rectangle of 2 numbers, expected two opposite corners",
-                        "ERROR a.json:11: a circle of 2 numbers, expected its center and a point on"
-                                + " it",
+                        "ERROR a.json:10: got a rectangle of 2 numbers, expected two opposite"
+                                + " corners",
+                        "ERROR a.json:11: got a circle of 2 numbers, expected its center and a"
+                                + " point on it",
                         "ERROR a.json:12: expected a shape",
-                        "ERROR gone.json: there is no image gone.png, and no imageData in its"
-                                + " place"),
+                        "ERROR gone.json: image gone.png does not exist, and imageData is missing"),
                 labels.findings(SourceFormat.LABELME).stream()
                         .filter(told -> !told.contains("broken"))
                         .sorted(Comparator.comparing(told -> told.contains("gone")))
@@ -148,28 +148,27 @@ class LabelMeReaderTest {
     }
 
     @Test
-    void twoFilesForOnePhotographAreAMistake() {
+    void rejectsTwoLabelFilesOfOneImage() {
         write("a.json", "a.png", "null", shape("cat", "polygon", "null", TRIANGLE));
         write("b.json", "a.png", "null", shape("cat", "polygon", "null", TRIANGLE));
-        labels.photo("c.png", 10, 10);
+        labels.image("c.png", 10, 10);
         assertEquals(
                 List.of(
-                        "warning .: 1 image without a file of labels, such as c.png, is left"
-                                + " out",
-                        "ERROR b.json: labels a.png, and so does a.json"),
+                        "warning .: 1 image without a label file, such as c.png, is left out",
+                        "ERROR b.json: labels a.png, which a.json also labels; remove one of the"
+                                + " two files"),
                 labels.findings(SourceFormat.LABELME));
     }
 
     @Test
-    void whatIsNoPhotographInsideIsToldAndNoNameLeadsElsewhere() {
+    void rejectsInvalidImageDataAndOutsideNames() {
         write("c.json", "gone.png", "\"!!!!\"", shape("cat", "polygon", "null", TRIANGLE));
         write("b.json", "gone.p\\ud800ng", "\"QUJD\"", shape("cat", "polygon", "null", TRIANGLE));
         assertEquals(
                 List.of(
-                        "warning .: 1 image without a file of labels, such as a.png, is left"
-                                + " out",
-                        "ERROR b.json: there is no image gone.p\\ud800ng, and no imageData in"
-                                + " its place for a file of such a name",
+                        "warning .: 1 image without a label file, such as a.png, is left out",
+                        "ERROR b.json: image gone.p\\ud800ng does not exist; imageData is"
+                                + " only read if imagePath has an image suffix",
                         "ERROR c.json: imageData is not base64: Illegal character '!' (code 0x21) in"
                                 + " base64 content"),
                 labels.findings(SourceFormat.LABELME));
@@ -253,7 +252,7 @@ class LabelMeReaderTest {
     }
 
     @Test
-    void whichOfTwoImagesAFileLabelsMustBeStated() {
+    void requiresImagePathIfTwoImagesMatch() {
         labels.bytes("a.jpg", ImageFiles.png(100, 50, BufferedImage.TYPE_3BYTE_BGR));
         write("a.json", "gone.png", "null", shape("cat", "polygon", "null", TRIANGLE));
         assertTrue(

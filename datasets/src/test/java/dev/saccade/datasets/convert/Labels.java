@@ -28,7 +28,7 @@ record Labels(Path folder) {
         return bytes(name, (String.join("\n", lines) + "\n").getBytes(UTF_8));
     }
 
-    Labels photo(String name, int width, int height) {
+    Labels image(String name, int width, int height) {
         return bytes(name, ImageFiles.png(width, height, BufferedImage.TYPE_3BYTE_BGR));
     }
 
@@ -58,7 +58,7 @@ record Labels(Path folder) {
         List<String> told = new ArrayList<>();
         Stream.concat(
                         labels.findings().stream(),
-                        labels.images().stream().flatMap(photo -> photo.findings().stream()))
+                        labels.images().stream().flatMap(image -> image.findings().stream()))
                 .forEach(
                         finding ->
                                 told.add(
@@ -74,8 +74,8 @@ record Labels(Path folder) {
     /** Returns each object as its class, box and number of points. */
     static List<String> describe(SourceLabels labels) {
         List<String> told = new ArrayList<>();
-        for (LabeledImage photo : labels.images()) {
-            for (Annotation object : photo.objects()) {
+        for (LabeledImage image : labels.images()) {
+            for (Annotation object : image.objects()) {
                 Annotation.Bbox box = object.box();
                 String outline = "";
                 if (object.segmentation() instanceof Segmentation.Polygons polygons) {
@@ -88,7 +88,7 @@ record Labels(Path folder) {
                         String.format(
                                 Locale.ROOT,
                                 "%s %s %s%s%s",
-                                photo.name(),
+                                image.name(),
                                 labels.classes().get(object.label()),
                                 Arrays.toString(numbers),
                                 outline,

@@ -83,7 +83,7 @@ class RoundTripTest {
         }
         inFolder(
                 labels ->
-                        labels.photo("images/a.png", WIDTH, HEIGHT)
+                        labels.image("images/a.png", WIDTH, HEIGHT)
                                 .text("classes.txt", CLASSES.toArray(String[]::new))
                                 .text("labels/a.txt", lines.toArray(String[]::new)),
                 SourceFormat.YOLO,
@@ -118,7 +118,7 @@ class RoundTripTest {
         }
         inFolder(
                 labels ->
-                        labels.photo("a.png", WIDTH, HEIGHT)
+                        labels.image("a.png", WIDTH, HEIGHT)
                                 .text("labels.txt", CLASSES.toArray(String[]::new))
                                 .text(
                                         "a.json",
@@ -146,7 +146,7 @@ class RoundTripTest {
         }
         inFolder(
                 labels ->
-                        labels.photo("JPEGImages/a.png", WIDTH, HEIGHT)
+                        labels.image("JPEGImages/a.png", WIDTH, HEIGHT)
                                 .text("classes.txt", CLASSES.toArray(String[]::new))
                                 .text(
                                         "Annotations/a.xml",

@@ -24,7 +24,7 @@ class VocReaderTest {
     @BeforeEach
     void images() {
         labels = new Labels(folder);
-        labels.photo("JPEGImages/a.png", 100, 50).photo("JPEGImages/b.png", 100, 50);
+        labels.image("JPEGImages/a.png", 100, 50).image("JPEGImages/b.png", 100, 50);
         write("a", object("dog", 1, 1, 100, 50, 0));
         write("b", object("cat", 11, 21, 20, 30, 1));
     }
@@ -78,8 +78,8 @@ class VocReaderTest {
     }
 
     @Test
-    void listsTellThePartsAndWhatIsInNoneIsLeftOut() {
-        labels.photo("JPEGImages/c.png", 100, 50);
+    void listsDefineSplitsAndOtherImagesAreLeftOut() {
+        labels.image("JPEGImages/c.png", 100, 50);
         write("c", object("cat", 1, 1, 2, 2));
         labels.text("ImageSets/Main/train.txt", "a", "gone");
         labels.text("ImageSets/Main/val.txt", "b  1");
@@ -91,25 +91,25 @@ class VocReaderTest {
         assertEquals(
                 List.of(
                         "ERROR ImageSets/Main/train.txt:2: there is no gone.xml",
-                        "warning .: 1 of 3 images with labels are in no list of"
-                                + " ImageSets/Main/, they are left out"),
+                        "warning .: 1 of 3 labeled images are in no list of ImageSets/Main/;"
+                                + " left out"),
                 labels.findings(read));
     }
 
     @Test
-    void classesMayBeGivenAndOthersAreMistakes() {
+    void rejectsClassesThatAreNotListed() {
         labels.text("labels.txt", "dog", "cart");
         SourceLabels read = labels.read(SourceFormat.VOC);
         assertEquals(List.of("dog", "cart"), read.classes());
         assertEquals(
                 List.of(
-                        "ERROR Annotations/b.xml:4: class \"cat\" is not among the classes [cart,"
+                        "ERROR Annotations/b.xml:4: class \"cat\" is not in the classes [cart,"
                                 + " dog]; did you mean cart?"),
                 labels.findings(read));
     }
 
     @Test
-    void everyMistakeIsToldWithItsLine() {
+    void reportsEveryFaultWithItsLine() {
         write(
                 "a",
                 object("dog", 5, 5, 3, 9),
@@ -119,53 +119,52 @@ class VocReaderTest {
                 object("", 5, 5, 6, 9),
                 object("dog", 90, 5, 120, 9));
         write("gone", object("dog", 1, 1, 2, 2));
-        labels.photo("JPEGImages/small.png", 10, 10);
+        labels.image("JPEGImages/small.png", 10, 10);
         write("small", object("dog", 2, 2, 3, 3));
         labels.text("Annotations/broken.xml", "<annotation>", "<object>", "</annotation>");
-        labels.photo("JPEGImages/broken.png", 10, 10);
+        labels.image("JPEGImages/broken.png", 10, 10);
         List<String> told = labels.findings(SourceFormat.VOC);
         assertEquals(
                 List.of(
-                        "ERROR Annotations/gone.xml: there is no image gone.png",
-                        "ERROR Annotations/a.xml:4: box [4.0, 4.0, 3.0, 9.0], expected left, top,"
-                                + " right and bottom edge, each beyond its opposite",
-                        "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a number with a"
-                                + " point",
+                        "ERROR Annotations/gone.xml: image gone.png does not exist",
+                        "ERROR Annotations/a.xml:4: got box [4.0, 4.0, 3.0, 9.0], expected left,"
+                                + " top, right and bottom edge in ascending order",
+                        "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a decimal number",
                         "warning Annotations/a.xml:6: box [199.0, 4.0, 300.0, 9.0] lies outside of"
-                                + " 100x50, it is left out",
-                        "ERROR Annotations/a.xml:7: an object without a bndbox of xmin, ymin, xmax"
-                                + " and ymax",
-                        "ERROR Annotations/a.xml:8: an object without a name",
-                        "warning Annotations/a.xml:9: box [89.0, 4.0, 120.0, 9.0] sticks out of"
-                                + " 100x50, it is clipped",
+                                + " 100x50; left out",
+                        "ERROR Annotations/a.xml:7: object has no bndbox with xmin, ymin, xmax and"
+                                + " ymax",
+                        "ERROR Annotations/a.xml:8: object has no name",
+                        "warning Annotations/a.xml:9: box [89.0, 4.0, 120.0, 9.0] exceeds 100x50;"
+                                + " clipped",
                         "ERROR Annotations/small.xml: states 50x100 (height x width), but"
-                                + " JPEGImages/small.png is 10x10; its labels are of another"
-                                + " picture"),
+                                + " JPEGImages/small.png is 10x10; the labels refer to another"
+                                + " image"),
                 told.stream().filter(line -> !line.contains("broken")).toList());
         assertTrue(
                 told.stream()
                         .anyMatch(
                                 line ->
                                         line.startsWith(
-                                                "ERROR Annotations/broken.xml:3:3: no valid XML:")),
+                                                "ERROR Annotations/broken.xml:3:3: invalid XML:")),
                 told.toString());
     }
 
     @Test
-    void aPhotographThatWasNotTurnedIsNamed() {
+    void reportsLabelsThatIgnoreExifOrientation() {
         labels.bytes("JPEGImages/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(100, 50), 6));
         assertEquals(
                 List.of(
                         "ERROR Annotations/a.xml: states 50x100 (height x width), but"
-                                + " JPEGImages/a.png is 100x50, turned upright: it was labeled"
-                                + " without turning it, EXIF orientation 6"),
+                                + " JPEGImages/a.png is 100x50 upright; the labels refer to the"
+                                + " image without EXIF orientation 6"),
                 labels.findings(SourceFormat.VOC).stream()
                         .filter(told -> told.startsWith("ERROR"))
                         .toList());
     }
 
     @Test
-    void entitiesNeitherGrowNorReadOtherFiles() {
+    void doesNotExpandEntities() {
         labels.text("secret.txt", "secret");
         labels.text(
                 "Annotations/a.xml",
@@ -179,15 +178,15 @@ class VocReaderTest {
     }
 
     @Test
-    void deepXmlIsRefused() {
+    void rejectsDeeplyNestedXml() {
         labels.text("Annotations/a.xml", "<annotation>" + "<a>".repeat(100_000));
         assertEquals(
-                List.of("ERROR Annotations/a.xml:1: elements in more than 100 others"),
+                List.of("ERROR Annotations/a.xml:1: elements are nested deeper than 100 levels"),
                 labels.findings(SourceFormat.VOC));
     }
 
     @Test
-    void aRotatedBoxIsTheBoxAroundIt() {
+    void readsTheUprightBoxAroundARotatedOne() {
         write(
                 "a",
                 object("dog", 20, 10, 60, 30)
@@ -204,8 +203,8 @@ class VocReaderTest {
     }
 
     @Test
-    void whichOfTwoImagesAFileLabelsIsStatedInIt() {
-        labels.photo("JPEGImages/a.bmp", 10, 10);
+    void readsTheFilenameIfTwoImagesMatch() {
+        labels.image("JPEGImages/a.bmp", 10, 10);
         assertEquals(List.of(), labels.findings(SourceFormat.VOC));
         labels.text(
                 "Annotations/a.xml",
@@ -219,7 +218,7 @@ class VocReaderTest {
     @Test
     void listsNameTheFilesOfTheirOwnFolder() {
         for (String year : List.of("VOC2007", "VOC2012")) {
-            labels.photo(year + "/JPEGImages/c.png", 10, 10);
+            labels.image(year + "/JPEGImages/c.png", 10, 10);
             labels.text(
                     year + "/Annotations/c.xml",
                     "<annotation>" + object("dog", 1, 1, 9, 9),

@@ -26,7 +26,7 @@ class YoloFilesTest {
     void write() {
         labels = new Labels(folder);
         labels.text("data.yaml", "train: images/train", "val: images/val", "names: [cat]");
-        labels.photo("images/train/a.png", 100, 50).photo("images/val/b.png", 100, 50);
+        labels.image("images/train/a.png", 100, 50).image("images/val/b.png", 100, 50);
         labels.text("labels/train/a.txt", LINE).text("labels/val/b.txt", LINE);
     }
 
@@ -55,7 +55,7 @@ class YoloFilesTest {
                 "images/train/c.jfif,labels/train/c.txt",
             })
     void namesAreMatchedByMeaning(String image, String file) {
-        labels.photo(image, 100, 50).text(file, LINE);
+        labels.image(image, 100, 50).text(file, LINE);
         List<String> told = told();
         String read = image.replace('\\', '/') + " cat [40.0, 15.0, 20.0, 20.0]";
         assertEquals(3, told.size(), told.toString());
@@ -63,8 +63,8 @@ class YoloFilesTest {
     }
 
     @Test
-    void eachOfTwoEndingsHasItsLabels() {
-        labels.photo("images/train/c.png", 100, 50).photo("images/train/c.bmp", 200, 50);
+    void pairsLabelsBySuffixIfNamesRepeat() {
+        labels.image("images/train/c.png", 100, 50).image("images/train/c.bmp", 200, 50);
         labels.text("labels/train/c.png.txt", LINE).text("labels/train/c.bmp.txt", LINE);
         assertTrue(told().contains("images/train/c.png cat [40.0, 15.0, 20.0, 20.0]"));
         assertTrue(told().contains("images/train/c.bmp cat [80.0, 15.0, 40.0, 20.0]"));
@@ -72,18 +72,18 @@ class YoloFilesTest {
 
     @Test
     void labelsOfTwoImagesAreReported() {
-        labels.photo("images/train/a.bmp", 100, 50);
+        labels.image("images/train/a.bmp", 100, 50);
         assertEquals(
                 List.of(
-                        "warning labels/train/a.txt: labels of images/train/a.bmp and"
-                                + " images/train/a.png; remove images without labels of their own,"
-                                + " or rename them"),
+                        "warning labels/train/a.txt: contains the labels of images/train/a.bmp and"
+                                + " images/train/a.png; remove the images without their own"
+                                + " labels, or rename them"),
                 labels.findings(SourceFormat.YOLO));
     }
 
     @Test
-    void imagesAndLabelsThatBothRemainAreAnError() {
-        labels.photo("images/train/c.png", 100, 50).photo("images/train/d.png", 100, 50);
+    void rejectsRemainingImagesAndLabels() {
+        labels.image("images/train/c.png", 100, 50).image("images/train/d.png", 100, 50);
         labels.text("labels/train/0123-c.txt", LINE);
         List<String> findings = labels.findings(SourceFormat.YOLO);
         assertEquals(1, findings.size());
@@ -93,15 +93,15 @@ class YoloFilesTest {
     }
 
     @Test
-    void labelsThatMayBeOfTwoImagesAreAnError() {
-        labels.photo("images/train/c d.png", 100, 50).photo("images/train/C%20D.png", 100, 50);
+    void rejectsAmbiguousLabels() {
+        labels.image("images/train/c d.png", 100, 50).image("images/train/C%20D.png", 100, 50);
         labels.text("labels/train/c+d.txt", LINE);
         assertTrue(labels.findings(SourceFormat.YOLO).get(0).startsWith("ERROR"));
     }
 
     @Test
-    void imagesThatAloneRemainHaveNoObjects() {
-        labels.photo("images/train/c.png", 100, 50);
+    void remainingImagesHaveNoObjects() {
+        labels.image("images/train/c.png", 100, 50);
         SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(List.of(), labels.findings(read));
         assertTrue(read.notes().get(0).contains("1 image without a label file"));
@@ -110,7 +110,7 @@ class YoloFilesTest {
     @Test
     void labelsNamedAfterTheWholeImageAreItsOwnIfImagesShareAName() {
         labels.text("data.yaml", "train: images/train", "val: images/val", "names: [cat]");
-        labels.photo("images/train/t.jpg", 10, 10).photo("images/train/t.png", 10, 10);
+        labels.image("images/train/t.jpg", 10, 10).image("images/train/t.png", 10, 10);
         labels.text("labels/train/t.txt", "0 .5 .5 .2 .2");
         labels.text("labels/train/t.png.txt", "0 .5 .5 .4 .4");
         assertTrue(told().contains("images/train/t.jpg cat [4.0, 4.0, 2.0, 2.0]"));

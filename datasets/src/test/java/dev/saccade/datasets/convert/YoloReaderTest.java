@@ -30,7 +30,7 @@ class YoloReaderTest {
     @BeforeEach
     void images() {
         labels = new Labels(folder);
-        labels.photo("images/train/a.png", 100, 50).photo("images/val/b.png", 100, 50);
+        labels.image("images/train/a.png", 100, 50).image("images/val/b.png", 100, 50);
         labels.text("labels/train/a.txt", "0 0.5 0.5 0.2 0.4");
         labels.text("labels/val/b.txt", "1 0.5 0.5 0.2 0.4");
     }
@@ -52,7 +52,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void oneFileMayHaveBoxesAndOutlinesAndNothingIsMistakenForTheOther() {
+    void readsBoxesAndOutlinesInOneFile() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.text("labels/train/a.txt", "0 0.5 0.5 0.2 0.4", "0 0.1 0.2 0.5 0.2 0.3 0.8");
         labels.text("labels/val/b.txt");
@@ -67,7 +67,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void namesMayBeAMapAndPathsThoseOfAnotherMachine() {
+    void readsNamesAsAMapAndPathsOfAnotherMachine() {
         labels.text(
                 "data.yaml",
                 "path: C:\\Users\\ann\\birds",
@@ -84,19 +84,20 @@ class YoloReaderTest {
     }
 
     @Test
-    void listsOfPhotographsNameThem() {
+    void readsListsOfImages() {
         labels.text("data.yaml", "train: train.txt", "val: [val.txt]", "test: gone.txt", NAMES);
         labels.text("train.txt", "\ufeff./images/train/a.png\r", "", "images/train/gone.png");
         labels.text("val.txt", "D:\\data\\images\\val\\b.png");
         assertEquals(
                 List.of(
-                        "ERROR train.txt:3: there is no image images/train/gone.png",
+                        "ERROR train.txt:3: refers to image images/train/gone.png, which does not"
+                                + " exist",
                         "warning data.yaml:3: test: gone.txt is not in the folder"),
                 labels.findings(SourceFormat.YOLO).stream().sorted().toList());
     }
 
     @Test
-    void darknetSaysWhatIsWhere() {
+    void readsDarknetFiles() {
         labels.text("obj.names", "cat", "dog");
         labels.text(
                 "obj.data",
@@ -115,11 +116,11 @@ class YoloReaderTest {
     }
 
     @Test
-    void withoutAnyFileOfTheDataSetFoldersTellTheParts() throws IOException {
+    void derivesSplitsFromFoldersWithoutAnyDescription() throws IOException {
         Path other = Files.createDirectory(folder.resolve("other"));
         Labels flat = new Labels(other);
-        flat.photo("train/a.png", 10, 10).text("train/a.txt", "0 0.5 0.5 1 1");
-        flat.photo("valid/a.png", 10, 10).text("valid/a.txt", "0 0.5 0.5 1 1");
+        flat.image("train/a.png", 10, 10).text("train/a.txt", "0 0.5 0.5 1 1");
+        flat.image("valid/a.png", 10, 10).text("valid/a.txt", "0 0.5 0.5 1 1");
         flat.text("train/classes.txt", "cat");
         SourceLabels read = flat.read(SourceFormat.YOLO);
         assertEquals(
@@ -131,7 +132,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void imagesWithoutLabelsShowNothing() throws IOException {
+    void imagesWithoutLabelsHaveNoObjects() throws IOException {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         Files.delete(folder.resolve("labels/train/a.txt"));
         SourceLabels read = labels.read(SourceFormat.YOLO);
@@ -140,7 +141,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void everyMistakeIsToldWithItsLine() {
+    void reportsEveryFaultWithItsLine() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.text(
                 "labels/train/a.txt",
@@ -160,37 +161,35 @@ class YoloReaderTest {
         labels.text("labels/val/orphan.txt", "0 0.5 0.5 0.2 0.4");
         assertEquals(
                 List.of(
-                        "warning labels/val/orphan.txt: labels without an image, they are left"
-                                + " out",
-                        "warning .: 2 of 3 objects have a box and no outline; they stay boxes,"
-                                + " which models of boxes learn, but models of masks refuse",
-                        "ERROR labels/train/a.txt:1: class 2, expected 0 to 1, of the 2 names in"
+                        "warning labels/val/orphan.txt: labels have no image; left out",
+                        "warning .: 2 of 3 objects have a box but no outline; they are kept for"
+                                + " models of boxes, but models of masks reject them",
+                        "ERROR labels/train/a.txt:1: got class 2, expected 0 to 1, for 2 names in"
                                 + " data.yaml",
-                        "ERROR labels/train/a.txt:2: got \"0,5\", expected numbers with a point,"
-                                + " and blanks between them",
-                        "ERROR labels/train/a.txt:3: 4 numbers, expected a class, and a box of 4 or"
-                                + " an outline of 3 or more points",
-                        "ERROR labels/train/a.txt:4: 6 numbers, expected class, x, y, width and"
-                                + " height; a score makes it what was found, not what is labeled",
-                        "ERROR labels/train/a.txt:5: got \"nan\", expected numbers with a point, and"
-                                + " blanks between them",
+                        "ERROR labels/train/a.txt:2: got \"0,5\", expected decimal numbers"
+                                + " separated by blanks",
+                        "ERROR labels/train/a.txt:3: got 4 numbers, expected a class index, and a"
+                                + " box of 4 numbers or an outline of 3 or more points",
+                        "ERROR labels/train/a.txt:4: got 6 numbers, expected class, x, y, width and"
+                                + " height; a score means that these are predictions, not labels",
+                        "ERROR labels/train/a.txt:5: got \"nan\", expected decimal numbers"
+                                + " separated by blanks",
                         "ERROR labels/train/a.txt:6: got 50, expected fractions of the image,"
                                 + " 0 to 1",
-                        "warning labels/train/a.txt:7: box [50.0, 15.0, 50.0, 35.0] has no area, it"
-                                + " is left out",
-                        "warning labels/train/a.txt:9: the same object occurs above, it is used"
-                                + " once",
-                        "warning labels/train/a.txt:10: box [80.0, 15.0, 120.0, 35.0] sticks out of"
-                                + " 100x50, it is clipped",
-                        "warning labels/train/a.txt:11: box [50.0, 25.0, 70.0, 25.0] has no area,"
-                                + " it is left out",
-                        "ERROR labels/train/a.txt:12: class 0.5, expected 0 to 1, of the 2 names in"
-                                + " data.yaml"),
+                        "warning labels/train/a.txt:7: box [50.0, 15.0, 50.0, 35.0] has no area;"
+                                + " left out",
+                        "warning labels/train/a.txt:9: repeats an earlier object; used once",
+                        "warning labels/train/a.txt:10: box [80.0, 15.0, 120.0, 35.0] exceeds"
+                                + " 100x50; clipped",
+                        "warning labels/train/a.txt:11: box [50.0, 25.0, 70.0, 25.0] has no area;"
+                                + " left out",
+                        "ERROR labels/train/a.txt:12: got class 0.5, expected 0 to 1, for 2 names"
+                                + " in data.yaml"),
                 labels.findings(SourceFormat.YOLO));
     }
 
     @Test
-    void mistakesOfTheDataSetAreTold() {
+    void reportsFaultsOfTheDescription() {
         labels.text(
                 "data.yaml",
                 "train: images/train",
@@ -199,28 +198,28 @@ class YoloReaderTest {
                 "names: [cat, cat]");
         assertEquals(
                 List.of(
-                        "ERROR data.yaml:4: class \"cat\" comes twice",
-                        "ERROR data.yaml:3: nc: 3 classes, but 2 names",
-                        "ERROR data.yaml:2: val: images/gone is not in ., expected a folder or"
-                                + " list of images"),
+                        "ERROR data.yaml:4: class \"cat\" occurs twice",
+                        "ERROR data.yaml:3: nc: got 3 classes, but 2 names",
+                        "ERROR data.yaml:2: val: images/gone is not in .; expected a folder or list"
+                                + " of images"),
                 labels.findings(SourceFormat.YOLO).stream()
                         .filter(told -> told.startsWith("ERROR"))
                         .toList());
     }
 
     @Test
-    void whatWasLearnedDoesNotMeasure() {
+    void trainingImagesAreNotUsedForValidation() {
         labels.text("data.yaml", "train: images", "val: images/val", NAMES);
         SourceLabels read = labels.read(SourceFormat.YOLO);
         assertEquals(
-                "warning data.yaml:2: 1 image here, such as images/val/b.png, is for train"
-                        + " too; they are taken for that alone",
+                "warning data.yaml:2: 1 image here, such as images/val/b.png, is also listed for"
+                        + " train; used for that split only",
                 labels.findings(read).get(0));
         assertEquals(2, read.images(Split.TRAIN).size());
     }
 
     @Test
-    void textThatIsNotUtf8IsNamedWithItsLine() {
+    void reportsTextThatIsNotUtf8WithItsLine() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.bytes(
                 "labels/train/a.txt",
@@ -231,7 +230,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void fractionsAreOfThePhotographTurnedUpright() {
+    void fractionsReferToTheUprightImage() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         labels.bytes("images/train/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(40, 20), 6));
         SourceLabels read = labels.read(SourceFormat.YOLO);
@@ -240,7 +239,7 @@ class YoloReaderTest {
         List<String> findings = labels.findings(SourceFormat.YOLO);
         assertEquals(1, findings.size(), findings::toString);
         assertTrue(
-                findings.get(0).contains("a.png is turned upright by its EXIF orientation 6"),
+                findings.get(0).contains("a.png has EXIF orientation 6"),
                 findings::toString);
     }
 
@@ -249,7 +248,7 @@ class YoloReaderTest {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         Files.createSymbolicLink(folder.resolve("images/up"), folder);
         assertEquals(
-                List.of("warning images/up: is a link to a folder above it, it is not followed"),
+                List.of("warning images/up: links to a parent folder; not followed"),
                 labels.findings(SourceFormat.YOLO));
     }
 
@@ -257,7 +256,7 @@ class YoloReaderTest {
     void noPathLeavesTheFolder() throws IOException {
         Path inside = Files.createDirectory(folder.resolve("inside"));
         Labels few = new Labels(inside);
-        few.photo("images/a.png", 10, 10).text("labels/a.txt", "0 0.5 0.5 1 1");
+        few.image("images/a.png", 10, 10).text("labels/a.txt", "0 0.5 0.5 1 1");
         few.text("data.yaml", "train: images", "val: ../images/val", NAMES);
         assertTrue(
                 few.findings(SourceFormat.YOLO).get(0).startsWith("ERROR data.yaml:2: val: "),
@@ -284,7 +283,7 @@ class YoloReaderTest {
         labels.text("data.yaml", "names: ['cat ', cat]");
         assertTrue(
                 labels.findings(SourceFormat.YOLO).stream()
-                        .anyMatch(f -> f.contains("class \"cat\" comes twice")));
+                        .anyMatch(f -> f.contains("class \"cat\" occurs twice")));
         assertEquals(List.of("caf\u00e9", "dog"), classes("names: [\" cafe\u0301\", dog]"));
     }
 
@@ -297,7 +296,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void keypointsThatNothingDeclaresAreRefused() {
+    void rejectsUndeclaredKeypoints() {
         labels.text("data.yaml", NAMES);
         labels.text("labels/train/a.txt", "0 .5 .5 .2 .4 .45 .4 1 .55 .6 1");
         labels.text("labels/val/b.txt", "1 .3 .3 .2 .2 .25 .35 1 0 0 0");
@@ -312,7 +311,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void keypointsBesideBoxesAndPolygonsAreRefused() {
+    void rejectsKeypointsBesideBoxesAndPolygons() {
         labels.text("data.yaml", NAMES);
         labels.text("labels/train/a.txt", "0 .5 .5 .2 .4 .45 .4 1 .55 .6 1", "0 .5 .5 .2 .4");
         labels.text(
@@ -344,7 +343,7 @@ class YoloReaderTest {
     }
 
     @Test
-    void polygonsOfOneLengthAreNoKeypoints() {
+    void polygonsOfEqualLengthAreNotKeypoints() {
         labels.text("data.yaml", NAMES);
         labels.text("labels/train/a.txt", "0 .5 .5 .6 .5 .6 .6 .5 .6", "0 .1 .1 .2 .1 .2 .3 .1 .3");
         labels.text("labels/val/b.txt", "1 .3 .3 .4 .35 .35 .45 .25 .4");
@@ -353,16 +352,16 @@ class YoloReaderTest {
     }
 
     @Test
-    void copiesOfOneImageInTwoPartsAreReported() {
+    void reportsAugmentedCopiesInTwoSplits() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
         String hash = ".rf.0123456789abcdef0123456789abcde";
-        labels.photo("images/train/c_jpg" + hash + "0.png", 10, 10);
-        labels.photo("images/val/c_jpg" + hash + "1.png", 10, 10);
+        labels.image("images/train/c_jpg" + hash + "0.png", 10, 10);
+        labels.image("images/val/c_jpg" + hash + "1.png", 10, 10);
         assertEquals(
                 List.of(
                         "warning .: augmented copies of 1 image, such as c_jpg, are in train and in"
-                                + " val; put copies of one image into one part, or the results are"
-                                + " too good"),
+                                + " val; move the copies of each image into one split, otherwise"
+                                + " metrics are too high"),
                 labels.findings(SourceFormat.YOLO));
     }
 }

@@ -156,7 +156,7 @@ class ClaimsTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("files")
-    void takesNoMoreMemoryThanAFileIs(String name, byte[] bytes) throws IOException {
+    void usesNoMoreMemoryThanTheFileSize(String name, byte[] bytes) throws IOException {
         Path file = Files.write(folder.resolve("claims"), bytes);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         List<Runnable> readers = new ArrayList<>();
@@ -177,7 +177,7 @@ class ClaimsTest {
     }
 
     @Test
-    void refusesWhatTheHeapCannotHold() throws Exception {
+    void rejectsImagesLargerThanTheHeap() throws Exception {
         Path file = folder.resolve("large.png");
         byte[] header = {0, 0, 0x32, 0, 0, 0, 0x32, 0, 8, 0, 0, 0, 0};
         byte[] png = ImageFiles.png(40, 24, BufferedImage.TYPE_BYTE_GRAY);

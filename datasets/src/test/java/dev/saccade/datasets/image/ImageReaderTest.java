@@ -68,7 +68,7 @@ class ImageReaderTest {
     }
 
     @Test
-    void readsWhatAFileIsNotWhatItsNameSays() throws IOException {
+    void detectsTheFormatFromTheContent() throws IOException {
         Path file = write("picture.jpg", ImageFiles.png(9, 8, BufferedImage.TYPE_3BYTE_BGR));
         assertEquals(9, ImageReader.read(file).cols());
     }
@@ -83,7 +83,7 @@ class ImageReaderTest {
 
     @ParameterizedTest
     @CsvSource({"1,false", "2,false", "3,false", "4,false", "5,true", "6,true", "7,true", "8,true"})
-    void turnsImagesUprightAsTheHeaderSays(int orientation, boolean turned) {
+    void rotatesImagesUpright(int orientation, boolean turned) {
         byte[] bytes = ImageFiles.withOrientation(ImageFiles.jpeg(40, 24), orientation);
         ImageHeader header = ImageHeader.read("x", bytes);
         Mat image = ImageReader.decode("x", header, bytes, warning -> {});
@@ -95,7 +95,7 @@ class ImageReaderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 20, 100, 300, 600})
-    void refusesTruncatedFiles(int length) {
+    void rejectsTruncatedFiles(int length) {
         byte[] jpeg = ImageFiles.jpeg(64, 64);
         byte[] png = ImageFiles.png(640, 64, BufferedImage.TYPE_BYTE_INDEXED);
         assertTrue(png.length > length && jpeg.length > length, png.length + " " + jpeg.length);
@@ -104,7 +104,7 @@ class ImageReaderTest {
     }
 
     @Test
-    void seesThatTheEndOfAJpegIsMissing() {
+    void detectsAMissingEndOfAJpeg() {
         byte[] jpeg = ImageFiles.jpeg(64, 64);
         assertRefused(Arrays.copyOf(jpeg, jpeg.length - 8), "JPEG is truncated");
     }
@@ -116,11 +116,11 @@ class ImageReaderTest {
     }
 
     @Test
-    void refusesWhatIsNoImage() {
+    void rejectsOtherFiles() {
         assertRefused(new byte[0], "is empty (0 bytes)");
         assertRefused(
                 "<!DOCTYPE html><html>404".getBytes(US_ASCII),
-                "is no image, it starts with \"<!DOCTYPE html><\"");
+                "is not an image, it starts with \"<!DOCTYPE html><\"");
         assertRefused(
                 ImageFiles.encode(ImageFiles.picture(9, 9, BufferedImage.TYPE_BYTE_INDEXED), "gif"),
                 "is a GIF image");
@@ -130,7 +130,7 @@ class ImageReaderTest {
 
     @ParameterizedTest
     @CsvSource({"5,8", "7,16", "1,32", "3,64"})
-    void saysWhichTiffsAreNotRead(int channels, int bits) {
+    void rejectsUnsupportedTiffs(int channels, int bits) {
         byte[] tiff =
                 OddFiles.tiff(
                         ByteOrder.BIG_ENDIAN,
@@ -144,7 +144,7 @@ class ImageReaderTest {
     }
 
     @Test
-    void refusesTilesFarLargerThanTheImage() {
+    void rejectsTilesFarLargerThanTheImage() {
         assertRefused(tiff(8, shorts(0x142, 16_000), shorts(0x143, 16_000)), TILES);
         assertRefused(tiff(4000, shorts(0x142, 1), shorts(0x143, 20_000)), TILES);
         assertRefused(tiff(8, longs(0x142, 0x7FFFFFF0), longs(0x143, 0x7FFFFFF0)), TILES);
@@ -152,7 +152,7 @@ class ImageReaderTest {
 
     /** Each of them would be copied before a row of it is decoded. */
     @Test
-    void refusesStripsThatLieOnOneAnother() {
+    void rejectsOverlappingStrips() {
         byte[] lengths = OddFiles.entryTo(ByteOrder.BIG_ENDIAN, 0x117, OddFiles.SHORT, 20, 8);
         assertRefused(tiff(20, lengths), "its strips or tiles are longer than the file");
         byte[] length = longs(0x145, 1 << 20);
@@ -176,14 +176,14 @@ class ImageReaderTest {
     }
 
     @Test
-    void refusesEnormousImagesBeforeDecodingThem() {
-        assertRefused(ImageFiles.pngThatClaims(100_000, 100_000), "at most 178 million");
+    void rejectsVeryLargeImagesBeforeDecoding() {
+        assertRefused(ImageFiles.pngThatClaims(100_000, 100_000), "limit of 178 million");
         assertRefused(ImageFiles.pngThatClaims(0, 10), "");
         assertRefused(ImageFiles.pngThatClaims(-1, 10), "");
     }
 
     @Test
-    void namesAFileThatIsMissingAndAFolderThatIsNoFile() {
+    void namesMissingFilesAndFolders() {
         Path missing = folder.resolve("nowhere.jpg");
         assertEquals(
                 missing + ": no such file",

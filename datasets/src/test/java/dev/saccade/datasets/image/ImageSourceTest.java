@@ -123,7 +123,7 @@ class ImageSourceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 16, 24})
-    void takesPixelsOfOpenCvAsTheyAre(int type) {
+    void usesPixelsOfOpenCvUnchanged(int type) {
         Mat image = noise(type);
         assertArrayEquals(pixels(ImageSource.of(png(image))), pixels(ImageSource.of(image)));
         Mat part = new Mat(image, new Range(2, 9), new Range(4, 30));
@@ -133,7 +133,7 @@ class ImageSourceTest {
     }
 
     @Test
-    void saysWhatCannotBeUsed() {
+    void rejectsUnusableSources() {
         assertRefused(ImageSource.of(new Mat()), "has no pixels");
         assertRefused(ImageSource.of(new Mat(3, 4, CvType.CV_32FC3)), "Mat of 3x4: is CV_32FC3");
         assertRefused(ImageSource.of(new byte[0]), "is empty (0 bytes)");

@@ -38,7 +38,7 @@ class IndexPngTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8, 16})
-    void readsGrayLevelsAsTheyStandInTheFile(int bits) throws IOException {
+    void readsStoredGrayLevels(int bits) throws IOException {
         IntBinaryOperator value = value(bits);
         assertValues(LabelFiles.gray(WIDTH, HEIGHT, bits, value), value);
     }
@@ -52,7 +52,7 @@ class IndexPngTest {
 
     @ParameterizedTest
     @ValueSource(ints = {4, 8, 16})
-    void passesOverTransparency(int bits) throws IOException {
+    void ignoresTransparency(int bits) throws IOException {
         IntBinaryOperator value = value(bits);
         assertValues(LabelFiles.transparent(WIDTH, HEIGHT, bits, 3, value), value);
     }
@@ -80,7 +80,7 @@ class IndexPngTest {
     }
 
     @Test
-    void refusesColors() {
+    void rejectsColors() {
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_3BYTE_BGR),
                 "PNG is RGB, but labels have one number a pixel: expected a gray image or one with"
@@ -91,15 +91,15 @@ class IndexPngTest {
     }
 
     @Test
-    void refusesWhatIsNoPng() {
+    void rejectsOtherFormats() {
         assertRefused(ImageFiles.jpeg(WIDTH, HEIGHT), "is a JPEG, labels are read from PNG");
         assertRefused(new byte[0], "is empty");
         assertRefused("<html>".getBytes(java.nio.charset.StandardCharsets.UTF_8), "is no image");
-        assertRefused(ImageFiles.pngThatClaims(100_000, 100_000), "at most 178 million");
+        assertRefused(ImageFiles.pngThatClaims(100_000, 100_000), "limit of 178 million");
     }
 
     @Test
-    void noticesEveryDamage() {
+    void detectsAnyDamage() {
         byte[] sound = LabelFiles.gray(WIDTH, HEIGHT, 8, value(8));
         assertRefused(Arrays.copyOf(sound, sound.length - 20), "truncated");
         SplittableRandom random = new SplittableRandom(1);

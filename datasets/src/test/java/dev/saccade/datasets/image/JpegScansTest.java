@@ -63,19 +63,20 @@ class JpegScansTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0.25, 0.5, 0.9})
-    void refusesZerosInPlaceOfPixels(double from) {
+    void rejectsZerosInsteadOfPixels(double from) {
         byte[] jpeg = encode(noise(256, 256), 90, 0, 0);
         int start = (int) (from * jpeg.length);
         Arrays.fill(jpeg, start, jpeg.length - END, (byte) 0);
         assertRefused(
                 jpeg,
                 Text.format(
-                        "x: JPEG is damaged, %d bytes of its pixels are zero; copy or download it again",
+                        "x: JPEG is damaged: %d bytes of its pixels are zero; copy or download it"
+                                + " again",
                         jpeg.length - END - start));
     }
 
     @Test
-    void refusesLessThanTwoBitsABlock() {
+    void rejectsLessThanTwoBitsPerBlock() {
         byte[] jpeg = encode(noise(16, 16), 75, 0, 0);
         ByteBuffer.wrap(jpeg).putShort(OddFiles.find(jpeg, 0xC0) + 5, (short) 13_000);
         ByteBuffer.wrap(jpeg).putShort(OddFiles.find(jpeg, 0xC0) + 7, (short) 13_000);
@@ -84,7 +85,7 @@ class JpegScansTest {
         assertRefused(
                 jpeg,
                 Text.format(
-                                "x: JPEG is damaged, its pixels have %d bytes, expected at least %d;",
+                                "x: JPEG is damaged: its pixels have %d bytes, expected at least %d;",
                                 bytes, (blocks + 3) / 4)
                         + " copy or download it again");
     }
@@ -92,7 +93,7 @@ class JpegScansTest {
     /** The JDK's decoder ends at a second start of an image; libjpeg fills in the other blocks. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void refusesASecondStartInThePixels(int progressive) {
+    void rejectsASecondStartInThePixels(int progressive) {
         byte[] jpeg = encode(noise(256, 256), 90, progressive, 0);
         int middle = jpeg.length / 2;
         byte[] end = Arrays.copyOfRange(jpeg, middle, jpeg.length);

@@ -229,7 +229,7 @@ class OrientationTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("files")
-    void turnsThePixelsAsTheHeaderSays(String kind, int written, int expected, byte[] bytes)
+    void rotatesThePixelsByTheHeader(String kind, int written, int expected, byte[] bytes)
             throws IOException {
         assertTurned(bytes, expected, plain(kind));
     }
@@ -245,7 +245,7 @@ class OrientationTest {
 
     @ParameterizedTest
     @MethodSource("orientations")
-    void turnsBigTiffs(int orientation) throws IOException {
+    void rotatesBigTiffs(int orientation) throws IOException {
         byte[] pixels = new byte[WIDTH * HEIGHT];
         for (int i = 0; i < pixels.length; i++) {
             pixels[i] = (byte) (i * 7);
@@ -269,8 +269,7 @@ class OrientationTest {
         byte[] expected = upright(stored, orientation);
         for (ImageSource source :
                 new ImageSource[] {
-                    ImageSource.of(file),
-                    ImageSource.of(Files.write(folder.resolve("photograph"), file))
+                    ImageSource.of(file), ImageSource.of(Files.write(folder.resolve("image"), file))
                 }) {
             Mat image = source.read();
             assertEquals(header.size(), new Size(image.rows(), image.cols()));

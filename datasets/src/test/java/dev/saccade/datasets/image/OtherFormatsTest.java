@@ -42,7 +42,7 @@ class OtherFormatsTest {
         Files.writeString(path, text.replace('\'', '"'));
     }
 
-    private void writePhoto(String file) throws IOException {
+    private void writeImage(String file) throws IOException {
         Path path = folder.resolve(file);
         Files.createDirectories(path.getParent());
         Files.write(path, ImageFiles.jpeg(40, 30));
@@ -66,34 +66,34 @@ class OtherFormatsTest {
             quoteCharacter = '`',
             value = {
                 "[{'image_id': 1, 'category_id': 1, 'bbox': [1, 2, 3, 4], 'score': 0.5}]"
-                        + "| a list of objects with image_id, category_id, bbox, score: it looks"
-                        + " like COCO results; expected what is labeled",
-                "[{'id': 1, 'image_id': 1, 'category_id': 1, 'bbox': [1, 2, 3, 4]}]"
-                        + "| the annotations of a COCO file alone; expected its images",
+                        + "| a list of objects with image_id, category_id, bbox, score,"
+                        + " apparently COCO results; expected ground truth",
+                "[{'id': 1, 'image_id': 1, 'category_id': 1, 'bbox': [1, 2, 3, 4]}]| the"
+                        + " annotations of a COCO file only; expected its images",
                 "{'version': '5', 'shapes': [{'label': 'a'}], 'imagePath': 'a.jpg'}"
-                        + "| an object with version, shapes, imagePath: it looks like LabelMe;"
+                        + "| an object with version, shapes, imagePath, apparently LabelMe;"
                         + " convert it to COCO's format",
-                "{'_via_settings': {}, '_via_img_metadata': {}} | it looks like a project of VIA",
-                "{'a.jpg17': {'filename': 'a.jpg', 'regions': [{}]}} | it looks like VIA; convert",
-                "{'images': [], 'annotations': [{'id': 1, 'image_id': 1, 'caption': 'x'}]}"
-                        + "| annotations with a caption each: it looks like COCO's captions;"
-                        + " expected its instances",
+                "{'_via_settings': {}, '_via_img_metadata': {}} | apparently a VIA project",
+                "{'a.jpg17': {'filename': 'a.jpg', 'regions': [{}]}} | apparently VIA; convert",
+                "{'images': [], 'annotations': [{'id': 1, 'image_id': 1, 'caption': 'x'}]}|"
+                        + " annotations with a caption each, apparently COCO's captions; expected"
+                        + " its instances",
                 "{'images': [], 'annotations': [{'image_id': 1, 'segments_info': [{'id': 1}]}]}"
-                        + "| it looks like COCO's panoptic labels; expected its instances",
-                "[{'image': 'a.jpg', 'annotations': [{'label': 'x'}]}] | it looks like Create ML",
-                "[{'id': 1, 'data': {}, 'annotations': []}] | it looks like Label Studio",
-                "[{'name': 'a.jpg', 'labels': []}] | it looks like Scalabel",
-                "{'assets': {}, 'tags': []} | it looks like VoTT",
-                "{'info': {}, 'categories': {}, 'items': []} | it looks like Datumaro",
+                        + "| apparently COCO's panoptic labels; expected its instances",
+                "[{'image': 'a.jpg', 'annotations': [{'label': 'x'}]}] | apparently Create ML",
+                "[{'id': 1, 'data': {}, 'annotations': []}] | apparently Label Studio",
+                "[{'name': 'a.jpg', 'labels': []}] | apparently Scalabel",
+                "{'assets': {}, 'tags': []} | apparently VoTT",
+                "{'info': {}, 'categories': {}, 'items': []} | apparently Datumaro",
                 "{'a': 1, 'b': [2], 'c': {}} | got an object with a, b, c",
                 "[1, 2] | got a list",
                 "[] | got a list",
                 "{} | got an object",
                 "7 | got 7",
-                "0 0.5 0.5 0.25 1e-2 | got 0; it looks like YOLO",
-                "<annotation><object/></annotation> | no valid JSON",
+                "0 0.5 0.5 0.25 1e-2 | got 0; apparently it is YOLO",
+                "<annotation><object/></annotation> | invalid JSON",
             })
-    void jsonOfAnotherKindIsNamed(String json, String expected) throws IOException {
+    void namesOtherJsonFormats(String json, String expected) throws IOException {
         write("labels.json", json);
         String message =
                 COCO.check(folder, OPTIONS).findings().stream()
@@ -101,20 +101,20 @@ class OtherFormatsTest {
                         .reduce((first, last) -> last)
                         .orElse("nothing");
         assertTrue(
-                message.startsWith("a COCO file is an object with images, annotations and")
-                        || message.contains("no valid JSON"),
+                message.startsWith("expected an object with images, annotations and")
+                        || message.contains("invalid JSON"),
                 message);
         assertTrue(message.contains(expected), message);
     }
 
     @Test
-    void whatIsNoJsonIsNamed() throws IOException {
+    void namesOtherFileFormats() throws IOException {
         write("labels.json", "<annotation><object/></annotation>");
-        assertEnds(error(), "it looks like Pascal VOC");
-        writePhoto("labels.json");
-        assertEnds(error(), "it looks like an image");
+        assertEnds(error(), "apparently it is Pascal VOC");
+        writeImage("labels.json");
+        assertEnds(error(), "apparently it is an image");
         write("labels.json", "PK\u0003\u0004rest");
-        assertEnds(error(), "it looks like an archive, to be unpacked first");
+        assertEnds(error(), "apparently it is an archive; unpack it");
         write("labels.json", "");
         assertEnds(error(), "got nothing");
     }
@@ -124,8 +124,8 @@ class OtherFormatsTest {
     }
 
     @Test
-    void keypointsAreObjectsToo() throws IOException {
-        writePhoto("images/a.jpg");
+    void readsKeypointFilesAsObjects() throws IOException {
+        writeImage("images/a.jpg");
         write(
                 "labels.json",
                 "{'images': [{'id': 1, 'file_name': 'a.jpg', 'width': 40, 'height': 30}],"
@@ -140,35 +140,35 @@ class OtherFormatsTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "labels/train/a.txt | 0 0.5 0.5 0.1 0.2 | looks like YOLO (labels/train/a.txt)",
-                "data.yaml | names: [a, b] | looks like YOLO (data.yaml)",
+                "labels/train/a.txt | 0 0.5 0.5 0.1 0.2 | contains YOLO (labels/train/a.txt)",
+                "data.yaml | names: [a, b] | contains YOLO (data.yaml)",
                 "Annotations/a.xml | <annotation></annotation>"
-                        + "| looks like Pascal VOC (Annotations/a.xml)",
-                "task/annotations.xml | <annotations></annotations> | looks like CVAT",
-                "a.json | {'shapes': [], 'imagePath': 'a.jpg'} | looks like LabelMe (a.json)",
+                        + "| contains Pascal VOC (Annotations/a.xml)",
+                "task/annotations.xml | <annotations></annotations> | contains CVAT",
+                "a.json | {'shapes': [], 'imagePath': 'a.jpg'} | contains LabelMe (a.json)",
                 "train/_annotations.coco.json | {'info': {}, 'images': []}"
                         + "| has train/_annotations.coco.json",
-                "README | text | has images alone (a.jpg)",
+                "README | text | has images only (a.jpg)",
             })
-    void aFolderWithoutTheAnnotationsIsNamed(String file, String text, String expected)
+    void describesAFolderWithoutAnnotations(String file, String text, String expected)
             throws IOException {
-        writePhoto("a.jpg");
+        writeImage("a.jpg");
         write(file, text);
         String message = error();
         assertTrue(
                 message.startsWith(
-                        "no such annotation file, expected a JSON file in COCO's format"
-                                + " (data.train.annotations or data.val.annotations of a config); "
+                        "no such annotation file; expected a JSON file in COCO's format"
+                                + " (data.train.annotations or data.val.annotations in the config); "
                                 + folder),
                 message);
         assertTrue(message.contains(expected), message);
-        String advice = "has to be converted first: ./saccade convert-data " + folder;
-        assertEquals(expected.startsWith("looks"), message.endsWith(advice), message);
+        String advice = "must be converted first: ./saccade convert-data " + folder;
+        assertEquals(expected.startsWith("contains"), message.endsWith(advice), message);
     }
 
     @Test
-    void theFolderAboveOrInsteadOfTheRightOneIsNamed() throws IOException {
-        writePhoto("images/a.jpg");
+    void suggestsTheFolderAbove() throws IOException {
+        writeImage("images/a.jpg");
         write("labels.json", "{'images': []}");
         Path images = folder.resolve("images");
         SaccadeException above = assertThrows(SaccadeException.class, () -> COCO.open(images));
@@ -177,20 +177,19 @@ class OtherFormatsTest {
                         .endsWith(
                                 String.format(
                                         Locale.ROOT,
-                                        "; but %s is there: is %s the folder of the data set?",
+                                        "; but %s exists: set the folder of the data set to %s?",
                                         folder.resolve("labels.json"),
                                         folder)),
                 above.getMessage());
-        CocoDataset.Config photographs = new CocoDataset.Config("images", "images", List.of());
-        SaccadeException instead =
-                assertThrows(SaccadeException.class, () -> photographs.open(folder));
+        CocoDataset.Config dataset = new CocoDataset.Config("images", "images", List.of());
+        SaccadeException instead = assertThrows(SaccadeException.class, () -> dataset.open(folder));
         assertTrue(
-                instead.getMessage().contains("images: is a folder, expected a JSON file"),
+                instead.getMessage().contains("images: is a folder; expected a JSON file"),
                 instead.getMessage());
     }
 
     @Test
-    void aMissingRootIsToldOnceAndOnlyIfItIsNeeded() throws IOException {
+    void reportsAMissingRootOnceIfNeeded() throws IOException {
         Path gone = folder.resolve("gone");
         Ade20kDataset.Config labels = Configs.of(Ade20kDataset.Config.class);
         for (Dataset.Config config : List.of(COCO, labels)) {
@@ -202,9 +201,7 @@ class OtherFormatsTest {
             assertEquals(opened, checked);
             assertTrue(
                     opened.startsWith(
-                            gone
-                                    + ": there is no such folder; set data.root to the folder that"
-                                    + " contains "),
+                            gone + ": no such folder; set data.root to the folder that contains "),
                     opened);
         }
         Path file = Files.writeString(folder.resolve("data.zip"), "PK");
@@ -212,7 +209,7 @@ class OtherFormatsTest {
                 assertThrows(SaccadeException.class, () -> COCO.open(file))
                         .getMessage()
                         .startsWith(file + ": is a file; set data.root"));
-        writePhoto("images/a.jpg");
+        writeImage("images/a.jpg");
         write("labels.json", "{'images': [], 'annotations': [], 'categories': []}");
         CocoDataset.Config absolute =
                 new CocoDataset.Config(
@@ -223,24 +220,24 @@ class OtherFormatsTest {
     }
 
     @Test
-    void aMissingFolderOfPhotographsIsToldOnce() throws IOException {
+    void reportsAMissingImageFolderOnce() throws IOException {
         write(
                 "labels.json",
                 "{'images': [{'id': 1, 'file_name': 'a.jpg', 'width': 40, 'height': 30},"
                         + "{'id': 2, 'file_name': 'b.jpg', 'width': 40, 'height': 30}],"
                         + "'annotations': [], 'categories': [{'id': 1, 'name': 'person'}]}");
-        String none = "images: has none of the 2 photographs, the first of which is expected at ";
+        String none = "images: has none of the 2 images; the first is expected at ";
         List<Finding> findings = COCO.check(folder, OPTIONS).findings();
         assertEquals(1, findings.size());
         assertTrue(findings.get(0).toString().contains(none), findings.toString());
-        writePhoto("images/b.jpg");
+        writeImage("images/b.jpg");
         assertEquals(
                 List.of(folder.resolve("images/a.jpg") + ": image 1: no such file"),
                 COCO.check(folder, OPTIONS).findings().stream().map(Finding::toString).toList());
     }
 
     @Test
-    void aFolderWithoutLabelMapsIsNamed() throws IOException {
+    void namesAFolderWithoutLabelMaps() throws IOException {
         write("train.json", "{'images': []}");
         Ade20kDataset.Config config =
                 Configs.of(
@@ -254,20 +251,20 @@ class OtherFormatsTest {
         assertEquals(2, missing.size());
         assertEquals(
                 folder.resolve("photos")
-                        + ": no such folder (data.train.photos or data.val.photos of a config); "
-                                .replace("photos", "images")
+                        + ": no such folder; correct data.train.photos or data.val.photos in the"
+                        + " config; ".replace("photos", "images")
                         + folder
                         + " has train.json",
                 missing.get(0).toString());
-        writePhoto("photos/a.JPEG");
-        writePhoto("photos/b.jpeg");
-        writePhoto("labels/a.png");
+        writeImage("photos/a.JPEG");
+        writeImage("photos/b.jpeg");
+        writeImage("labels/a.png");
         List<Finding> other = config.check(folder, options).findings();
         assertEquals(
                 List.of(
                         folder.resolve("photos")
-                                + ": has no file that ends in \".jpg\", but some in .JPEG, .jpeg;"
-                                + " see image_suffix"),
+                                + ": has no file that ends in \".jpg\"; its files end in .JPEG,"
+                                + " .jpeg; correct image_suffix"),
                 other.stream().map(Finding::toString).toList());
     }
 }

@@ -55,7 +55,8 @@ class PngPixelsTest {
                                         warning -> {}));
         assertEquals(
                 Text.format(
-                        "x: PNG holds more than its %dx%d pixels; save it again", height, width),
+                        "x: PNG contains more data than its %dx%d pixels; save it again",
+                        height, width),
                 thrown.getMessage());
     }
 

@@ -23,13 +23,13 @@ import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.ImageOutputStream;
 
-/** What is damaged in a TIFF is no fine photograph of black. */
+/** What is damaged in a TIFF is no fine image of black. */
 class TiffPixelsTest {
 
     private static final int WIDTH = 150;
     private static final int HEIGHT = 100;
 
-    /** Returns a photograph of noise in large and small steps, in strips of 8 rows. */
+    /** Returns an image of noise in large and small steps, in strips of 8 rows. */
     private static byte[] tiff(String compression) throws IOException {
         BufferedImage image = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_3BYTE_BGR);
         Random random = new Random(0);
@@ -62,7 +62,7 @@ class TiffPixelsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"LZW", "ZLib", "Deflate", "PackBits"})
-    void theStripThatIsDamagedIsTold(String compression) throws IOException {
+    void namesTheDamagedStrip(String compression) throws IOException {
         byte[] sound = tiff(compression);
         Mat image = ImageSource.of("a.tif", sound).read();
         assertEquals(HEIGHT, image.rows());

@@ -60,7 +60,7 @@ class BatchTest {
     }
 
     @Test
-    void pinnedMemoryHoldsWhatOtherMemoryHolds() {
+    void pinnedMemoryHasTheSameContent() {
         BufferPool pinned = new BufferPool(this::stand);
         pinned.pin();
         try (NDManager manager = Libtorch.newManager(Device.cpu());
@@ -78,7 +78,7 @@ class BatchTest {
     }
 
     @Test
-    void whatWasTakenBeforeAGpuWasKnownIsNotKept() {
+    void dropsUnpinnedMemoryAfterTheFirstGpu() {
         BufferPool pool = new BufferPool(this::stand);
         BufferPool.Buffer first = pool.take(DataType.FLOAT32, 8);
         pool.pin();

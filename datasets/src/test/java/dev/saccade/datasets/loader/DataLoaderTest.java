@@ -65,13 +65,13 @@ class DataLoaderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 5})
-    void givesTheSameBatchesWhateverTheNumberOfThreads(int threads) {
+    void returnsTheSameBatchesWithAnyNumberOfThreads(int threads) {
         Dataset dataset = mixedSizes();
         assertEquals(digest(dataset, 1, 7, 0), digest(dataset, threads, 7, 0));
     }
 
     @Test
-    void shufflesAndDistortsAnewInEveryEpochAndForEverySeed() {
+    void shufflesAndAugmentsByEpochAndSeed() {
         Dataset dataset = mixedSizes();
         List<String> first = digest(dataset, 2, 7, 0);
         assertNotEquals(first, digest(dataset, 2, 7, 1));
@@ -79,7 +79,7 @@ class DataLoaderTest {
     }
 
     @Test
-    void goesOnInTheMiddleOfAnEpochAsIfItHadReadItsStart() {
+    void resumesInTheMiddleOfAnEpoch() {
         Dataset dataset = mixedSizes();
         try (DataLoader<Batch> loader =
                 DataLoader.training(dataset, TRAINING, TargetKind.BOXES, 2, 2, 7)) {
@@ -89,7 +89,7 @@ class DataLoaderTest {
     }
 
     @Test
-    void keepsTheOrderAndGivesNoTargetsAtTestTime() {
+    void keepsTheOrderWithoutTargetsAtTestTime() {
         Dataset dataset = mixedSizes();
         List<Long> ids = new ArrayList<>();
         try (DataLoader<InferenceInput> loader = DataLoader.testing(dataset, List.of(TEST), 3);
@@ -131,7 +131,7 @@ class DataLoaderTest {
     }
 
     @Test
-    void givesMasksOfThePaddedSizeIfAsked() {
+    void returnsMasksOfThePaddedSize() {
         Dataset dataset = mixedSizes();
         int objects = 0;
         try (DataLoader<Batch> loader =
@@ -189,7 +189,7 @@ class DataLoaderTest {
     }
 
     @Test
-    void becomesAnArrayOfTheSameNumbers() {
+    void becomesAnArrayOfTheSameValues() {
         Dataset dataset = new ImageFolder(folder).add(40, 33).add(64, 20);
         try (NDManager manager = NDManager.newBaseManager();
                 DataLoader<InferenceInput> loader = DataLoader.testing(dataset, List.of(TEST), 1);
@@ -208,7 +208,7 @@ class DataLoaderTest {
     }
 
     @Test
-    void readsALooseFileThroughTheSameTransforms() {
+    void transformsFilesOutsideOfADataSet() {
         ImageFolder dataset = new ImageFolder(folder).add(40, 33);
         InferenceReader reader = new InferenceReader(List.of(TEST));
         try (InferenceInput loose = reader.read(List.of(ImageSource.of(dataset.image(0).file())));
@@ -222,7 +222,7 @@ class DataLoaderTest {
     }
 
     @Test
-    void namesImageAndFileOfASampleThatCannotBeRead() {
+    void namesImageAndFileOfUnreadableSamples() {
         byte[] jpeg = ImageFiles.jpeg(40, 40);
         Dataset dataset =
                 new ImageFolder(folder)
@@ -234,16 +234,16 @@ class DataLoaderTest {
     }
 
     @Test
-    void refusesAnotherSizeThanDeclared() {
+    void rejectsAnotherSizeThanDeclared() {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(40, 50), 6);
         Dataset dataset = new ImageFolder(folder).add(turned, new Size(50, 40));
         String message = failure(dataset);
-        assertTrue(message.contains("is 40x50 (height x width, turned upright)"), message);
+        assertTrue(message.contains("is 40x50 (height x width, upright)"), message);
         assertTrue(message.contains("declared as 50x40"), message);
     }
 
     @Test
-    void stopsItsThreadsWhenItIsClosedInTheMiddle() throws InterruptedException {
+    void stopsItsThreadsWhenClosedEarly() throws InterruptedException {
         DataLoader<Batch> loader =
                 DataLoader.training(mixedSizes(), TRAINING, TargetKind.BOXES, 2, 3, 7);
         try (DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {

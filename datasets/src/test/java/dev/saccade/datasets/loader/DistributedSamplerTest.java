@@ -33,11 +33,11 @@ class DistributedSamplerTest {
     /** Steps of W ranks with A batches each have the batches that steps of W A batches have. */
     @Property(tries = 300)
     void ranksPartTheStepsOfOneProcess(
-            @ForAll @IntRange(min = 1, max = 60) int photographs,
+            @ForAll @IntRange(min = 1, max = 60) int images,
             @ForAll @IntRange(min = 1, max = 9) int worldSize,
             @ForAll @IntRange(min = 1, max = 4) int accumulation,
             @ForAll @IntRange(min = 0, max = 3) int epoch) {
-        Sampler all = new ShuffledSampler(photographs, BATCH, 7);
+        Sampler all = new ShuffledSampler(images, BATCH, 7);
         List<ImmutableIntArray> batches = all.epoch(epoch);
         List<List<ImmutableIntArray>> slices = slices(all, worldSize, false, epoch);
         List<ImmutableIntArray> found = new ArrayList<>();
@@ -56,9 +56,9 @@ class DistributedSamplerTest {
 
     @Property(tries = 100)
     void withoutTheLastAllHaveAsMany(
-            @ForAll @IntRange(min = 20, max = 60) int photographs,
+            @ForAll @IntRange(min = 20, max = 60) int images,
             @ForAll @IntRange(min = 1, max = 9) int worldSize) {
-        Sampler all = new ShuffledSampler(photographs, BATCH, 7);
+        Sampler all = new ShuffledSampler(images, BATCH, 7);
         List<List<ImmutableIntArray>> slices = slices(all, worldSize, true, 0);
         int each = all.batchesPerEpoch() / worldSize;
         slices.forEach(slice -> assertEquals(each, slice.size()));
@@ -68,7 +68,7 @@ class DistributedSamplerTest {
     }
 
     @Test
-    void tooFewBatchesForAllAreTold() {
+    void rejectsTooFewBatchesForAllRanks() {
         Sampler all = new ShuffledSampler(6, BATCH, 7);
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> new DistributedSampler(all, 0, 4, true));

@@ -22,7 +22,7 @@ class GroupSamplerTest {
     @TempDir Path folder;
 
     @Test
-    void neverMixesWideWithTallAndShowsEveryPhotograph() {
+    void groupsByAspectRatioAndUsesEveryImage() {
         GroupSampler sampler = GroupSampler.of(photos(), 2, 5);
         for (int epoch = 0; epoch < 20; epoch++) {
             List<ImmutableIntArray> batches = sampler.epoch(epoch);
@@ -48,7 +48,7 @@ class GroupSamplerTest {
     }
 
     @Test
-    void repeatsAGroupThatIsSmallerThanABatch() {
+    void repeatsAGroupSmallerThanABatch() {
         GroupSampler sampler =
                 GroupSampler.of(new ImageFolder(folder).add(60, 40).add(40, 60), 3, 5);
         assertEquals(2, sampler.batchesPerEpoch());
@@ -56,16 +56,16 @@ class GroupSamplerTest {
     }
 
     @Test
-    void passesOverPhotographsWithoutObjectsAndTinyOnes() {
+    void skipsTinyImagesAndImagesWithoutObjects() {
         ImageFolder photos = new ImageFolder(folder).add(60, 40).addEmpty(60, 40).add(60, 31);
         assertEquals(1, GroupSampler.of(photos, 1, 5).size());
     }
 
     @Test
-    void saysThatThereIsNothingToTrainOn() {
+    void reportsThatThereIsNothingToTrainOn() {
         ImageFolder photos = new ImageFolder(folder).addEmpty(60, 40);
         assertEquals(
-                "nothing to train on: none of 1 photograph shows a cat, a dog",
+                "nothing to train on: none of 1 image contains a cat, a dog",
                 assertThrows(SaccadeException.class, () -> GroupSampler.of(photos, 1, 5))
                         .getMessage());
     }

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** A data set of small photographs that a test writes to disk. */
+/** A data set of small images that a test writes to disk. */
 public final class ImageFolder implements Dataset {
 
     private final Path folder;
@@ -26,7 +26,7 @@ public final class ImageFolder implements Dataset {
         this.folder = folder;
     }
 
-    /** Adds a photograph with one object, a triangle, in its middle; ids count from 100. */
+    /** Adds an image with one object, a triangle, in its middle; ids count from 100. */
     public ImageFolder add(int width, int height) {
         return add(ImageFiles.jpeg(width, height), new Size(height, width));
     }
@@ -57,7 +57,7 @@ public final class ImageFolder implements Dataset {
         return this;
     }
 
-    /** Gives the object of the last photograph another class. */
+    /** Gives the object of the last image another class. */
     public ImageFolder labeled(int label) {
         int last = photos.size() - 1;
         Annotation object = annotations.get(last).get(0);
@@ -65,13 +65,13 @@ public final class ImageFolder implements Dataset {
         return this;
     }
 
-    /** Makes the object of the last photograph too thin to be learned. */
+    /** Makes the object of the last image too thin to be learned. */
     public ImageFolder thin() {
         annotations.set(photos.size() - 1, List.of(Annotation.of(1, 1, 4, 4, 0.5, 9)));
         return this;
     }
 
-    /** Adds a crowd to the last photograph. */
+    /** Adds a crowd to the last image. */
     public ImageFolder addCrowd(double x, double y, double width, double height) {
         int last = photos.size() - 1;
         List<Annotation> objects = new ArrayList<>(annotations.get(last));
@@ -87,7 +87,7 @@ public final class ImageFolder implements Dataset {
         return this;
     }
 
-    /** Adds a photograph without objects. */
+    /** Adds an image without objects. */
     public ImageFolder addEmpty(int width, int height) {
         add(width, height);
         annotations.set(annotations.size() - 1, List.of());

@@ -43,7 +43,7 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
-/** Transforms that need other photographs, and data sets that repeat some. */
+/** Transforms that need other images, and data sets that repeat some. */
 class SamplePoolTest {
 
     private static final CopyPaste ALL = Configs.of(CopyPaste.class, "selected=false");
@@ -99,7 +99,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void areAFunctionOfSeedEpochAndPhotograph() {
+    void dependOnSeedEpochAndImage() {
         Dataset dataset = new ClassBalancedDataset(photos(), 1, true);
         List<String> whole;
         try (DataLoader<Batch> one = loader(dataset, 1, 7)) {
@@ -136,7 +136,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void theOnlyPhotographIsItsOwnPartner() {
+    void pastesTheOnlyImageIntoItself() {
         SampleReader reader =
                 new SampleReader(
                         new ImageFolder(folder).add(80, 60), List.of(ALL), TargetKind.MASKS);
@@ -146,7 +146,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void boxesArePastedWhereThatIsAsked() {
+    void pastesBoxesIfConfigured() {
         ImageFolder photos = photos();
         SampleReader refused = new SampleReader(photos, List.of(ALL), TargetKind.BOXES);
         String told =
@@ -162,7 +162,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void whatIsRejectedIsReplaced() {
+    void replacesRejectedSamples() {
         ImageFolder photos = new ImageFolder(folder).add(80, 60).add(80, 60);
         List<Transform> crop =
                 List.of(
@@ -183,7 +183,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void givesUpWhereEveryPhotographIsRejected() {
+    void failsIfEveryImageIsRejected() {
         ImageFolder photos = new ImageFolder(folder).addEmpty(80, 60);
         List<Transform> crop =
                 List.of(
@@ -196,11 +196,11 @@ class SamplePoolTest {
         String told =
                 assertThrows(SaccadeException.class, () -> reader.trainingSample(0, 1, 0))
                         .getMessage();
-        assertTrue(told.contains("no other photograph to draw"), told);
+        assertTrue(told.contains("no other image to sample"), told);
     }
 
     @Test
-    void withoutADataSetTheyAreRefusedByName() {
+    void rejectsTransformsThatNeedADataSetByName() {
         for (Transform step : List.of(ALL, new RandomChoice(List.of(List.of(ALL))))) {
             assertTrue(step.needsOtherSamples());
             String told =
@@ -212,12 +212,12 @@ class SamplePoolTest {
                                                     sample(new Size(8, 8), 1, Boxes.empty()),
                                                     new SplittableRandom(1)))
                             .getMessage();
-            assertTrue(told.contains("needs other photographs"), told);
+            assertTrue(told.contains("needs other images"), told);
         }
     }
 
     @Test
-    void whatLiesBeyondTheEdgesIsCutOff() {
+    void cutsOffPixelsBeyondTheEdges() {
         Sample small = sample(new Size(10, 30), 1, Boxes.of(0, 0, 4, 4));
         try (Sample large = sample(new Size(20, 20), 9, Boxes.of(15, 5, 20, 20, 2, 12, 9, 18));
                 Sample mixed = ALL.paste(small, large, 0, 1)) {
@@ -230,7 +230,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void whatHasNoPixelIsNotPasted() {
+    void doesNotPasteObjectsWithoutPixels() {
         Size size = new Size(20, 20);
         Sample sample = sample(size, 1, Boxes.of(0, 0, 4, 4));
         Sample thin = sample(size, 9, Boxes.of(7, 7, 7.4f, 7.4f, 10, 10, 14, 14));
@@ -249,7 +249,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void whatIsCoveredWhollyGoesEvenInTheCorner() {
+    void removesFullyCoveredObjects() {
         Sample sample = sample(new Size(20, 20), 1, Boxes.of(0, 0, 4, 4));
         try (Sample other = sample(new Size(20, 20), 9, Boxes.of(0, 0, 6, 6));
                 Sample mixed = ALL.paste(sample, other, 0)) {
@@ -258,7 +258,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void aMapOfLabelsTakesThoseOfWhatIsPasted() {
+    void pastesLabelMaps() {
         Size size = new Size(4, 6);
         LabelMap ones = LabelMap.filled(size, 1);
         LabelMap mixed =
@@ -270,7 +270,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void boxesAreThoseOfTheMasksInTheCrop() {
+    void recomputesBoxesFromCroppedMasks() {
         Size size = new Size(20, 20);
         Instances objects =
                 Instances.groundTruth(Boxes.of(0, 0, 12, 12, 10, 0, 20, 20), 0, 1)
@@ -288,7 +288,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void relativeSizesAreSharesOfTheImage() {
+    void relativeSizesAreFractionsOfTheImage() {
         RandomCrop half = Configs.of(RandomCrop.class, "mode=relative", "size=[0.5, 0.25]");
         try (Sample cut =
                 half.apply(sample(new Size(21, 30), 1, Boxes.empty()), new SplittableRandom(1))) {
@@ -303,7 +303,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void ranksPartTheRepeatedPhotographsAmongThem() {
+    void ranksShareTheRepeatedImages() {
         Dataset dataset = new ClassBalancedDataset(photos(), 1, true);
         List<String> both = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
@@ -319,7 +319,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void aRepetitionIsAugmentedAnew() {
+    void augmentsEachRepetitionIndependently() {
         Dataset dataset = new ClassBalancedDataset(photos(), 1, true);
         SampleReader reader = new SampleReader(dataset, MIXING, TargetKind.MASKS);
         Set<String> seen = new TreeSet<>();
@@ -332,7 +332,7 @@ class SamplePoolTest {
         assertEquals(3, seen.size());
     }
 
-    /** Label maps that tell which photograph they are of, beside the objects. */
+    /** Label maps that tell which image they are of, beside the objects. */
     private record Labeled(Dataset objects) implements Dataset {
 
         @Override
@@ -362,7 +362,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void aRepetitionHasTheLabelMapOfItsPhotograph() {
+    void repetitionsHaveTheirLabelMaps() {
         Dataset dataset = new ClassBalancedDataset(new Labeled(photos()), 1, true);
         assertEquals(5, dataset.semanticClasses());
         assertEquals(
@@ -371,7 +371,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void photographsWithoutObjectsCanBeAClassOfTheirOwn() {
+    void imagesWithoutObjectsMayCountAsAClass() {
         // Too thin to learn: it is trained on as background, unlike one that shows nothing at all.
         ImageFolder photos = photos().addEmpty(60, 40).add(60, 40).thin();
         assertEquals(4 * 2 + 3 + 1 + 1, new ClassBalancedDataset(photos, 1, true).size());
@@ -379,7 +379,7 @@ class SamplePoolTest {
     }
 
     @Test
-    void nothingToBalanceIsRefused() {
+    void rejectsDataSetsWithoutObjects() {
         Dataset empty = new ImageFolder(folder).addEmpty(60, 40);
         String told =
                 assertThrows(
@@ -387,8 +387,8 @@ class SamplePoolTest {
                                 () -> new ClassBalancedDataset(empty, 0.1, true))
                         .getMessage();
         assertEquals(
-                "class_balanced: counts labeled objects, but none of 1 photograph has any; data"
-                        + " whose pixels are labeled are named without class_balanced",
+                "class_balanced: requires labeled objects, but none of 1 image has an object; remove"
+                        + " class_balanced for data sets of label maps",
                 told);
         Dataset thin = new ImageFolder(folder).add(60, 40).thin();
         told =
@@ -396,7 +396,7 @@ class SamplePoolTest {
                                 SaccadeException.class,
                                 () -> new ClassBalancedDataset(thin, 0.1, true))
                         .getMessage();
-        assertTrue(told.contains("but none of 1 photograph shows a "), told);
+        assertTrue(told.contains("but none of 1 image contains a "), told);
     }
 
     private static Sample sample(Size size, int gray, Boxes boxes) {

@@ -20,7 +20,7 @@ import java.util.Set;
 class ShuffledSamplerTest {
 
     @Property(tries = 200)
-    void givesWholeBatchesOfDifferentPhotographs(
+    void givesWholeBatchesOfDifferentImages(
             @ForAll @IntRange(min = 1, max = 60) int size,
             @ForAll @IntRange(min = 1, max = 20) int batchSize,
             @ForAll long seed,
@@ -32,7 +32,7 @@ class ShuffledSamplerTest {
         Set<Integer> seen = new HashSet<>();
         for (ImmutableIntArray batch : batches) {
             assertEquals(batchSize, batch.length());
-            batch.stream().forEach(i -> assertTrue(i >= 0 && i < size, "photograph " + i));
+            batch.stream().forEach(i -> assertTrue(i >= 0 && i < size, "image " + i));
             seen.addAll(batch.asList());
         }
         assertEquals(Math.min(size, batches.size() * batchSize), seen.size());
@@ -40,7 +40,7 @@ class ShuffledSamplerTest {
     }
 
     @Test
-    void leavesOtherPhotographsOutInOtherEpochs() {
+    void dropsOtherImagesInOtherEpochs() {
         ShuffledSampler sampler = new ShuffledSampler(9, 4, 3);
         Set<Integer> seen = new HashSet<>();
         for (int epoch = 0; epoch < 20; epoch++) {
@@ -52,7 +52,7 @@ class ShuffledSamplerTest {
     }
 
     @Test
-    void repeatsAllAsOftenWhereTheyAreFewerThanABatch() {
+    void repeatsImagesIfFewerThanABatch() {
         List<Integer> batch = new ShuffledSampler(3, 9, 5).epoch(0).get(0).asList();
         for (int i = 0; i < 3; i++) {
             assertEquals(3, Collections.frequency(batch, i));

@@ -71,28 +71,28 @@ class CustomTransformTest {
     }
 
     @Test
-    void anImageHasTheSizeOfItsInfo() {
-        String small = "gave an image of 3x4, but an info of 6x8";
+    void requiresAnImageOfTheSizeInItsInfo() {
+        String small = "returned an image of 3x4, but its info has 6x8";
         assertTold(small, objects(), s -> s.with(image(3, 4), s.info(), s.targets()));
-        String large = "gave an image of 9x9, but an info of 6x8";
+        String large = "returned an image of 9x9, but its info has 6x8";
         assertTold(large, labels(), s -> s.with(image(9, 9), s.info(), s.targets()));
     }
 
     @Test
-    void masksAndLabelsHaveTheSizeOfTheImage() {
+    void requiresMasksAndLabelsOfTheImageSize() {
         ImageInfo half = ImageInfo.of(SIZE).cropped(new Size(3, 4));
-        String told = "gave masks or labels of 6x8, but an info of 3x4";
+        String told = "returned masks or labels of 6x8, but its info has 3x4";
         assertTold(told, objects(), s -> s.with(image(3, 4), half, s.targets()));
         assertTold(told, labels(), s -> s.with(image(3, 4), half, s.targets()));
     }
 
     @Test
-    void nothingIsNoSample() {
-        assertTold("gave nothing, expected a sample", objects(), s -> null);
+    void rejectsNull() {
+        assertTold("returned null; expected a sample", objects(), s -> null);
     }
 
     @Test
-    void whatFitsPasses() {
+    void acceptsConsistentSamples() {
         Own padding = new Own(s -> s.withPadding(new Size(16, 16)));
         for (Sample sample : List.of(objects(), labels())) {
             try (Sample padded =

@@ -68,7 +68,7 @@ class InstaBoostTest {
     }
 
     @Test
-    void equalsTheOriginal() throws IOException {
+    void equalsInstaboostfast() throws IOException {
         AllRecorded all = recorded();
         Size size = new Size(all.size.get(0), all.size.get(1));
         assertEquals(6, all.cases.size());
@@ -88,7 +88,7 @@ class InstaBoostTest {
     }
 
     @Test
-    void dependsOnTheSeedAlone() throws IOException {
+    void dependsOnlyOnTheSeed() throws IOException {
         AllRecorded all = recorded();
         Size size = new Size(all.size.get(0), all.size.get(1));
         Instances objects = all.cases.get(0).sample.read(size);
@@ -105,7 +105,7 @@ class InstaBoostTest {
     }
 
     @Test
-    void leavesImagesAloneAtTheGivenRate() throws IOException {
+    void skipsImagesWithTheGivenProbability() throws IOException {
         Size size = new Size(20, 30);
         InstaBoost never = Configs.of(InstaBoost.class, "aug_ratio=0");
         try (Sample sample = sample(size, Instances.empty())) {

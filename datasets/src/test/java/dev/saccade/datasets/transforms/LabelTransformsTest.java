@@ -76,7 +76,7 @@ class LabelTransformsTest {
     }
 
     @Test
-    void resizesASecondTimeUpToMultiples() {
+    void resizesTwiceToMultiples() {
         Sample sample = noise(new Size(60, 83), new SplittableRandom(1));
         LabelMap labels = sample.labels().orElseThrow();
         Resize resize =
@@ -92,7 +92,7 @@ class LabelTransformsTest {
     }
 
     @Test
-    void padsToASizeAndIgnoresWhatIsAdded() {
+    void padsToASizeAndIgnoresPadding() {
         Sample sample = noise(new Size(60, 20), new SplittableRandom(1));
         LabelMap labels = sample.labels().orElseThrow();
         try (Sample padded = new Pad(List.of(48, 32), 1).apply(sample, new SplittableRandom(1))) {
@@ -167,7 +167,7 @@ class LabelTransformsTest {
     }
 
     @Test
-    void drawsOftenEnoughToFindAVariedPart() {
+    void samplesAgainUntilACropIsVaried() {
         Size image = new Size(40, 40);
         short[] stored = new short[1600];
         Arrays.fill(stored, 0, 800, (short) 1);

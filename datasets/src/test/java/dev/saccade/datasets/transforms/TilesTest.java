@@ -16,7 +16,7 @@ class TilesTest {
 
     /** What {@code sahi.slicing.get_slice_bboxes(1500, 2000, 640, 640, ...)} gives. */
     @Test
-    void tilesAreThoseOfSahi() {
+    void equalsTheTilesOfSahi() {
         List<Tile> tiles = Tiles.of(640).of(new Size(1500, 2000));
         assertEquals(
                 List.of(0, 512, 1024, 1360), tiles.stream().map(Tile::left).distinct().toList());
@@ -26,14 +26,14 @@ class TilesTest {
     }
 
     @Test
-    void aPhotographNoLargerThanATileIsOne() {
-        Size photo = new Size(480, 640);
-        assertEquals(List.of(Tile.all(photo)), Tiles.of(640).of(photo));
-        assertEquals(2, Tiles.of(639).of(photo).size());
+    void returnsOneTileForSmallImages() {
+        Size image = new Size(480, 640);
+        assertEquals(List.of(Tile.all(image)), Tiles.of(640).of(image));
+        assertEquals(2, Tiles.of(639).of(image).size());
     }
 
     @Test
-    void numbersThatMakeNoTilesAreRefusedTogether() {
+    void reportsAllInvalidSettings() {
         IllegalArgumentException refused =
                 assertThrows(
                         IllegalArgumentException.class,

@@ -42,7 +42,7 @@ class TransformsTest {
     }
 
     @Test
-    void takeTheSizeOfTheDataWhereTheyStateNone() {
+    void useTheDefaultSizeOfTheData() {
         InputSize size = new InputSize(Optional.of(List.of(64, 48)), Optional.of(List.of(32, 24)));
         Resize resize = Configs.of(Resize.class, "divisor=32");
         Resize own = Configs.of(Resize.class, "scales=[[96, 64]]");
@@ -71,7 +71,7 @@ class TransformsTest {
     }
 
     @Test
-    void areFoundByTheirNames() {
+    void areRegisteredByName() {
         Set<String> names = Configs.registered(Transform.class).keySet();
         assertTrue(
                 names.containsAll(
@@ -132,7 +132,7 @@ class TransformsTest {
     }
 
     @Test
-    void aSecondResizeForgetsTheFirst() {
+    void aSecondResizeReplacesTheFirst() {
         Sample once = Resize.resize(sample(), new Size(120, 100));
         Sample twice = Resize.resize(once, new Size(60, 200));
         assertEquals(2f, twice.info().scaleX());
@@ -181,7 +181,7 @@ class TransformsTest {
     }
 
     @Test
-    void cropDropsWhatLiesOutsideAndKeepsThePixels() {
+    void cropDropsObjectsOutsideAndKeepsPixels() {
         Mat whole = sample().image();
         Sample sample = RandomCrop.crop(sample(), 20, 30, new Size(25, 50));
         assertEquals(Boxes.of(0, 0, 30, 20), sample.targets().boxes());
@@ -213,7 +213,7 @@ class TransformsTest {
     }
 
     @Test
-    void aCropWithoutObjectsGoesOn() {
+    void acceptsACropWithoutObjects() {
         Sample sample = RandomCrop.crop(sample(), 0, 100, new Size(20, 20));
         assertEquals(0, sample.targets().size());
         assertEquals(List.of(), sample.targets().masks());
@@ -221,7 +221,7 @@ class TransformsTest {
     }
 
     @Test
-    void paddingReachesTheMasksToo() {
+    void padsMasks() {
         Sample sample = new Pad(List.of(), 32).apply(sample(), new SplittableRandom(1));
         assertEquals(new Size(64, 224), sample.info().padded());
         assertEquals(new Size(60, 200), sample.info().size());
@@ -230,11 +230,12 @@ class TransformsTest {
     }
 
     @Test
-    void refusesToResizeWhatIsNormalizedAlready() {
+    void rejectsResizingAfterNormalization() {
         SplittableRandom random = new SplittableRandom(1);
         Sample normalized = Configs.of(Normalize.class).apply(sample(), random);
         assertEquals(
-                "transforms: normalize and pad must come last, but another one follows them",
+                "transforms: normalize and pad must come last; move the other transforms before"
+                        + " them",
                 assertThrows(
                                 SaccadeException.class,
                                 () -> Configs.of(Resize.class).apply(normalized, random))
@@ -242,7 +243,7 @@ class TransformsTest {
     }
 
     @Test
-    void goesEveryWaySometimes() {
+    void choosesEveryBranch() {
         RandomChoice choice =
                 new RandomChoice(
                         List.of(
@@ -283,7 +284,7 @@ class TransformsTest {
     }
 
     @Test
-    void exchangesChannels() {
+    void permutesChannels() {
         Mat color = new Mat(4, 4, CvType.CV_8UC3, new Scalar(10, 20, 30));
         Mat distorted =
                 Configs.of(PhotometricDistortion.class)
@@ -293,7 +294,7 @@ class TransformsTest {
     }
 
     @Test
-    void refusesImpossibleNumbersByTheirKeys() {
+    void rejectsInvalidSettingsByKey() {
         assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.RANGE, true, List.of(), 1));
         assertRefused("image_size", () -> new InputSize(Optional.of(List.of(8)), Optional.empty()));
         assertRefused(
@@ -318,7 +319,7 @@ class TransformsTest {
     }
 
     @Test
-    void refusesMorePixelsThanCanBeHeld() {
+    void rejectsImagesWithTooManyPixels() {
         List<Transform> enormous =
                 List.of(
                         new Resize(
@@ -347,7 +348,7 @@ class TransformsTest {
     }
 
     @Test
-    void refusesABatchOfMorePixelsThanCanBeHeld() {
+    void rejectsBatchesWithTooManyPixels() {
         Sample large = new Pad(List.of(10_000, 10_000), 1).apply(sample(), new SplittableRandom(1));
         SaccadeException thrown =
                 assertThrows(SaccadeException.class, () -> Batch.collate(List.of(large, large)));

@@ -172,8 +172,8 @@ class RunConfigTest {
                 SMALLEST + late);
         String pasting = "  train_transforms: [{type: resize}, {type: copy_paste%s}]\n";
         assertRefused(
-                "data.train_transforms[1]: copy_paste: expected objects with masks, but the model"
-                        + " learns boxes alone",
+                "data.train_transforms[1]: copy_paste: requires masks, but the model"
+                        + " trains on boxes only",
                 SMALLEST + String.format(Locale.ROOT, pasting, ""));
         RunConfig.parse(SMALLEST + String.format(Locale.ROOT, pasting, ", paste_by_box: true"));
     }

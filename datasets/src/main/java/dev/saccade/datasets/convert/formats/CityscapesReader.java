@@ -20,12 +20,11 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Trees of Cityscapes and COCO-Stuff: PNGs whose names end in {@code _labelTrainIds.png}, classes
- * counted from 0 and 255 for none, or in {@code _gtFine_labelIds.png}, whose indices are those of
- * Cityscapes' own table.
+ * Cityscapes and COCO-Stuff: PNGs named {@code *_labelTrainIds.png} with class indices from 0 and
+ * 255 for no class, or {@code *_gtFine_labelIds.png} with the ids of Cityscapes.
  *
- * <p>The classes are those of {@code classes.txt}; else the 19 that Cityscapes evaluates, or the
- * 171 of COCO-Stuff where images are in {@code train2017} and {@code val2017}.
+ * <p>Class names are read from {@code classes.txt}; the default is the 19 evaluated classes of
+ * Cityscapes, or the 171 of COCO-Stuff if images are in {@code train2017} and {@code val2017}.
  */
 final class CityscapesReader implements LabelReader {
 
@@ -34,7 +33,6 @@ final class CityscapesReader implements LabelReader {
     private static final int NO_CLASS = 255;
     private static final int MAX_IDS = 34;
 
-    /** Index and name of a class a line. */
     private static final List<String> CITYSCAPES =
             ResourceLines.read(CityscapesReader.class, "cityscapes.txt");
 
@@ -76,7 +74,7 @@ final class CityscapesReader implements LabelReader {
         }
         boolean isStuff = images.stream().anyMatch(image -> image.contains("2017/"));
         context.note(
-                "there is no classes.txt, so the classes are those of "
+                "no classes.txt was found; using the classes of "
                         + (isStuff ? "COCO-Stuff" : "Cityscapes"));
         return isStuff
                 ? ResourceLines.read(CityscapesReader.class, "coco_stuff.txt")

@@ -26,8 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * COCO's own format, read to be split or merged into one folder: boxes, outlines, areas, crowds and
- * the ids of classes are kept; images and objects get new ids.
+ * COCO's own format, for splitting it or merging several files. Keeps boxes, outlines, areas,
+ * crowds and category ids; renumbers images and objects.
  */
 final class CocoFileReader implements LabelReader {
 
@@ -56,7 +56,6 @@ final class CocoFileReader implements LabelReader {
                 .withCategoryIds(List.copyOf(categories.keySet()));
     }
 
-    /** Adds the classes of a file, which must agree with the classes of other files. */
     private static void addCategories(
             ConversionContext context, Path file, CocoDataset data, Map<Long, String> categories) {
         for (int label = 0; label < data.classes().size(); label++) {
@@ -66,8 +65,8 @@ final class CocoFileReader implements LabelReader {
             if (isNew ? categories.containsValue(name) : !categories.get(id).equals(name)) {
                 context.error(
                         file.toString(),
-                        "category %d is \"%s\", other than in the files before; expected the same"
-                                + " ids and names in all",
+                        "category %d is \"%s\", unlike in earlier files; expected the same ids and"
+                                + " names in all files",
                         id,
                         name);
             }
@@ -101,7 +100,6 @@ final class CocoFileReader implements LabelReader {
         }
     }
 
-    /** Returns the split of a file by its folder, else by a word in its name. */
     private static Optional<Split> split(String file) {
         return Split.ofPath(file)
                 .or(

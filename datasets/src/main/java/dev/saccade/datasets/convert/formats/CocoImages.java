@@ -18,24 +18,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The images of an annotation file of COCO's format. All are in one folder: the one that has the
- * longest ends of their names, nearest to the file. So {@code cam2/annotations.json} never takes
- * {@code cam1/images/0.jpg}.
- *
- * @param base the folder, with a slash behind it
+ * Locates the images of a COCO annotation file. All are in one folder, with a trailing slash: the
+ * folder with the longest matching path suffixes, nearest to the file. So {@code
+ * cam2/annotations.json} never uses {@code cam1/images/0.jpg}.
  */
 record CocoImages(SourceFolder folder, String base) {
 
     private static final int MAX_SHOWN = 3;
 
-    /**
-     * Finds the folder of the images.
-     *
-     * @param file the annotation file
-     * @param names the {@code file_name} of each image
-     * @throws SaccadeException of kind user, if no folder has an image, or if several folders may
-     *     be meant
-     */
+    /** Finds the folder of the images; throws if there is none, or several match equally. */
     static CocoImages find(SourceFolder folder, String file, List<String> names) {
         if (names.isEmpty()) {
             return new CocoImages(folder, "");
@@ -59,8 +50,8 @@ record CocoImages(SourceFolder folder, String base) {
             return new CocoImages(folder, nearest.get(0));
         }
         throw SaccadeException.user(
-                "%s: images of these names are in several folders, %s; put the file beside the"
-                        + " folder of its images, or convert each folder on its own",
+                "%s: images with its file names are in several folders, %s; move the file next to"
+                        + " its images, or convert each folder separately",
                 folder.path(file),
                 Multisets.copyHighestCountFirst(found).entrySet().stream()
                         .limit(MAX_SHOWN)
@@ -68,7 +59,6 @@ record CocoImages(SourceFolder folder, String base) {
                         .collect(Collectors.joining(", ")));
     }
 
-    /** Returns the folders of images by the key of the rest of their paths. */
     private static SetMultimap<String, String> basesByEnd(List<String> images) {
         SetMultimap<String, String> bases = LinkedHashMultimap.create();
         for (String image : images) {
@@ -81,7 +71,6 @@ record CocoImages(SourceFolder folder, String base) {
         return bases;
     }
 
-    /** Returns the folders that the longest end of a name may start from. */
     private static Set<String> bases(String name, SetMultimap<String, String> basesByEnd) {
         String end = NameKey.of(name);
         while (!basesByEnd.containsKey(end) && end.contains("/")) {
@@ -90,7 +79,6 @@ record CocoImages(SourceFolder folder, String base) {
         return basesByEnd.get(end);
     }
 
-    /** Returns the image of a name. */
     Optional<String> of(String name) {
         return folder.findBelow(base, name);
     }

@@ -30,11 +30,11 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * CVAT for images 1.1: one XML file for all images, shapes in pixels of images turned upright.
+ * CVAT for images 1.1: one XML file for all images, shapes in pixels of the upright images.
  *
- * <p>Boxes become boxes, rotated ones the outline of their corners; polygons, ellipses and masks
- * become outlines. Shapes of one label and one {@code group_id} are parts of one object. Lines,
- * points, cuboids, skeletons, tags and attributes are not read.
+ * <p>Rotated boxes become outlines of their corners; polygons, ellipses and masks become outlines.
+ * Shapes of the same label and {@code group_id} are parts of one object. Ignores lines, points,
+ * cuboids, skeletons, tags and attributes.
  */
 final class CvatReader implements LabelReader {
 
@@ -57,8 +57,7 @@ final class CvatReader implements LabelReader {
                     (name, count) ->
                             context.warning(
                                     context.place(file),
-                                    "%d of <%s>, which are no objects with a box or an outline,"
-                                            + " are left out",
+                                    "left out %d <%s>, which have no box or outline",
                                     count,
                                     name));
         }
@@ -80,7 +79,7 @@ final class CvatReader implements LabelReader {
                 case "image" -> readImage(element);
                 case "track" ->
                         throw SaccadeException.user(
-                                "%s: tracks of a video; export \"CVAT for images 1.1\" instead",
+                                "%s: contains video tracks; export \"CVAT for images 1.1\" instead",
                                 element.place());
                 default -> {}
             }
@@ -173,19 +172,21 @@ final class CvatReader implements LabelReader {
         double radiusX = shape.number("rx");
         double radiusY = shape.number("ry");
         if (Math.max(Math.abs(radiusX), Math.abs(radiusY)) > 1e6) {
-            throw SaccadeException.user("an ellipse larger than any image");
+            throw SaccadeException.user("ellipse is larger than any image");
         }
         double x = shape.number("cx");
         double y = shape.number("cy");
         return Outline.Ring.ofEllipse(x, y, radiusX, radiusY).rotated(rotation(shape), x, y);
     }
 
-    /** Reads runs over the rows of a part of the image, background first. */
+    /** Reads row-wise run lengths of a part of the image, background first. */
     private static Outline mask(XmlElement shape) {
         int width = side(shape, "width");
         int height = side(shape, "height");
         if (width < 1 || height < 1 || (long) width * height > 1 << 28) {
-            throw SaccadeException.user("a mask of %d by %d pixels", width, height);
+            throw SaccadeException.user(
+                    "got a mask of %d by %d pixels, expected 1 to 268 million" + " pixels",
+                    width, height);
         }
         byte[] rows = new byte[width * height];
         int next = 0;
@@ -194,7 +195,7 @@ final class CvatReader implements LabelReader {
             Integer length = Ints.tryParse(run.strip());
             if (length == null || length < 0 || length > rows.length - next) {
                 throw SaccadeException.user(
-                        "rle: got \"%s\", expected runs of %s in all",
+                        "rle: got \"%s\", expected run lengths of %s in total",
                         run, Count.of(rows.length, "pixel"));
             }
             Arrays.fill(rows, next, next + length, value);

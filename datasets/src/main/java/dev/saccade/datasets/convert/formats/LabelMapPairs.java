@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Images and their label maps, in the order in which they were paired. */
 final class LabelMapPairs {
 
     private record Pair(String image, String map, Optional<Split> split) {}
@@ -32,24 +31,23 @@ final class LabelMapPairs {
         this.context = context;
     }
 
-    /** Pairs a label map with the nearest of some images; reports a map without an image. */
     void add(String map, List<String> images, Optional<Split> split) {
         List<String> nearest = NearestPaths.nearest(map, images);
         String place = context.place(map);
         if (nearest.isEmpty()) {
-            context.error(place, "there is no image of this label map");
+            context.error(place, "no image was found for this label map");
         } else if (nearest.size() > 1) {
             context.error(
                     place,
-                    "may be the label map of %s; expected one image of this name",
+                    "matches %s; expected one image of this name",
                     String.join(" or ", nearest));
         } else if (byImage.putIfAbsent(nearest.get(0), new Pair(nearest.get(0), map, split))
                 != null) {
-            context.error(place, "is the second label map of %s", nearest.get(0));
+            context.error(
+                    place, "is the second label map of %s; remove one of them", nearest.get(0));
         }
     }
 
-    /** Warns of images without a label map. */
     void reportUnlabeled(List<String> images) {
         context.reportUnlabeled(images, byImage.keySet(), "a label map");
     }

@@ -31,12 +31,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * LabelMe: a JSON file for each image with a list of shapes in pixels of the image turned upright.
+ * LabelMe: one JSON file per image with a list of shapes in pixels of the upright image.
  *
- * <p>Polygons become outlines and rectangles boxes; a circle becomes the polygon that labelme's own
- * converter writes. A {@code _background_} is a hole in the shapes before it. Shapes of one label
- * and one {@code group_id} are parts of one object. The image is the file in {@code imagePath};
- * where that is missing, the copy in {@code imageData}.
+ * <p>Circles become the polygons of labelme's own converter. A {@code _background_} is a hole in
+ * the shapes before it. Shapes of the same label and {@code group_id} are parts of one object. The
+ * image is the file in {@code imagePath}, or else the copy in {@code imageData}.
  */
 final class LabelMeReader implements LabelReader {
 
@@ -53,12 +52,11 @@ final class LabelMeReader implements LabelReader {
                         .flatMap(Optional::stream)
                         .toList();
         Set<String> labeled = images.stream().map(ParsedImage::image).collect(Collectors.toSet());
-        context.reportUnlabeled(folder.images(), labeled, "a file of labels");
+        context.reportUnlabeled(folder.images(), labeled, "a label file");
         Optional<List<String>> classes = context.classNames("labels.txt", "classes.txt");
         return LabelBuilder.build(context, classes, images, Map.of());
     }
 
-    /** Reads a file; returns nothing if it has another format. */
     private static Optional<ParsedImage> read(SourceFolder folder, String file) {
         Optional<String> format = LabelFormat.guess(folder.path(file));
         return format.isEmpty() || format.get().equals("LabelMe")
@@ -96,8 +94,11 @@ final class LabelMeReader implements LabelReader {
                 drawn.setImage(SourceFolder.stem(file) + suffix, file);
             } else if (drawn.image().isEmpty()) {
                 drawn.fault(
-                        "there is no image %s, and no imageData in its place%s",
-                        imagePath, hasData ? " for a file of such a name" : "");
+                        "image %s does not exist%s",
+                        imagePath,
+                        hasData
+                                ? "; imageData is only read if imagePath has an image suffix"
+                                : ", and imageData is missing");
             }
             return drawn.limitFindings();
         }
@@ -113,7 +114,7 @@ final class LabelMeReader implements LabelReader {
             List<String> same = folder.imagesOf(SourceFolder.stem(file));
             if (same.size() > 1) {
                 drawn.fault(
-                        "may be the labels of %s; expected one of them in imagePath",
+                        "may belong to %s; set imagePath to one of them",
                         String.join(" or ", same));
             }
             return SourceFolder.only(same);
@@ -127,7 +128,7 @@ final class LabelMeReader implements LabelReader {
                 } catch (JsonProcessingException e) {
                     JsonLocation at = Json.location(e, json);
                     throw SaccadeException.user(
-                            "%s:%d:%d: no valid JSON: %s",
+                            "%s:%d:%d: invalid JSON: %s",
                             drawn.place(),
                             at.getLineNr(),
                             at.getColumnNr(),
@@ -138,7 +139,7 @@ final class LabelMeReader implements LabelReader {
                         e, "%s: cannot be read: %s", drawn.place(), e.getMessage());
             }
             if (!hasShapes) {
-                drawn.fault("has no shapes, expected those of LabelMe");
+                drawn.fault("has no shapes; expected a LabelMe file");
             }
         }
 
@@ -229,14 +230,14 @@ final class LabelMeReader implements LabelReader {
             if (shape.label.equals(IGNORED)) {
                 drawn.warning(
                         shape.place,
-                        "%s is left out: objects that are detected there count as wrong",
+                        "%s is left out; detections in that area count as false positives",
                         IGNORED);
             } else if (shape.label.isEmpty()) {
-                throw SaccadeException.user("a shape without a label");
+                throw SaccadeException.user("shape has no label");
             } else if (!Doubles.asList(shape.points).stream().allMatch(Double::isFinite)) {
                 throw SaccadeException.user("points: expected pairs of numbers");
             } else if (NO_OBJECTS.contains(shape.type)) {
-                drawn.warning(shape.place, "a %s is not an object, it is left out", shape.type);
+                drawn.warning(shape.place, "a %s is not an object; left out", shape.type);
             } else if (shape.label.equals(BACKGROUND)) {
                 cut(shape.place, outline(shape));
             } else {
@@ -258,7 +259,7 @@ final class LabelMeReader implements LabelReader {
                     // Newer versions write all four corners.
                     if (p.length != 4 && p.length != 8) {
                         throw SaccadeException.user(
-                                "a rectangle of %d numbers, expected two opposite corners",
+                                "got a rectangle of %d numbers, expected two opposite corners",
                                 p.length);
                     }
                     double x = p[p.length / 2];
@@ -272,41 +273,42 @@ final class LabelMeReader implements LabelReader {
                 case "circle" -> {
                     if (p.length != 4) {
                         throw SaccadeException.user(
-                                "a circle of %d numbers, expected its center and a point on it",
+                                "got a circle of %d numbers, expected its center and a point on it",
                                 p.length);
                     }
                     double radius = Math.hypot(p[2] - p[0], p[3] - p[1]);
                     if (radius > 1e6) {
-                        throw SaccadeException.user("a circle larger than any image");
+                        throw SaccadeException.user("circle is larger than any image");
                     }
                     return Outline.Ring.ofEllipse(p[0], p[1], radius, radius);
                 }
                 default ->
                         throw SaccadeException.user(
-                                "shape_type %s is not read, expected polygon, rectangle or circle",
+                                "shape_type %s is not supported; expected polygon, rectangle or"
+                                        + " circle",
                                 shape.type);
             }
         }
 
-        /** Cuts a shape out of all shapes before it, over which labelme draws it. */
+        /** Cuts a shape out of all shapes before it, on top of which labelme draws it. */
         private void cut(String shapePlace, Outline hole) {
             if (hole.points().length > 2 * Hole.MAX_POINTS) {
                 throw SaccadeException.user(
-                        "hole of %d points, expected at most %d; simplify it",
+                        "got a hole of %d points, expected at most %d; simplify it",
                         hole.points().length / 2, Hole.MAX_POINTS);
             }
             try {
                 if (!new Hole(hole).cut(drawn.objects())) {
                     drawn.warning(
                             shapePlace,
-                            "%s lies on no shape before it, and cuts nothing; move it behind the"
+                            "%s overlaps no earlier shape, so it cuts nothing; move it after the"
                                     + " shapes that it is a hole of",
                             BACKGROUND);
                 }
             } catch (InternalError e) {
-                // What java.awt.geom.Area throws for some polygons that touch themselves.
+                // java.awt.geom.Area throws this for some polygons that touch themselves.
                 throw SaccadeException.user(
-                        e, "%s cannot be cut out of other shapes; draw it again", BACKGROUND);
+                        e, "%s cannot be cut out of other shapes; annotate it again", BACKGROUND);
             }
         }
     }

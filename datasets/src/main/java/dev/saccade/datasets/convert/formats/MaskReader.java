@@ -27,13 +27,13 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * PNGs beside images, in folders such as VOC's {@code SegmentationClass}, {@code masks} or {@code
- * train_labels}, whose pixels are classes: colors where a table of them exists, CVAT's {@code
- * labelmap.txt} or CamVid's {@code class_dict.csv}; else indices that count from 0, with the names
+ * PNGs beside images whose pixels are classes, in folders such as VOC's {@code SegmentationClass},
+ * {@code masks} or {@code train_labels}: colors if there is a color table, CVAT's {@code
+ * labelmap.txt} or CamVid's {@code class_dict.csv}; otherwise class indices from 0, with the names
  * in {@code classes.txt} or VOC's 21 classes.
  *
- * <p>The background is a class, as in VOC's own evaluation. What a table calls void, unlabeled or
- * ignored is no class, nor is 255 or VOC's color of edges.
+ * <p>The background is a class, as in VOC's own evaluation. Colors named void, unlabeled or ignored
+ * mean no class, as do 255 and VOC's color of edges.
  */
 final class MaskReader implements LabelReader {
 
@@ -99,7 +99,7 @@ final class MaskReader implements LabelReader {
         }
         Optional<List<String>> own = context.classNames("classes.txt", "labels.txt");
         if (own.isEmpty()) {
-            context.note("there is no classes.txt, so the classes are those of VOC");
+            context.note("no classes.txt was found; using the classes of VOC");
         }
         List<String> classes = own.orElseGet(() -> ResourceLines.read(MaskReader.class, "voc.txt"));
         Map<Integer, Integer> indices = new HashMap<>(Map.of(NONE, LabelMap.IGNORE));
@@ -109,7 +109,7 @@ final class MaskReader implements LabelReader {
         return pairs.labels(classes, new PixelEncoding(/* areColors= */ false, indices));
     }
 
-    /** Reads {@code name:r,g,b::} or {@code name,r,g,b} a line. */
+    /** Reads lines of {@code name:r,g,b::} or {@code name,r,g,b}. */
     private static List<String> readTable(
             ConversionContext context, String file, Map<Integer, Integer> colors) {
         List<String> classes = new ArrayList<>();
@@ -127,7 +127,7 @@ final class MaskReader implements LabelReader {
                 context.error(
                         line.place(), "got \"%s\", expected a name and a color r,g,b", line.text());
             } else if (colors.putIfAbsent(color.get(), label) != null) {
-                context.error(line.place(), "the color of \"%s\" occurs above", name);
+                context.error(line.place(), "the color of \"%s\" occurs in an earlier line", name);
             } else if (isClass) {
                 classes.add(name);
             }
@@ -136,7 +136,6 @@ final class MaskReader implements LabelReader {
         return classes;
     }
 
-    /** Returns the color in the second to fourth word. */
     private static Optional<Integer> color(List<String> words) {
         int color = 0;
         for (int i = 1; i < 4; i++) {

@@ -12,19 +12,18 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The formats of labels that can be converted. */
+/** Label formats that can be converted. */
 public enum SourceFormat {
     YOLO("YOLO", "YOLO", new YoloReader()),
     VOC("Pascal VOC", "Pascal VOC", new VocReader()),
     LABELME("LabelMe", "LabelMe", new LabelMeReader()),
     CVAT("CVAT for images", "CVAT", new CvatReader()),
-    CITYSCAPES("label maps as Cityscapes has them", "", new CityscapesReader()),
+    CITYSCAPES("label maps in the layout of Cityscapes", "", new CityscapesReader()),
     MASKS("label maps beside images", "", new MaskReader()),
     COCO("COCO's format", LabelFormat.COCO, new CocoFileReader());
 
     private static final List<String> SUFFIXES = List.of(".yaml", ".yml", ".xml", ".json", ".txt");
 
-    /** Files of each suffix that are inspected. */
     private static final int MAX_SAMPLES = 40;
 
     private final String title;
@@ -37,26 +36,19 @@ public enum SourceFormat {
         this.reader = reader;
     }
 
-    /** Returns its name in commands. */
     public String key() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns whether pixels are labeled, not objects. */
     public boolean labelsPixels() {
         return this == CITYSCAPES || this == MASKS;
     }
 
-    /** Returns its name in messages. */
     public String title() {
         return title;
     }
 
-    /**
-     * Returns the formats that a folder looks like.
-     *
-     * @throws dev.saccade.core.SaccadeException if it is no folder, or cannot be listed
-     */
+    /** Detects the formats of a folder. */
     public static List<SourceFormat> in(Path folder) {
         SourceFolder source = SourceFolder.list(folder, finding -> {});
         Set<String> guesses = new HashSet<>();
@@ -73,10 +65,7 @@ public enum SourceFormat {
     }
 
     /**
-     * Returns the labels of a folder with their faults.
-     *
-     * @param onImage called after each image, from the calling thread
-     * @throws dev.saccade.core.SaccadeException if it is no folder, or cannot be listed
+     * Reads labels and faults; {@code onImage} is called after each image by the calling thread.
      */
     public SourceLabels read(Path folder, Runnable onImage) {
         return reader.read(new ConversionContext(folder, onImage));

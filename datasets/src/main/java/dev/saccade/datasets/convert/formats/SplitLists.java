@@ -23,8 +23,8 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
- * The splits of images by the lists and folders of a data set. An image in several splits belongs
- * to the first alone: training images cannot be validation images.
+ * Assigns images to splits by the lists and folders of a data set. The first split wins, as
+ * training images cannot be validation images.
  */
 final class SplitLists {
 
@@ -33,7 +33,6 @@ final class SplitLists {
     private final ConversionContext context;
     private final Map<String, Optional<Split>> splits = new LinkedHashMap<>();
 
-    /** Images that are listed again, by list and message. */
     private final ListMultimap<List<String>, String> repeated =
             MultimapBuilder.linkedHashKeys().arrayListValues().build();
 
@@ -41,14 +40,7 @@ final class SplitLists {
         this.context = context;
     }
 
-    /**
-     * Returns the split of each label file: by the lists of VOC, if there are any; else by folder.
-     *
-     * @param sets folder of the lists, such as {@code ImageSets/Main/}
-     * @param suffix of the files, for messages
-     * @param what the files are, for messages
-     * @param otherwise gives the split of a file if there are no lists
-     */
+    /** Returns the split of each label file: by VOC's lists in {@code sets}, or else by folder. */
     static Map<String, Optional<Split>> ofVoc(
             ConversionContext context,
             String sets,
@@ -78,7 +70,7 @@ final class SplitLists {
         } else if (left > 0) {
             context.warning(
                     folder.toString(),
-                    "%d of %d %s are in no list of %s, they are left out",
+                    "%d of %d %s are in no list of %s; left out",
                     left,
                     files.size(),
                     what,
@@ -87,7 +79,7 @@ final class SplitLists {
         return lists.splits;
     }
 
-    /** Returns the file of each id in a list: the nearest, as the years of VOC share ids. */
+    /** Returns the nearest file of each id in a list, as the years of VOC share ids. */
     private static Map<String, String> nearest(
             String list, ImmutableListMultimap<String, String> filesById) {
         Map<String, String> files = new HashMap<>();
@@ -100,31 +92,21 @@ final class SplitLists {
         return files;
     }
 
-    /**
-     * Adds an image.
-     *
-     * @param place the list that contains it, for messages
-     */
+    /** Adds an image; {@code place} is the list that contains it, for messages. */
     void add(String image, Optional<Split> split, String place) {
         Optional<Split> other = splits.putIfAbsent(image, split);
         if (other != null) {
             String message =
                     other.equals(split)
-                            ? "listed twice; they are taken once"
+                            ? "listed twice; used once"
                             : Text.format(
-                                    "for %s too; they are taken for that alone",
-                                    other.map(Split::key).orElse("another part"));
+                                    "also listed for %s; used for that split only",
+                                    other.map(Split::key).orElse("another split"));
             repeated.put(List.of(place, message), image);
         }
     }
 
-    /**
-     * Adds the files in a list, an id a line; VOC has more behind it, such as -1 for images without
-     * a class.
-     *
-     * @param byId the file of each id
-     * @param suffix of the files, for messages
-     */
+    /** Adds the files of a list, with an id per line and optional further words, as in VOC. */
     private void read(String list, Optional<Split> split, Map<String, String> byId, String suffix) {
         for (TextFile.Line line : context.lines(list)) {
             String text = line.text();
@@ -132,17 +114,15 @@ final class SplitLists {
             if (byId.containsKey(id)) {
                 add(byId.get(id), split, context.place(list));
             } else {
-                context.error(line.place(), "there is no %s%s", id, suffix);
+                context.error(line.place(), "file %s%s does not exist", id, suffix);
             }
         }
     }
 
-    /** Returns the split of each image, in the order in which they were added. */
     Map<String, Optional<Split>> splits() {
         return splits;
     }
 
-    /** Warns of images that are listed more than once. */
     void reportRepeated() {
         repeated.asMap()
                 .forEach(

@@ -23,16 +23,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Pascal VOC: an XML file for each image. Where CVAT states a {@code rotation} among the
- * attributes, the box is the one around the rotated box.
+ * Pascal VOC: one XML file per image. If CVAT states a {@code rotation} attribute, the box is the
+ * upright box around the rotated one.
  *
- * <p>Boxes name the first and the last pixel, counted from 1: as in detectron2, {@code xmin} and
- * {@code ymin} lose 1 and {@code xmax} and {@code ymax} stay, so a box of the whole image equals
- * COCO's. mmdetection takes 1 from all four, which loses a row and a column. Many tools write edges
- * that count from 0 under the same names; a folder in which a box begins at 0 is read so.
+ * <p>Boxes state the first and the last pixel, counted from 1: as in detectron2, 1 is subtracted
+ * from {@code xmin} and {@code ymin} only, so that a box of the whole image equals COCO's.
+ * mmdetection subtracts 1 from all four, which loses a row and a column. Many tools write edges
+ * from 0 under the same names; boxes are read as such if any box in the folder starts at 0.
  *
- * <p>Objects that are {@code difficult} become crowds: training skips them, and detecting them is
- * neither right nor wrong, as in VOC's own evaluation and mmdetection's converter.
+ * <p>{@code difficult} objects become crowds: training skips them, and evaluation ignores them, as
+ * VOC's own evaluation and mmdetection's converter do.
  */
 final class VocReader implements LabelReader {
 
@@ -55,7 +55,7 @@ final class VocReader implements LabelReader {
                         SETS,
                         files,
                         ".xml",
-                        "images with labels",
+                        "labeled images",
                         file -> Split.ofPath(byFile.get(file).image()));
         splits.forEach((file, split) -> byFile.get(file).setSplit(split));
         List<ParsedImage> images = splits.keySet().stream().map(byFile::get).toList();
@@ -65,7 +65,6 @@ final class VocReader implements LabelReader {
         return LabelBuilder.build(context, classes, images, Map.of());
     }
 
-    /** Moves boxes that count from 1. */
     private static void countFromZero(ConversionContext context, List<ParsedImage> images) {
         Optional<ParsedObject> zero =
                 images.stream()
@@ -75,11 +74,11 @@ final class VocReader implements LabelReader {
         if (zero.isPresent()) {
             context.note(
                     Text.format(
-                            "a box begins at 0 (%s), so they are edges that count from 0, not VOC's"
-                                    + " pixels that count from 1",
+                            "a box starts at 0 (%s), so boxes are read as edges counted from 0, not"
+                                    + " as VOC's pixels counted from 1",
                             zero.get().place()));
         } else {
-            context.note("boxes are from the first to the last pixel, counted from 1");
+            context.note("boxes are read as first and last pixel, counted from 1");
             images.forEach(image -> image.objects().replaceAll(VocReader::fromZero));
         }
     }
@@ -115,7 +114,7 @@ final class VocReader implements LabelReader {
             return drawn.limitFindings();
         }
 
-        /** Returns the image of the name of the file; else the image that the file names. */
+        /** Returns the image with the name of the file; otherwise the image named in the file. */
         private Optional<String> image() {
             String stem = SourceFolder.baseName(file);
             String parent = SourceFolder.parent(file);
@@ -139,7 +138,7 @@ final class VocReader implements LabelReader {
                             .findFirst();
             if (image.isEmpty()) {
                 drawn.fault(
-                        "may be the labels of %s; expected one of them in <filename>",
+                        "may belong to %s; set <filename> to one of them",
                         String.join(" or ", images));
             }
             return image;
@@ -155,7 +154,8 @@ final class VocReader implements LabelReader {
                 case "object" -> {
                     if (drawn.objects().size() == MAX_OBJECTS) {
                         throw SaccadeException.user(
-                                "%s: more than %d objects", element.place(), MAX_OBJECTS);
+                                "%s: got more than %d objects; split the file",
+                                element.place(), MAX_OBJECTS);
                     }
                     drawn.attempt(drawn.place(), () -> add(element));
                 }
@@ -166,7 +166,7 @@ final class VocReader implements LabelReader {
         private void add(XmlElement object) {
             String name = object.text("name");
             if (name.isEmpty()) {
-                throw SaccadeException.user("%s: an object without a name", object.place());
+                throw SaccadeException.user("%s: object has no name", object.place());
             }
             double[] edges = new double[EDGES.size()];
             for (int i = 0; i < edges.length; i++) {
@@ -176,8 +176,8 @@ final class VocReader implements LabelReader {
                                 .orElseThrow(
                                         () ->
                                                 SaccadeException.user(
-                                                        "%s: an object without a bndbox of xmin,"
-                                                                + " ymin, xmax and ymax",
+                                                        "%s: object has no bndbox with xmin, ymin,"
+                                                                + " xmax and ymax",
                                                         object.place()));
             }
             Annotation.Bbox box =

@@ -22,9 +22,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The classes and images of a YOLO data set: from Ultralytics' {@code data.yaml}, from darknet's
- * {@code obj.data} and {@code obj.names}, or from {@code classes.txt} with all images of the
- * folder.
+ * Classes and images of a YOLO data set: from Ultralytics' {@code data.yaml}, from darknet's {@code
+ * obj.data} and {@code obj.names}, or from {@code classes.txt} with all images of the folder.
  */
 final class YoloData {
 
@@ -32,7 +31,7 @@ final class YoloData {
         "classes.txt", "labels/classes.txt", "obj.names", "data/obj.names", "classes.names"
     };
 
-    /** How YAML writes no value. */
+    /** YAML's notations of null. */
     private static final Set<String> NULL = Set.of("", "~", "null", "Null", "NULL");
 
     private static final int MAX_CLASSES = 100_000;
@@ -51,7 +50,6 @@ final class YoloData {
         this.lists = new SplitLists(context);
     }
 
-    /** Reads the description of the data set and reports its faults. */
     static YoloData find(ConversionContext context) {
         YoloData data = new YoloData(context);
         SourceFolder folder = context.folder();
@@ -59,7 +57,7 @@ final class YoloData {
         if (yamls.size() > 1) {
             context.error(
                     folder.toString(),
-                    "has several lists of classes, %s; expected one, such as data.yaml",
+                    "has several YAML files with class names, %s; keep one, such as data.yaml",
                     String.join(", ", yamls));
         }
         if (yamls.isEmpty()) {
@@ -79,32 +77,27 @@ final class YoloData {
         return data;
     }
 
-    /** Returns the names of the classes. */
     List<String> names() {
         return names;
     }
 
-    /** Returns the file of the names. */
     String source() {
         return source;
     }
 
-    /** Returns how many numbers of keypoints follow each box. */
+    /** Returns the number of keypoint values after each box. */
     int keypoints() {
         return keypoints;
     }
 
-    /** Returns the images with their splits. */
     Map<String, Optional<Split>> splits() {
         return lists.splits();
     }
 
-    /** Returns the text files of the data set that are no labels. */
     Set<String> files() {
         return files;
     }
 
-    /** Returns whether a text file looks like labels. */
     static boolean isLabels(Path file) {
         return LabelFormat.guess(file).filter("YOLO"::equals).isPresent();
     }
@@ -178,7 +171,7 @@ final class YoloData {
         if (!byIndex.isEmpty() && byIndex.lastKey() != byIndex.size() - 1) {
             context.error(
                     map.origin().toString(),
-                    "names: %d names, but the last is of class %d; expected 0 to %d",
+                    "names: got %d names, but the largest class index is %d; expected 0 to %d",
                     byIndex.size(),
                     byIndex.lastKey(),
                     byIndex.size() - 1);
@@ -191,22 +184,22 @@ final class YoloData {
         if (name.isEmpty()) {
             context.error(
                     node.origin().toString(),
-                    "names: got %s, expected the name of a class",
+                    "names: got %s, expected a class name",
                     node.describe());
         }
         return name;
     }
 
-    /** Invents names where there is only their number, as Ultralytics does. */
+    /** Generates names if only their number is stated, as Ultralytics does. */
     private void readCount(ConfigNode node) {
         int count = positive(node).filter(n -> n <= MAX_CLASSES).orElse(0);
         String place = node.origin().toString();
         if (count == 0) {
-            context.error(place, "nc: got %s, expected a number", node.describe());
+            context.error(place, "nc: got %s, expected a positive integer", node.describe());
         } else if (names.isEmpty()) {
             names = IntStream.range(0, count).mapToObj(i -> "class_" + i).toList();
         } else if (names.size() != count) {
-            context.error(place, "nc: %d classes, but %d names", count, names.size());
+            context.error(place, "nc: got %d classes, but %d names", count, names.size());
         }
     }
 
@@ -221,7 +214,7 @@ final class YoloData {
                 keypoints *= positive(item).filter(number -> number < 1000).orElse(1);
             }
         }
-        context.note("points of the body (kpt_shape) are not read, only boxes");
+        context.note("keypoints (kpt_shape) are ignored; only boxes are read");
     }
 
     private void readSplit(Split split, ConfigNode node, String from) {
@@ -238,7 +231,7 @@ final class YoloData {
             } else {
                 context.error(
                         place,
-                        "%s: %s is not in %s, expected a folder or list of images",
+                        "%s: %s is not in %s; expected a folder or list of images",
                         split.key(),
                         path.orElseGet(item::describe),
                         folder);
@@ -246,7 +239,6 @@ final class YoloData {
         }
     }
 
-    /** Adds the images of a folder, or of a text file that names them. */
     private void list(Split split, String path, String place) {
         if (path.endsWith(".txt")) {
             readList(split, path);
@@ -257,7 +249,7 @@ final class YoloData {
                 folder.images().stream().filter(image -> image.startsWith(start)).toList();
         inside.forEach(image -> lists.add(image, Optional.of(split), place));
         if (inside.isEmpty()) {
-            context.error(place, "%s: %s has no image", split.key(), folder.path(path));
+            context.error(place, "%s: %s has no images", split.key(), folder.path(path));
         }
     }
 
@@ -267,11 +259,12 @@ final class YoloData {
             folder.find(SourceFolder.parent(file), line.text())
                     .ifPresentOrElse(
                             image -> lists.add(image, Optional.of(split), context.place(file)),
-                            () -> context.error(line.place(), "there is no image %s", line.text()));
+                            () ->
+                                    context.error(
+                                            line.place(), "image %s does not exist", line.text()));
         }
     }
 
-    /** Reads darknet's file of {@code key = value}. */
     private void readDarknet(String file) {
         files.add(file);
         for (TextFile.Line line : context.lines(file)) {
@@ -307,8 +300,8 @@ final class YoloData {
         if (names.isEmpty()) {
             context.error(
                     folder.toString(),
-                    "labels of YOLO have numbers of classes, but no file names them; expected"
-                            + " names in data.yaml, or a name a line in classes.txt");
+                    "YOLO labels use class indices, but no class names were found; add names to"
+                            + " data.yaml, or create classes.txt with one name per line");
         }
     }
 }

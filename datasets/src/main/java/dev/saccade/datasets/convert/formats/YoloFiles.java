@@ -21,18 +21,18 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * The label files of YOLO images: {@code labels/a.txt} of {@code images/a.jpg}, else {@code a.txt}
- * beside it; {@code a.png.txt} of {@code a.png} where {@code a.jpg} exists, too. Files whose names
- * differ in encoding, case or a second suffix ({@code a.jpg.txt}) are paired if only one image and
- * one file remain for a name. Remaining images have no objects, unless label files remain, too:
- * then names are wrong, which is an error.
+ * Pairs YOLO images with their label files: {@code images/a.jpg} with {@code labels/a.txt}, or else
+ * {@code a.txt} next to it; {@code a.png} with {@code a.png.txt} if {@code a.jpg} also exists.
+ * Names that differ in encoding, case or a second suffix ({@code a.jpg.txt}) are paired if they are
+ * unambiguous. Remaining images have no objects, unless label files also remain: then names must be
+ * wrong, which is an error.
  */
 final class YoloFiles {
 
     private static final String IMAGES = "/images/";
     private static final String LABELS = "/labels/";
 
-    /** Ways to compare the names of an image and of a label file, the strictest first. */
+    /** Rules to compare the names of an image and of a label file, the strictest first. */
     private record Rule(UnaryOperator<String> image, UnaryOperator<String> labels) {}
 
     private static final List<Rule> RULES =
@@ -45,12 +45,10 @@ final class YoloFiles {
     private final SourceFolder folder;
     private final Map<String, String> labels = new LinkedHashMap<>();
 
-    /** Images without a label file. */
     private final Set<String> images = new LinkedHashSet<>();
 
     private final List<String> pairs = new ArrayList<>();
 
-    /** Label files without an image. */
     private final Set<String> orphans = new LinkedHashSet<>();
 
     private YoloFiles(ConversionContext context) {
@@ -58,7 +56,6 @@ final class YoloFiles {
         this.folder = context.folder();
     }
 
-    /** Pairs images with label files and reports the rest. */
     static YoloFiles of(ConversionContext context, YoloData data) {
         YoloFiles files = new YoloFiles(context);
         Set<String> all = data.splits().keySet();
@@ -72,7 +69,6 @@ final class YoloFiles {
         return files;
     }
 
-    /** Returns the label file of an image. */
     Optional<String> labelsOf(String image) {
         return Optional.ofNullable(labels.get(image));
     }
@@ -89,7 +85,7 @@ final class YoloFiles {
         return folder.first(moved(path, IMAGES, LABELS) + ".txt", path + ".txt");
     }
 
-    /** Returns a path with the last folder of a name replaced by another. */
+    /** Replaces the last folder with a name in a path. */
     private static String moved(String path, String from, String to) {
         String rooted = "/" + path;
         int at = rooted.lastIndexOf(from);
@@ -111,7 +107,6 @@ final class YoloFiles {
         }
     }
 
-    /** Returns the images that a label file may be of, listed in the data set or not. */
     private List<String> imagesOf(String file) {
         String stem = SourceFolder.stem(file);
         List<String> mirrored = folder.imagesOf(moved(stem, LABELS, IMAGES));
@@ -154,7 +149,7 @@ final class YoloFiles {
         if (!pairs.isEmpty()) {
             context.note(
                     Text.format(
-                            "%s paired with images of slightly other names, such as %s",
+                            "%s paired with images of slightly different names, such as %s",
                             Count.of(pairs.size(), "label file"), pairs.get(0)));
         }
     }
@@ -167,8 +162,8 @@ final class YoloFiles {
                             if (shared.size() > 1) {
                                 context.warning(
                                         context.place(file),
-                                        "labels of %s; remove images without labels of their own,"
-                                                + " or rename them",
+                                        "contains the labels of %s; remove the images without their"
+                                                + " own labels, or rename them",
                                         String.join(" and ", shared));
                             }
                         });
@@ -178,8 +173,8 @@ final class YoloFiles {
         if (!images.isEmpty() && labels.isEmpty()) {
             context.error(
                     folder.toString(),
-                    "none of %s has labels, expected those of %s in a file of its name that ends"
-                            + " in .txt, in labels/ in place of images/ or beside it",
+                    "none of %s has labels; the label file of %s must have the same name with .txt,"
+                            + " in labels/ instead of images/ or next to the image",
                     Count.of(count, "image"),
                     images.iterator().next());
         } else if (!images.isEmpty() && !orphans.isEmpty()) {
@@ -198,7 +193,7 @@ final class YoloFiles {
                             Count.of(images.size(), "image"), images.iterator().next()));
         } else {
             for (String file : orphans) {
-                context.warning(context.place(file), "labels without an image, they are left out");
+                context.warning(context.place(file), "labels have no image; left out");
             }
         }
     }

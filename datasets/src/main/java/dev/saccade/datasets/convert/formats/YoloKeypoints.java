@@ -15,28 +15,26 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * Recognizes boxes with keypoints that would be read as polygons, as the data set lacks {@code
- * kpt_shape}. Such lines have the same length and begin with a box in the image; other lines may be
- * plain boxes. With three numbers a point, the third is a visibility, 0 to 2. With two, the points
- * are in the box, or 0 for unlabeled ones; polygons of one length may look so, too, but do not
- * cross themselves.
+ * Detects boxes with keypoints that would be read as polygons because {@code kpt_shape} is missing.
+ * Such lines have the same length and start with a box in the image. With three values per point,
+ * the third is a visibility, 0 to 2. With two, the points are in the box, or 0 if unlabeled;
+ * polygons of equal length may match too, but do not intersect themselves.
  */
 final class YoloKeypoints {
 
     private static final double TOLERANCE = 0.01;
     private static final int BOX = 4;
 
-    /** Some annotators place keypoints beside the box. */
+    /** Some keypoints are labeled outside of the box. */
     private static final double LIKELY = 0.9;
 
     private static final double CROSSED = 0.1;
 
-    /** Fewer lines or visibilities may look so by chance. */
+    /** Fewer lines or visibilities may match by chance. */
     private static final int FEW = 4;
 
     private YoloKeypoints() {}
 
-    /** Returns an error if the polygons of a data set are boxes with keypoints. */
     static Optional<String> suspected(List<ParsedImage> images) {
         Map<Integer, List<double[]>> byLength =
                 images.stream()
@@ -58,7 +56,7 @@ final class YoloKeypoints {
             dimensions = 3;
         } else if ((isOnly || lines.size() >= FEW)
                 && ratio(lines, YoloKeypoints::hasPointsInBox) >= LIKELY) {
-            // A box and one point look like a triangle, which never crosses itself.
+            // A box and one point look like a triangle, which never intersects itself.
             boolean isLikely =
                     length == BOX + 2
                             ? lines.size() >= FEW
@@ -69,9 +67,8 @@ final class YoloKeypoints {
                 ? Optional.empty()
                 : Optional.of(
                         Text.format(
-                                "its lines look like boxes with keypoints, not like polygons; add"
-                                        + " kpt_shape: [%d, %d] to data.yaml, and the boxes are"
-                                        + " read",
+                                "lines look like boxes with keypoints, not polygons; add kpt_shape:"
+                                        + " [%d, %d] to data.yaml to read the boxes",
                                 (length - BOX) / dimensions, dimensions));
     }
 
@@ -114,7 +111,7 @@ final class YoloKeypoints {
         return areInside;
     }
 
-    /** Returns whether two sides that are not neighbors touch, or the polygon has no area. */
+    /** Returns whether two non-adjacent sides touch, or the polygon has no area. */
     private static boolean crossesItself(double[] points) {
         int corners = points.length / 2;
         Line2D[] sides = new Line2D[corners];

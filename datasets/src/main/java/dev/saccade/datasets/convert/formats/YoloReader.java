@@ -19,19 +19,18 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * YOLO: a text file for each image, a line for each object: the index of its class and, in
- * fractions of the image turned upright, center, width and height of its box, or the points of its
- * outline.
+ * YOLO: one text file per image, with one line per object: class index and, in fractions of the
+ * upright image, center, width and height of its box, or the points of its outline.
  *
- * <p>Follows Ultralytics in where files are: labels of {@code images/a.jpg} are in {@code
- * labels/a.txt}, else beside it; images without labels have no objects; coordinates may miss the
- * image by a hundredth. It differs where a file has boxes and outlines: each line is read by its
- * length, while Ultralytics reads a box as an outline of two points there.
+ * <p>Follows Ultralytics: labels of {@code images/a.jpg} are in {@code labels/a.txt}, or else next
+ * to it; images without labels have no objects; coordinates may exceed the image by 0.01. If a file
+ * has boxes and outlines, each line is read by its length, while Ultralytics reads boxes as
+ * outlines of two points.
  */
 final class YoloReader implements LabelReader {
 
     private static final Pattern BLANKS = Pattern.compile("\\s+");
-    private static final String KEYPOINTS = "; for keypoints, data.yaml states kpt_shape";
+    private static final String KEYPOINTS = "; for keypoints, set kpt_shape in data.yaml";
     private static final double TOLERANCE = 0.01;
     private static final int MAX_OBJECTS = 100_000;
 
@@ -67,14 +66,13 @@ final class YoloReader implements LabelReader {
         List<TextFile.Line> lines = TextFile.lines(file);
         if (lines.size() > MAX_OBJECTS) {
             throw SaccadeException.user(
-                    "%s: %d lines, at most %d expected", file, lines.size(), MAX_OBJECTS);
+                    "%s: got %d lines, expected at most %d", file, lines.size(), MAX_OBJECTS);
         }
         for (TextFile.Line line : lines) {
             drawn.attempt(line.place(), () -> drawn.objects().addAll(read(line, data)));
         }
     }
 
-    /** Returns the object of a line; none without class names, which are reported once. */
     private static List<ParsedObject> read(TextFile.Line line, YoloData data) {
         String[] words = BLANKS.split(line.text(), -1);
         double[] numbers = new double[words.length];
@@ -82,8 +80,7 @@ final class YoloReader implements LabelReader {
             Double number = Doubles.tryParse(words[i]);
             if (number == null || !Double.isFinite(number)) {
                 throw SaccadeException.user(
-                        "got \"%s\", expected numbers with a point, and blanks between them",
-                        words[i]);
+                        "got \"%s\", expected decimal numbers separated by blanks", words[i]);
             }
             numbers[i] = number;
         }
@@ -94,22 +91,23 @@ final class YoloReader implements LabelReader {
         int label = (int) numbers[0];
         if (label != numbers[0] || label < 0 || label >= names.size()) {
             throw SaccadeException.user(
-                    "class %s, expected 0 to %d, of the %d names in %s",
+                    "got class %s, expected 0 to %d, for %d names in %s",
                     words[0], names.size() - 1, names.size(), data.source());
         }
         int count = data.keypoints() > 0 ? 4 : numbers.length - 1;
         if (data.keypoints() > 0 && numbers.length != 5 + data.keypoints()) {
             throw SaccadeException.user(
-                    "%d numbers, expected class, x, y, width, height and %d of points (kpt_shape)",
+                    "got %d numbers, expected class, x, y, width, height and %d values of keypoints"
+                            + " (kpt_shape)",
                     numbers.length, data.keypoints());
         } else if (count == 5) {
             throw SaccadeException.user(
-                    "6 numbers, expected class, x, y, width and height; a score makes it what was"
-                            + " found, not what is labeled");
+                    "got 6 numbers, expected class, x, y, width and height; a score means that"
+                            + " these are predictions, not labels");
         } else if (count < 4 || count % 2 != 0) {
             throw SaccadeException.user(
-                    "%d numbers, expected a class, and a box of 4 or an outline of 3 or more"
-                            + " points%s",
+                    "got %d numbers, expected a class index, and a box of 4 numbers or an outline"
+                            + " of 3 or more points%s",
                     numbers.length, count > 5 ? KEYPOINTS : "");
         }
         for (int i = 1; i <= count; i++) {

@@ -1,2 +1,2 @@
-/** The formats of labels that can be converted, with a reader for each. */
+/** Readers of label formats. */
 package dev.saccade.datasets.convert.formats;

@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Lists files by their paths from a folder; skips hidden files and links that lead out of it. */
+/** Lists files by their relative paths; skips hidden files and links that leave the folder. */
 final class FileLister extends SimpleFileVisitor<Path> {
 
     private static final String NO_TEXT =
-            "its name has what is no text, such as the end of a line; rename it";
+            "file name contains control characters or is not valid text; rename the file";
 
     private final Path root;
     private final Path realRoot;
@@ -30,7 +30,7 @@ final class FileLister extends SimpleFileVisitor<Path> {
     final List<String> files = new ArrayList<>();
     final Set<String> folders = new HashSet<>(Set.of(""));
 
-    /** Files whose names contain backslashes, as some archives of Windows leave them. */
+    /** Files whose names contain backslashes, as some Windows archives leave them. */
     final Map<String, Path> renamed = new HashMap<>();
 
     FileLister(Path root, Reporter faults) throws IOException {
@@ -64,7 +64,7 @@ final class FileLister extends SimpleFileVisitor<Path> {
         if (name.startsWith(".") || name.equals("__MACOSX")) {
             return true;
         }
-        // A link that leads nowhere is a file that cannot be read.
+        // A broken link is a file that cannot be read.
         if (!Files.isSymbolicLink(path) || !Files.exists(path)) {
             return false;
         }
@@ -73,8 +73,7 @@ final class FileLister extends SimpleFileVisitor<Path> {
         if (leadsOut) {
             faults.error(
                     path.toString(),
-                    "is a link that leads out of the folder, to %s; put what it leads to in"
-                            + " its place (cp -rL copies a folder so)",
+                    "links to %s outside of the folder; replace the link by a copy (cp -rL)",
                     real);
         }
         return leadsOut;
@@ -107,7 +106,6 @@ final class FileLister extends SimpleFileVisitor<Path> {
         }
     }
 
-    /** Returns whether a name is text, stays in the folder, and is the name of no other file. */
     private boolean isFree(String name) {
         return name.indexOf('\ufffd') < 0
                 && SourceFolder.normalized(name).filter(name::equals).isPresent()
@@ -121,9 +119,9 @@ final class FileLister extends SimpleFileVisitor<Path> {
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
         if (failure instanceof AccessDeniedException) {
-            faults.error(file.toString(), "may not be read");
+            faults.error(file.toString(), "cannot be read: permission denied");
         } else if (failure instanceof FileSystemLoopException) {
-            faults.warning(file.toString(), "is a link to a folder above it, it is not followed");
+            faults.warning(file.toString(), "links to a parent folder; not followed");
         } else {
             throw failure;
         }

@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Keys by which paths are compared where no file has the name that labels state. Two paths have the
- * same key if they differ in slashes, percent encoding, Unicode form, case or blanks alone; a
- * {@code +} is a blank, as in URLs.
+ * Keys to compare paths if no file has the exact name in the labels. Paths have the same key if
+ * they only differ in slashes, percent encoding, Unicode form, case or blanks; a {@code +} is a
+ * blank, as in URLs.
  */
 public final class NameKey {
 
@@ -29,7 +29,6 @@ public final class NameKey {
 
     private NameKey() {}
 
-    /** Returns the key of a path. */
     public static String of(String path) {
         // Some names are encoded twice, such as %2520.
         String decoded = decoded(decoded(decoded(path)));
@@ -51,7 +50,7 @@ public final class NameKey {
         return ENCODED.matcher(text).replaceAll(NameKey::decoded);
     }
 
-    /** Returns the text of encoded bytes, or the bytes unchanged if they are not UTF-8. */
+    /** Decodes bytes; keeps them encoded if they are not UTF-8. */
     private static String decoded(MatchResult encoded) {
         String text = URLDecoder.decode(encoded.group(), UTF_8);
         return Matcher.quoteReplacement(text.indexOf('\ufffd') < 0 ? text : encoded.group());
@@ -62,7 +61,7 @@ public final class NameKey {
         return SourceFolder.stem(of(path));
     }
 
-    /** Returns the key of a path without any suffix of images and labels, such as .jpg.txt. */
+    /** Returns the key of a path without image and label suffixes, such as .jpg.txt. */
     public static String ofBareStem(String path) {
         String key = of(path);
         String stem = SourceFolder.stem(key);

@@ -13,15 +13,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Selects the paths that belong to a label file where several would do: those in or below its
- * folder, else in the next folder above that has any; of these the paths that share most words with
- * its path, such as {@code cam2} or {@code train}, and have the fewest other words.
+ * Selects the paths that belong to a label file among several candidates: in or below its folder,
+ * otherwise in the nearest parent folder with candidates; of these the paths that share most words
+ * with its path, such as {@code cam2} or {@code train}, and have the fewest other words.
  */
 public final class NearestPaths {
 
     private NearestPaths() {}
 
-    /** Returns the nearest paths, more than one if none is nearer than the others. */
     public static List<String> nearest(String labels, Collection<String> paths) {
         if (paths.size() < 2) {
             return List.copyOf(paths);
@@ -38,7 +37,7 @@ public final class NearestPaths {
         return paths.stream().filter(path -> order.compare(path, first) == 0).toList();
     }
 
-    /** Returns the number of folders between the labels and the first one with the path. */
+    /** Returns the number of folders between the labels and the first common parent folder. */
     private static int levelsUp(String labels, String path) {
         int levels = 0;
         String folder = SourceFolder.parent(labels);
@@ -49,7 +48,6 @@ public final class NearestPaths {
         return levels;
     }
 
-    /** Returns the words of a path; all names of a split are one word. */
     private static Set<String> words(String path) {
         return Splitter.on(CharMatcher.anyOf("/_-. "))
                 .omitEmptyStrings()

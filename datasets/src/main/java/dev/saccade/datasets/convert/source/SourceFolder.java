@@ -26,9 +26,9 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * The files of a folder of labels, listed once without hidden ones. Files are named by their paths
- * from the folder, with {@code /} between the names. Paths in labels are looked up in this list,
- * and no link is followed out of the folder, so nothing outside is ever read.
+ * The files of a folder of labels, listed once without hidden files, by their relative paths with
+ * {@code /}. Paths in labels are looked up in this list, and no link is followed out of the folder,
+ * so nothing outside is ever read.
  */
 public final class SourceFolder {
 
@@ -56,11 +56,7 @@ public final class SourceFolder {
     }
 
     /**
-     * Lists the files of a folder, which may be a link itself.
-     *
-     * @param faults receives files whose names are no text, and links that lead out of the folder
-     *     or to one above: none of them is listed
-     * @throws SaccadeException if it is no folder, or cannot be listed
+     * Lists the files of a folder, which may be a link; reports invalid names and outside links.
      */
     public static SourceFolder list(Path root, Reporter faults) {
         DataFolder.requireFolder(root);
@@ -74,17 +70,14 @@ public final class SourceFolder {
         }
     }
 
-    /** Returns all files, sorted. */
     public ImmutableList<String> files() {
         return files;
     }
 
-    /** Returns the files that end in a suffix, in any case. */
     public ImmutableList<String> ending(String suffix) {
         return matching(file -> file.toLowerCase(Locale.ROOT).endsWith(suffix));
     }
 
-    /** Returns the files that are named like images that can be read. */
     public ImmutableList<String> images() {
         return matching(SourceFolder::isImage);
     }
@@ -97,12 +90,10 @@ public final class SourceFolder {
         return files.stream().filter(wanted).collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the first of some files that exists. */
     public Optional<String> first(String... candidates) {
         return List.of(candidates).stream().filter(paths::contains).findFirst();
     }
 
-    /** Returns whether there is a file or folder of this path. */
     public boolean has(String path) {
         return paths.contains(path);
     }
@@ -113,7 +104,7 @@ public final class SourceFolder {
     }
 
     /**
-     * Returns the images of a path without its suffix; if there are none, the only one whose name
+     * Returns the images of a path without suffix; if there are none, the only image whose name
      * differs in a way that {@link NameKey} ignores.
      */
     public List<String> imagesOf(String stem) {
@@ -122,17 +113,15 @@ public final class SourceFolder {
                 : only(imagesByKey.get(NameKey.ofBareStem(stem))).stream().toList();
     }
 
-    /** Returns the element of a list that has only one. */
+    /** Returns the element of a list of size one. */
     public static Optional<String> only(List<String> list) {
         return list.size() == 1 ? Optional.of(list.get(0)) : Optional.empty();
     }
 
-    /** Returns where a file is. */
     public Path path(String file) {
         return renamed.getOrDefault(file, root.resolve(file));
     }
 
-    /** Returns where the folder is. */
     @Override
     public String toString() {
         return root.toString();
@@ -144,31 +133,29 @@ public final class SourceFolder {
         return dot > path.lastIndexOf('/') ? path.substring(0, dot) : path;
     }
 
-    /** Returns the folder of a file with a slash behind it; empty for the top. */
+    /** Returns the folder of a file with a trailing slash; empty for the root. */
     public static String parent(String path) {
         return path.substring(0, path.lastIndexOf('/') + 1);
     }
 
-    /** Returns the folder above a folder, both with a slash behind them. */
+    /** Returns the parent of a folder, both with a trailing slash. */
     public static String above(String folder) {
         return parent(folder.substring(0, Math.max(0, folder.length() - 1)));
     }
 
-    /** Returns the name of a file in its folder. */
     public static String fileName(String path) {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** Returns the name of a file in its folder without its suffix. */
     public static String baseName(String path) {
         return stem(fileName(path));
     }
 
     /**
-     * Returns the file or folder that labels mean by a path: the longest end of it that exists,
-     * seen from the folder of the labels or from the top. So paths of another machine lead to their
-     * files, {@code C:\work\birds\images\a.jpg} as well as {@code ../train/images}. Where no file
-     * has the name itself, the only file with the same {@link NameKey} is returned.
+     * Returns the file or folder that a path in labels refers to: the longest suffix of it that
+     * exists, relative to the folder of the labels or to the root. So paths of another machine,
+     * such as {@code C:\work\birds\images\a.jpg}, and {@code ../train/images} are found. Without an
+     * exact match, returns the only file with the same {@link NameKey}.
      *
      * @param from the folder that the path is relative to, see {@link #parent}
      * @param path as written, with slashes of either kind
@@ -177,12 +164,10 @@ public final class SourceFolder {
         return find(List.of(from, ""), path);
     }
 
-    /** Returns likewise the first that is found from several folders. */
     public Optional<String> findFrom(List<String> folders, String path) {
         return folders.stream().flatMap(from -> find(from, path).stream()).findFirst();
     }
 
-    /** Returns likewise a file or folder below a folder, which has a slash behind it. */
     public Optional<String> findBelow(String from, String path) {
         return find(List.of(from), path);
     }
@@ -216,7 +201,7 @@ public final class SourceFolder {
                 .findFirst();
     }
 
-    /** Returns a path without {@code .} and {@code ..}; empty if it leads out of the folder. */
+    /** Resolves {@code .} and {@code ..}; empty if the path leaves the folder. */
     static Optional<String> normalized(String path) {
         Deque<String> names = new ArrayDeque<>();
         for (String name : Splitter.on('/').split(path)) {

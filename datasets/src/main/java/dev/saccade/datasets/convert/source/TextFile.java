@@ -20,20 +20,12 @@ public final class TextFile {
 
     private static final int MAX_BYTES = 1 << 26;
 
-    /**
-     * A line without surrounding blanks.
-     *
-     * @param place file and line number
-     */
+    /** A stripped line, with its file and line number. */
     public record Line(String text, String place) {}
 
     private TextFile() {}
 
-    /**
-     * Returns the lines that are not blank.
-     *
-     * @throws SaccadeException if the file is missing, too large or not UTF-8; names file and line
-     */
+    /** Returns the nonblank lines; throws if the file is too large or not UTF-8. */
     public static List<Line> lines(Path file) {
         List<String> all = text(file).lines().toList();
         List<Line> lines = new ArrayList<>();
@@ -46,7 +38,6 @@ public final class TextFile {
         return lines;
     }
 
-    /** Returns the content of a file; see {@link #lines}. */
     public static String text(Path file) {
         byte[] bytes;
         try {

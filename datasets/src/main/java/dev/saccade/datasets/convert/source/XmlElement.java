@@ -24,8 +24,8 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * An element of an XML file of labels. Entities are not known and nothing is fetched, so no file
- * grows while it is read or reads another.
+ * An element of an XML file of labels. Entities and external references are disabled, so a file
+ * cannot expand, or read other files.
  */
 public final class XmlElement {
 
@@ -51,18 +51,12 @@ public final class XmlElement {
         }
     }
 
-    /**
-     * Reads the children of the root one after another; only one is in memory.
-     *
-     * @param root the name of the root
-     * @throws SaccadeException if the file cannot be read, is no XML or has another root; names
-     *     file and line
-     */
+    /** Processes the children of the root one by one; only one is in memory. */
     public static void forEach(Path file, String root, Consumer<XmlElement> action) {
         try (InputStream stream = RegularFile.open(file)) {
             if (Files.size(file) > MAX_BYTES) {
                 throw SaccadeException.user(
-                        "%s: %d bytes, at most %d expected", file, Files.size(file), MAX_BYTES);
+                        "%s: got %d bytes, expected at most %d", file, Files.size(file), MAX_BYTES);
             }
             XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
             factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
@@ -72,7 +66,7 @@ public final class XmlElement {
         } catch (XMLStreamException e) {
             String message = String.valueOf(e.getMessage());
             throw SaccadeException.user(
-                    "%s:%d:%d: no valid XML: %s",
+                    "%s:%d:%d: invalid XML: %s",
                     file,
                     e.getLocation() == null ? 1 : e.getLocation().getLineNumber(),
                     e.getLocation() == null ? 1 : e.getLocation().getColumnNumber(),
@@ -97,7 +91,7 @@ public final class XmlElement {
                     characters = open.size() == 1 ? 0 : characters + element.characters();
                     if (characters > MAX_CHARACTERS) {
                         throw SaccadeException.user(
-                                "%s: elements of more than %d characters",
+                                "%s: element has more than %d characters",
                                 element.place, MAX_CHARACTERS);
                     }
                     open.push(element);
@@ -123,9 +117,10 @@ public final class XmlElement {
 
     private void require(String root, int depth) {
         if (depth == 0 && !name.equals(root)) {
-            throw SaccadeException.user("%s: <%s>, expected <%s>", place, name, root);
+            throw SaccadeException.user("%s: got <%s>, expected <%s>", place, name, root);
         } else if (depth == MAX_DEPTH) {
-            throw SaccadeException.user("%s: elements in more than %d others", place, MAX_DEPTH);
+            throw SaccadeException.user(
+                    "%s: elements are nested deeper than %d levels", place, MAX_DEPTH);
         }
     }
 
@@ -137,7 +132,6 @@ public final class XmlElement {
         return name;
     }
 
-    /** Returns file and line. */
     public String place() {
         return place;
     }
@@ -150,7 +144,7 @@ public final class XmlElement {
         return children;
     }
 
-    /** Returns the first element that a path of names leads to. */
+    /** Returns the first descendant at a path of names. */
     public Optional<XmlElement> child(String... path) {
         Optional<XmlElement> element = Optional.of(this);
         for (String step : path) {
@@ -159,21 +153,16 @@ public final class XmlElement {
         return element;
     }
 
-    /** Returns the children of a name. */
     public List<XmlElement> children(String wanted) {
         return children.stream().filter(child -> child.name.equals(wanted)).toList();
     }
 
-    /** Returns the text of the element that a path of names leads to, without its children. */
+    /** Returns the stripped text of the descendant at a path of names, without its children. */
     public String text(String... path) {
         return child(path).map(element -> element.text.toString().strip()).orElse("");
     }
 
-    /**
-     * Returns the text as a number.
-     *
-     * @throws SaccadeException if it is not a finite number; names file and line
-     */
+    /** Returns the text as a finite number; otherwise throws with file and line. */
     public double number() {
         try {
             return number(name, text());
@@ -182,25 +171,16 @@ public final class XmlElement {
         }
     }
 
-    /**
-     * Returns a number in an attribute.
-     *
-     * @throws SaccadeException if it is not a finite number
-     */
+    /** Returns the number in an attribute; throws if it is not finite. */
     public double number(String key) {
         return number(key, attribute(key).orElse("nothing"));
     }
 
-    /**
-     * Returns the number that a text states.
-     *
-     * @param key its name in messages
-     */
+    /** Parses a finite number; {@code key} is its name in messages. */
     public static double number(String key, String text) {
         Double number = Doubles.tryParse(text.strip());
         if (number == null || !Double.isFinite(number)) {
-            throw SaccadeException.user(
-                    "%s: got \"%s\", expected a number with a point", key, text);
+            throw SaccadeException.user("%s: got \"%s\", expected a decimal number", key, text);
         }
         return number;
     }

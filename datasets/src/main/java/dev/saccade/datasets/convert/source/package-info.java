@@ -1,2 +1,2 @@
-/** The files of a folder of labels: lookup by name, text and XML. */
+/** Files of a folder of labels: lookup by name, text and XML. */
 package dev.saccade.datasets.convert.source;

@@ -55,31 +55,30 @@ class SourceFolderTest {
         assertEquals(List.of("images/a.png"), list(inside));
         assertEquals(
                 List.of(
-                        "ERROR /inside/b.png: is a link that leads out of the folder, to"
-                                + " /outside/b.png; put what it leads to in its place (cp -rL copies"
-                                + " a folder so)",
-                        "ERROR /inside/more: is a link that leads out of the folder, to /outside;"
-                                + " put what it leads to in its place (cp -rL copies a folder so)"),
+                        "ERROR /inside/b.png: links to /outside/b.png outside of the folder;"
+                                + " replace the link by a copy (cp -rL)",
+                        "ERROR /inside/more: links to /outside outside of the folder; replace the"
+                                + " link by a copy (cp -rL)"),
                 told.stream().sorted().toList());
     }
 
     @Test
-    void namesThatAreNoTextAreToldAndLeftOut() throws IOException {
+    void reportsInvalidNames() throws IOException {
         Files.createFile(inside.resolve("a\nb.png"));
         Files.createFile(inside.resolve("Icon\r"));
         assertEquals(List.of("images/a.png"), list(inside));
         assertEquals(
                 List.of(
-                        "ERROR /inside/a\\nb.png: its name has what is no text, such as the end of"
-                                + " a line; rename it",
-                        "WARNING /inside/Icon\\r: its name has what is no text, such as the end of"
-                                + " a line; rename it"),
+                        "ERROR /inside/a\\nb.png: file name contains control characters or is not"
+                                + " valid text; rename the file",
+                        "WARNING /inside/Icon\\r: file name contains control characters or is not"
+                                + " valid text; rename the file"),
                 told.stream().sorted().toList());
     }
 
     /** Java cannot write such a name, a shell can. */
     @Test
-    void aNameThatIsNotUtf8IsToldAndLeftOut() throws IOException, InterruptedException {
+    void reportsNamesThatAreNotUtf8() throws IOException, InterruptedException {
         Process shell =
                 new ProcessBuilder("sh", "-c", "touch \"$(printf 'c\\351.png')\"")
                         .directory(inside.toFile())
