@@ -119,7 +119,7 @@ class MetricsFileTest {
                 List.of("{", "{\"format\":3}", "{\"format\":3,\"metrics\":{\"data\":7}}")) {
             Files.writeString(run.resolve("report.json"), damaged);
             SaccadeException e = assertThrows(SaccadeException.class, () -> MetricsFile.read(run));
-            assertTrue(e.getMessage().contains("report.json: is damaged"), e.getMessage());
+            assertTrue(e.getMessage().contains("report.json: damaged file"), e.getMessage());
         }
     }
 
