@@ -74,8 +74,8 @@ final class FilterNorm extends Module {
             return unseen.map(u -> SOFTMAX_OF_SEEN.run(x, u))
                     .orElseGet(() -> Functional.softmax(x, -1));
         }
-        NDArray seen = unseen.map(u -> HIDE.run(x, u)).orElse(x);
-        return activation == Activation.RELU ? Functional.reluInPlace(seen) : seen;
+        NDArray masked = unseen.map(u -> HIDE.run(x, u)).orElse(x);
+        return activation == Activation.RELU ? Functional.reluInPlace(masked) : masked;
     }
 
     private NDArray normalized(NDArray values, Optional<NDArray> unseen) {

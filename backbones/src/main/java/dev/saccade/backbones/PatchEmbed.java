@@ -17,7 +17,7 @@ import java.util.Optional;
  */
 final class PatchEmbed extends Layer {
 
-    private final int whole;
+    private final int divisor;
 
     private final Conv2d proj;
     private final Optional<LayerNorm> norm;
@@ -29,9 +29,9 @@ final class PatchEmbed extends Layer {
                 padded ? geometry.stride() : 1);
     }
 
-    /** Creates an embedding that pads images to multiples of {@code whole}. */
-    PatchEmbed(Conv2d proj, Optional<LayerNorm> norm, int whole) {
-        this.whole = whole;
+    /** Creates an embedding that pads images to multiples of {@code divisor}. */
+    PatchEmbed(Conv2d proj, Optional<LayerNorm> norm, int divisor) {
+        this.divisor = divisor;
         this.proj = add("proj", proj);
         this.norm = norm.map(layer -> add("norm", layer));
     }
@@ -47,8 +47,8 @@ final class PatchEmbed extends Layer {
     }
 
     private NDArray padded(NDArray x) {
-        long below = Math.floorMod(-x.getShape().get(2), (long) whole);
-        long right = Math.floorMod(-x.getShape().get(3), (long) whole);
+        long below = Math.floorMod(-x.getShape().get(2), (long) divisor);
+        long right = Math.floorMod(-x.getShape().get(3), (long) divisor);
         boolean isWhole = below + right == 0 && !Tracer.isRecording();
         return isWhole ? x : x.pad(new Shape(0, right, 0, below), 0);
     }

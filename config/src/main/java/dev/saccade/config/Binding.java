@@ -40,8 +40,8 @@ final class Binding {
      */
     private record Site(ConfigNode node, String path, Object fallback) {
 
-        Site key(String key, ConfigNode value, Object usual) {
-            return new Site(value, path.isEmpty() ? key : path + "." + key, usual);
+        Site key(String key, ConfigNode value, Object defaultValue) {
+            return new Site(value, path.isEmpty() ? key : path + "." + key, defaultValue);
         }
 
         Site item(int index, ConfigNode value) {
@@ -167,8 +167,9 @@ final class Binding {
         if (site.node() instanceof ConfigNode.Null) {
             return Optional.of(Optional.empty());
         }
-        Object usual = site.fallback() instanceof Optional<?> present ? present.orElse(null) : null;
-        return value(type, new Site(site.node(), site.path(), usual)).map(Optional::of);
+        Object defaultValue =
+                site.fallback() instanceof Optional<?> present ? present.orElse(null) : null;
+        return value(type, new Site(site.node(), site.path(), defaultValue)).map(Optional::of);
     }
 
     private Optional<Object> list(Type type, Site site) {
@@ -179,8 +180,8 @@ final class Binding {
         for (int i = 0; i < sequence.items().size(); i++) {
             value(type, site.item(i, sequence.items().get(i))).ifPresent(items::add);
         }
-        boolean whole = items.size() == sequence.items().size();
-        return whole ? Optional.of(List.copyOf(items)) : Optional.empty();
+        boolean complete = items.size() == sequence.items().size();
+        return complete ? Optional.of(List.copyOf(items)) : Optional.empty();
     }
 
     private Optional<Object> map(Type type, Site site) {
@@ -192,15 +193,15 @@ final class Binding {
             value(type, site.key(item.getKey(), item.getValue(), null))
                     .ifPresent(value -> items.put(item.getKey(), value));
         }
-        boolean whole = items.size() == mapping.entries().size();
-        return whole ? Optional.of(ImmutableMap.copyOf(items)) : Optional.empty();
+        boolean complete = items.size() == mapping.entries().size();
+        return complete ? Optional.of(ImmutableMap.copyOf(items)) : Optional.empty();
     }
 
     private Optional<Object> part(
             Class<? extends PartConfig> kind, ConfigNode.Mapping node, Site site) {
         Optional<ConfigNode> type = node.get(TYPE);
-        if (type.isEmpty() && site.fallback() instanceof Record usual) {
-            return record(usual.getClass(), node, site);
+        if (type.isEmpty() && site.fallback() instanceof Record defaultValue) {
+            return record(defaultValue.getClass(), node, site);
         }
         Map<String, ? extends Class<? extends PartConfig>> known = parts.registered(kind);
         if (type.isEmpty()) {
@@ -219,7 +220,7 @@ final class Binding {
             return Optional.empty();
         }
         int before = problems.messages().size();
-        Optional<Object> made = settings(type, node, defaults.get(), site);
+        Optional<Object> created = settings(type, node, defaults.get(), site);
         Set<String> keys = Defaults.keys(type);
         boolean isPart = PartConfig.class.isAssignableFrom(type);
         node.entries()
@@ -232,7 +233,7 @@ final class Binding {
         if (problems.messages().size() > before) {
             return Optional.empty();
         }
-        return made.flatMap(value -> named(value, node, site));
+        return created.flatMap(value -> named(value, node, site));
     }
 
     /** Returns the defaults of the setting, or of the selected variant. */
@@ -260,16 +261,16 @@ final class Binding {
         Object[] values = new Object[components.length];
         Set<String> failed = new HashSet<>();
         for (int i = 0; i < components.length; i++) {
-            Optional<Object> usual = defaults.get(components[i]);
-            Optional<Object> value = setting(components[i], node, usual, site);
-            values[i] = value.or(() -> usual).orElse(null);
+            Optional<Object> defaultValue = defaults.get(components[i]);
+            Optional<Object> value = setting(components[i], node, defaultValue, site);
+            values[i] = value.or(() -> defaultValue).orElse(null);
             if (value.isEmpty()) {
                 failed.add(Records.key(components[i]));
             }
         }
         try {
-            Object made = Records.create(type, values);
-            return failed.isEmpty() ? Optional.of(made) : Optional.empty();
+            Object created = Records.create(type, values);
+            return failed.isEmpty() ? Optional.of(created) : Optional.empty();
         } catch (Checks.InvalidSettings e) {
             e.problems().stream()
                     .filter(each -> failed.isEmpty() || each.isSingleSetting())
@@ -284,11 +285,15 @@ final class Binding {
     }
 
     private Optional<Object> setting(
-            RecordComponent component, ConfigNode.Mapping node, Optional<Object> usual, Site site) {
+            RecordComponent component,
+            ConfigNode.Mapping node,
+            Optional<Object> defaultValue,
+            Site site) {
         if (component.isAnnotationPresent(Unwrapped.class)) {
             Class<? extends Record> inside = component.getType().asSubclass(Record.class);
             Defaults defaults =
-                    usual.map(value -> Defaults.of((Record) value))
+                    defaultValue
+                            .map(value -> Defaults.of((Record) value))
                             .orElseGet(() -> Defaults.of(inside));
             return settings(inside, node, defaults, site);
         }
@@ -296,13 +301,14 @@ final class Binding {
         Optional<ConfigNode> value = node.get(key);
         if (value.isPresent()) {
             return value(
-                    component.getGenericType(), site.key(key, value.get(), usual.orElse(null)));
+                    component.getGenericType(),
+                    site.key(key, value.get(), defaultValue.orElse(null)));
         }
-        if (usual.isEmpty()) {
+        if (defaultValue.isEmpty()) {
             problem(site.key(key, node, null), "missing; this key is required");
             missing++;
         }
-        return usual;
+        return defaultValue;
     }
 
     /** Rejects a {@code type} that differs from the fixed type of the setting. */

@@ -66,7 +66,7 @@ final class Defaults {
         Map<String, Defaults> variants = variants(type);
         return variant(type)
                 .map(component -> component.getAnnotation(Default.class))
-                .map(usual -> variants.get(usual.value()))
+                .map(defaultValue -> variants.get(defaultValue.value()))
                 .orElse(new Defaults(Optional.empty(), EMPTY));
     }
 
@@ -95,12 +95,12 @@ final class Defaults {
                 throw wrong(type, "@Variant(%s): duplicate name", variant.name());
             }
         }
-        Default usual = selector.get().getAnnotation(Default.class);
-        if (usual != null && !variants.containsKey(usual.value())) {
+        Default defaultValue = selector.get().getAnnotation(Default.class);
+        if (defaultValue != null && !variants.containsKey(defaultValue.value())) {
             throw wrong(
                     type,
                     "@Default(%s): expected the name of a @Variant, such as %s",
-                    usual.value(),
+                    defaultValue.value(),
                     variants.keySet());
         }
         return variants;
@@ -142,19 +142,19 @@ final class Defaults {
         }
         if (component.isAnnotationPresent(Unwrapped.class)) {
             Default annotation = component.getAnnotation(Default.class);
-            ConfigNode.Mapping usual = annotation == null ? EMPTY : map(annotation.value());
+            ConfigNode.Mapping defaultValue = annotation == null ? EMPTY : map(annotation.value());
             Set<String> inside = keys(component.getType());
             Map<String, ConfigNode> own = Maps.filterKeys(variant.entries(), inside::contains);
             return Binding.annotated(
                     component,
-                    usual.mergedWith(new ConfigNode.Mapping(own, Origin.DEFAULT)),
+                    defaultValue.mergedWith(new ConfigNode.Mapping(own, Origin.DEFAULT)),
                     Optional.empty());
         }
-        Optional<Object> usual =
+        Optional<Object> defaultValue =
                 ANNOTATED.get(component.getDeclaringRecord()).get(component.getName());
         return variant.get(Records.key(component))
-                .flatMap(node -> Binding.annotated(component, node, usual))
-                .or(() -> usual);
+                .flatMap(node -> Binding.annotated(component, node, defaultValue))
+                .or(() -> defaultValue);
     }
 
     private static Optional<Object> annotated(RecordComponent component) {

@@ -67,11 +67,11 @@ final class Unbinding {
             Record value, Defaults defaults, Map<String, ConfigNode> entries) {
         for (RecordComponent component : value.getClass().getRecordComponents()) {
             Object setting = Records.get(component, value);
-            Object usual = defaults.get(component).orElse(null);
+            Object defaultValue = defaults.get(component).orElse(null);
             if (component.isAnnotationPresent(Unwrapped.class)) {
-                putChanges((Record) setting, Defaults.of((Record) usual), entries);
-            } else if (!setting.equals(usual)) {
-                entries.put(Records.key(component), changed(setting, usual));
+                putChanges((Record) setting, Defaults.of((Record) defaultValue), entries);
+            } else if (!setting.equals(defaultValue)) {
+                entries.put(Records.key(component), changed(setting, defaultValue));
             }
         }
     }

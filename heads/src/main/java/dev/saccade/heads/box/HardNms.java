@@ -30,11 +30,11 @@ public record HardNms(
 
     @Override
     public Kept apply(ScoredBoxes scored) {
-        NDArray alike =
+        NDArray oneGroup =
                 scored.scores().getManager().zeros(new Shape(scored.size()), DataType.INT64);
         Nms.Kept kept =
                 new Nms(iouThreshold, scoreThr, maxPerImg)
-                        .keep(scored.boxes(), scored.scores(), alike);
+                        .keep(scored.boxes(), scored.scores(), oneGroup);
         return new Kept(Detections.of(scored, kept), kept.positions());
     }
 }

@@ -170,12 +170,13 @@ record TwoStageInference(TwoStageHead head, List<View> views, boolean merges) {
                         : head.rpn().proposals(first.features, first.metas);
         List<ScoredBoxes> scored = new ArrayList<>();
         for (View view : views) {
-            Detections seen = merges ? proposals.mapBoxes(view.metas::fromOriginal) : proposals;
+            Detections located = merges ? proposals.mapBoxes(view.metas::fromOriginal) : proposals;
             ScoredBoxes boxes =
                     Scope.call(
-                            () -> score(view, seen), each -> List.of(each.boxes(), each.scores()));
+                            () -> score(view, located),
+                            each -> List.of(each.boxes(), each.scores()));
             if (!merges && head.stages().size() == 1) {
-                boxes = withoutPadding(boxes, seen);
+                boxes = withoutPadding(boxes, located);
             }
             scored.add(boxes.mapBoxes(view.metas::toOriginal));
         }
