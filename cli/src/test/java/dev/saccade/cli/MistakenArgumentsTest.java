@@ -209,7 +209,7 @@ class MistakenArgumentsTest {
                 "train x --format onnx | format is --format onnx in Saccade, an option of",
                 "train x --epochs ten | --epochs: got ten, expected an integer",
                 "train x --learning-rate fast | --learning-rate: got fast, expected a number",
-                "train resnet18_fpn_demo --image-size 6x | --image-size: got 6x, expected two edges",
+                "train resnet18_fpn_demo --image-size 6x | --image-size: got 6x, expected width and height",
                 "train resnet18_fpn_demo --device 0 | did you mean cuda:0?",
                 "train resnet18_fpn_demo --precision fp16 | in Saccade it is float16",
                 "train resnet18_fpn_demo --set precision=bf16 | in Saccade it is bfloat16",

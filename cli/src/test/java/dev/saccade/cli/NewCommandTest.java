@@ -99,7 +99,7 @@ class NewCommandTest {
         assertEquals(0, saccade("new", data, "--out", file).code());
         CommandResult again = saccade("new", data, "--out", file);
         assertEquals(2, again.code());
-        assertTrue(again.err().contains("exists already"), again.err());
+        assertTrue(again.err().contains("already exists"), again.err());
 
         List<Object> train =
                 new ArrayList<>(List.of("train", file, "--epochs", 1, "--image-size", "96x64"));

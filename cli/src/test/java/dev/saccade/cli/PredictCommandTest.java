@@ -111,7 +111,7 @@ class PredictCommandTest {
         assertTrue(err.contains("b.jpg: is not an image, it starts with \"<html>\""), err);
         assertTrue(err.contains("c.gif: is a GIF image"), err);
         assertTrue(err.contains("missing.jpg: no such file"), err);
-        assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be used\n"), err);
+        assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be predicted\n"), err);
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg"), predicted());
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg", "predictions.json"), visible(out));
     }
@@ -254,7 +254,7 @@ class PredictCommandTest {
         CommandResult ended = predict(empty, tiny.photo(folder.resolve("a.jpg")));
         assertEquals(2, ended.code());
         assertTrue(ended.err().contains("empty: no images"), ended.err());
-        assertTrue(ended.err().endsWith("saccade: 1 of 2 inputs could not be used\n"));
+        assertTrue(ended.err().endsWith("saccade: 1 of 2 inputs could not be predicted\n"));
         assertEquals(Set.of("a.jpg"), predicted());
     }
 

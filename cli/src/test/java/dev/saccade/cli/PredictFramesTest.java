@@ -220,7 +220,7 @@ class PredictFramesTest {
         assertTrue(ended.err().contains(part + ": ends early after 3 frames of 7"), ended.err());
         assertTrue(
                 ended.err().contains(none + ": is not a video that FFmpeg can read"), ended.err());
-        assertTrue(ended.err().endsWith("saccade: 2 of 3 inputs could not be used\n"));
+        assertTrue(ended.err().endsWith("saccade: 2 of 3 inputs could not be predicted\n"));
         assertEquals(3 + FRAMES, lines().size());
     }
 
@@ -242,7 +242,7 @@ class PredictFramesTest {
         assertEquals(lines().get(0).get("objects"), lines().get(1).get("objects"));
         assertTrue(ended.err().contains(bad + ": is no image"), ended.err());
         assertTrue(ended.err().contains(missing + ": no such file"), ended.err());
-        assertTrue(ended.err().endsWith("saccade: 2 of 4 inputs could not be used\n"));
+        assertTrue(ended.err().endsWith("saccade: 2 of 4 inputs could not be predicted\n"));
         assertEquals(Set.of("a.jpg", "c d.jpg", "predictions.jsonl"), written());
     }
 

@@ -126,7 +126,7 @@ class RankLauncherTest {
                         "",
                         String.format(
                                 Locale.ROOT,
-                                "saccade: rank 1 ended with exit code 70: odd; more is in %s%n",
+                                "saccade: rank 1 ended with exit code 70: odd; see %s%n",
                                 folder.resolve("ranks/1.log"))),
                 run("[ $RANK = 0 ] || { echo odd; exit 70; }", 0, () -> true));
         assertEquals(

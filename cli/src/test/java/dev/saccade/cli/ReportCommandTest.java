@@ -70,7 +70,7 @@ class ReportCommandTest {
                         .limit(3)
                         .map(card -> card.group(1) + ": " + card.group(2))
                         .toList());
-        assertTrue(page.contains("<h2>Confusion matrix</h2>"));
+        assertTrue(page.contains("<h2>Confusion matrix (score ≥ "));
         assertFalse(Pattern.compile("IoU (of )?\\.[0-9]").matcher(page).find());
     }
 

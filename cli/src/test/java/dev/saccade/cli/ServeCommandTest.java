@@ -117,7 +117,7 @@ class ServeCommandTest {
                   - --max-queue: got 0, expected at least 1
                   - --max-upload: got 5000, expected at most 1024
                   - --timeout: got 0, expected at least 1
-                  - --cors: got https://example.org/, expected such as https://example.org
+                  - --cors: got https://example.org/, expected an origin such as https://example.org
                 """,
                 ended.err());
     }

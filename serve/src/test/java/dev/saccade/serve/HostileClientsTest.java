@@ -173,7 +173,7 @@ class HostileClientsTest {
                         String.format(Locale.ROOT, field, Client.BOUNDARY).getBytes(UTF_8),
                         "Content-Type",
                         "multipart/form-data; boundary=" + Client.BOUNDARY);
-        assertTrue(output.startsWith("the field score is no file"), output);
+        assertTrue(output.startsWith("the field score is not a file"), output);
         Map<String, byte[]> files = new LinkedHashMap<>();
         for (int i = 0; i < 9; i++) {
             files.put(i + ".png", new byte[] {1});
@@ -189,7 +189,7 @@ class HostileClientsTest {
                 String.format(Locale.ROOT, "--%1$s\r\n\r\nx\r\n--%1$s--\r\n", Client.BOUNDARY);
         String type = "multipart/form-data; boundary=" + Client.BOUNDARY;
         String output = refused(400, part.getBytes(UTF_8), "Content-Type", type);
-        assertTrue(output.startsWith("a part without a name is no file"), output);
+        assertTrue(output.startsWith("a part without a name is not a file"), output);
     }
 
     /** curl -d removes line breaks and zeros. */
@@ -204,7 +204,7 @@ class HostileClientsTest {
         byte[] json = "{\"image\": \"/9j/4AAQ\"}".getBytes(UTF_8);
         assertTrue(
                 refused(422, json, "Content-Type", "application/json; charset=utf-8")
-                        .endsWith("not JSON: curl --data-binary @photo.jpg ADDRESS"));
+                        .endsWith("instead of JSON: curl --data-binary @photo.jpg ADDRESS"));
         byte[] whole = ServedModels.image("jpg", 1);
         assertEquals(200, new Client(server).predict(whole, "Content-Type", form).statusCode());
     }

@@ -49,7 +49,7 @@ public final class Environment {
                 .put("driver", devices.driver().toString())
                 .put("gpus", gpus(devices))
                 .put("kernels", "cpu: " + Kernels.status())
-                .put("device", "auto = " + Devices.name(auto))
+                .put("device", "auto is " + Devices.name(auto))
                 .put("missing", devices.fault(Device.gpu()).orElse("nothing"))
                 .put("opencv", opencv())
                 .put(
