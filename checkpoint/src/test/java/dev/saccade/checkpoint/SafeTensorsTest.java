@@ -117,14 +117,14 @@ class SafeTensorsTest {
         assertRefused("{" + A.replace("F32", "F99") + "}", 8, "dtype F99");
         assertRefused("{" + A.replace("[0,8]", "[0,4]") + "}", 4, "has bytes 0 to 4");
         assertRefused("{" + A.replace("[0,8]", "[8,0]") + "}", 8, "has bytes 8 to 0");
-        assertRefused("{" + A.replace("[0,8]", "[4,12]") + "}", 12, "begins at 4, not at 0");
-        assertRefused("{" + A.replace("[2]", "[-2]") + "}", 8, "impossible a.shape");
+        assertRefused("{" + A.replace("[0,8]", "[4,12]") + "}", 12, "begins at 4, expected 0");
+        assertRefused("{" + A.replace("[2]", "[-2]") + "}", 8, "invalid a.shape");
         assertRefused("{" + A.replace("[2]", "[2.0]") + "}", 8, "a.shape");
         assertRefused(
                 "{" + A.replace("[2]", "[4611686018427387906]") + "}", 8, "truncated or damaged");
         assertRefused("{" + A.replace("[2]", "[99999999999999999999]") + "}", 8, "header");
         assertRefused("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "lacks");
-        assertRefused("{\"a\":5}", 0, "a is no START_OBJECT");
+        assertRefused("{\"a\":5}", 0, "a is not START_OBJECT");
         assertRefused("{\"__metadata__\":{\"k\":1}}", 0, "__metadata__.k");
         assertRefused("{\"__metadata__\":{\"k\":\"\\ud800\"}}", 0, "invalid UTF-8");
         assertRefused("{" + A.replace("\"a\"", "\"\\udc00\"") + "}", 8, "invalid UTF-8");
@@ -134,7 +134,7 @@ class SafeTensorsTest {
         assertRefused("{\0\0\0\1\1\1\1", 8, "header is not valid JSON");
         assertRefused("{\0\"\0", 8, "header is not valid JSON");
         assertRefused(
-                "{" + A + "," + A.replace("\"a\"", "\"b\"") + "}", 16, "begins at 0, not at 8");
+                "{" + A + "," + A.replace("\"a\"", "\"b\"") + "}", 16, "begins at 0, expected 8");
     }
 
     @Test

@@ -50,7 +50,7 @@ class PickleTest {
     @Test
     void rejectsCallsOfResults() {
         assertTrue(
-                failure("\u0080\2cargparse\nNamespace\n)R)R.").contains("no name"),
+                failure("\u0080\2cargparse\nNamespace\n)R)R.").contains("not a name"),
                 "a result was called");
     }
 
