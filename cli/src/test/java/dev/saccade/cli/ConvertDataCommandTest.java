@@ -151,7 +151,7 @@ class ConvertDataCommandTest {
         for (CommandResult ended : List.of(CommandResult.saccade("check", yolo), convert())) {
             assertEquals(2, ended.code());
             String all = ended.out() + ended.err();
-            assertTrue(all.contains("nothing to measure on: none of 4 images"), all);
+            assertTrue(all.contains("no objects to evaluate on: none of 4 images"), all);
         }
         assertFalse(Files.exists(out));
         text("data.yaml", "train: images/b\nval: images/a\nnames: [cat, dog]");
@@ -172,7 +172,7 @@ class ConvertDataCommandTest {
         Files.writeString(export.resolve("val.json"), Text.format(json, "b", ""));
         CommandResult ended = CommandResult.saccade("check", export, "--quick");
         assertEquals(2, ended.code());
-        assertTrue(ended.out().contains("nothing to measure on"), ended.out());
+        assertTrue(ended.out().contains("no objects to evaluate on"), ended.out());
     }
 
     @Test

@@ -117,7 +117,7 @@ class ExportCommandTest {
         "--format onnx --opset 9, 'opset: got 9, expected 17 to 21'",
         "--format onnx --images -1, '--images: got -1, expected 0 or more'",
         "--format onnx --precision int8, '--precision: got int8, expected float32'",
-        "--format onnx --precision bfloat16, ONNX Runtime has no convolutions in bfloat16",
+        "--format onnx --precision bfloat16, ONNX Runtime has no bfloat16",
         "--format tflite, 'got tflite, expected one of torchscript, onnx, djl-serving, safetensors'",
         "--format djl-serving --size 64x96, --size has no effect for djl-serving"
     })

@@ -267,7 +267,7 @@ class RankLauncherTest {
                 "--nproc 2 --max-restarts -1 | --max-restarts -1: expected 0 or more",
                 "--max-restarts 1 | --max-restarts 1: needs --nproc",
                 "--nproc 2 --set oops | oops: expected key.key=value",
-                "--nproc 2 --resume | FOLDER: no run, it has no config.yaml",
+                "--nproc 2 --resume | FOLDER: is not a run folder; config.yaml is missing",
                 "--nproc 2 | FOLDER: not empty; resume the run in it, or choose another folder"
             })
     void reportsInvalidOptionsBeforeStartingRanks(String options, String printed)

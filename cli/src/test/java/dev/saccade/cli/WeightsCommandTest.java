@@ -180,8 +180,7 @@ class WeightsCommandTest {
         assertTrue(
                 other.err()
                         .contains(
-                                "resnet50 are weights of another backbone than model.backbone;"
-                                        + " resnet18,"),
+                                "resnet50 does not match model.backbone (matching: resnet18,"),
                 other.err());
         assertEquals(2, saccade("weights", "fetch").code());
     }

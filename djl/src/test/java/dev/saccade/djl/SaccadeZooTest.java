@@ -129,7 +129,7 @@ class SaccadeZooTest {
                 assertThrows(
                         TranslateException.class,
                         () -> assertFinds(expected, checkpoint, Image.class, wrapping("pixels")));
-        assertTrue(refused.getMessage().contains("expected one that wraps"), refused.getMessage());
+        assertTrue(refused.getMessage().contains("BufferedImage or a Mat"), refused.getMessage());
     }
 
     @ParameterizedTest
@@ -305,7 +305,7 @@ class SaccadeZooTest {
                                 SaccadeException.class,
                                 () -> load(Path.class, CategoryMask.class, checkpoint))
                         .getMessage()
-                        .contains("is a detector and answers by DetectedObjects"));
+                        .contains("a detector returns DetectedObjects"));
         assertTrue(
                 assertThrows(
                                 SaccadeException.class,
@@ -315,7 +315,7 @@ class SaccadeZooTest {
                                                 .build()
                                                 .loadModel())
                         .getMessage()
-                        .contains("is none of " + SMALLEST));
+                        .contains("does not match recipe " + SMALLEST));
         assertTrue(
                 assertThrows(
                                 SaccadeException.class,

@@ -145,7 +145,7 @@ class ServingFolderTest {
                             "{\"image_url\": \"http://localhost/photo.jpg\"}".getBytes(UTF_8),
                             "application/json");
             assertEquals(400, elsewhere.statusCode());
-            assertTrue(elsewhere.body().contains("holds no photograph"), elsewhere.body());
+            assertTrue(elsewhere.body().contains("has no image"), elsewhere.body());
         } finally {
             Locale.setDefault(before);
             server.stop(0);

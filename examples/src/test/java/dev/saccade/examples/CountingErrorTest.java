@@ -143,8 +143,7 @@ class CountingErrorTest {
                 unmeasured
                         .err()
                         .contains(
-                                "evaluation.monitor: there is no metric counting_accuracy of"
-                                        + " data.val; expected one of"),
+                                "evaluation.monitor: unknown metric counting_accuracy; expected one of"),
                 unmeasured.err());
         assertTrue(unmeasured.err().contains("did you mean count_accuracy?"), unmeasured.err());
         assertFalse(Files.exists(folder.resolve("run")));

@@ -78,7 +78,7 @@ class MlflowClientTest {
     @Test
     void anAnswerWithoutEndIsNotRead() {
         assertFault(
-                "answers without end",
+                "too large",
                 Duration.ofMinutes(1),
                 exchange -> {
                     exchange.sendResponseHeaders(200, 0);
@@ -91,7 +91,7 @@ class MlflowClientTest {
     @Test
     void anAnswerOfSomethingElseIsTold() {
         assertFault(
-                "answers with what is no JSON; is it MLflow?",
+                "the response is not JSON; is the server MLflow?",
                 Duration.ofMinutes(1),
                 exchange -> send(exchange, "<html>"));
     }
@@ -99,7 +99,7 @@ class MlflowClientTest {
     @Test
     void anAnswerWithoutWhatWasAskedForIsTold() {
         assertFault(
-                "answers without run/info/run_id; is it MLflow?",
+                "the response has no run/info/run_id; is the server MLflow?",
                 Duration.ofMinutes(1),
                 exchange -> send(exchange, "{\"run\": [1]}"));
     }

@@ -266,7 +266,7 @@ class MlflowHookTest {
         assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening));
         assertEquals(1, runs);
         assertEquals(1, notes.size(), notes.toString());
-        assertTrue(notes.get(0).contains("refuses some values"), notes.get(0));
+        assertTrue(notes.get(0).contains("rejected some values"), notes.get(0));
         assertEquals(Map.of(), params);
         assertEquals(1L, steps.get("train/loss").get(0));
         assertEquals(List.of("FINISHED"), statuses);
@@ -299,7 +299,7 @@ class MlflowHookTest {
                                                         Locale.ROOT,
                                                         "hooks=[{type: mlflow, uri: '%s'}]",
                                                         uri)));
-        assertTrue(e.getMessage().contains("the address of a server"), e.getMessage());
+        assertTrue(e.getMessage().contains("a server URL"), e.getMessage());
     }
 
     @Test
@@ -308,7 +308,7 @@ class MlflowHookTest {
         try {
             Path run = folder.resolve("run");
             SaccadeException e = assertThrows(SaccadeException.class, () -> training().start(run));
-            assertTrue(e.getMessage().startsWith("MLFLOW_TRACKING_TOKEN: holds"), e.getMessage());
+            assertTrue(e.getMessage().startsWith("MLFLOW_TRACKING_TOKEN: contains"), e.getMessage());
             assertFalse(e.getMessage().contains("cret"), e.getMessage());
         } finally {
             System.clearProperty("MLFLOW_TRACKING_TOKEN");

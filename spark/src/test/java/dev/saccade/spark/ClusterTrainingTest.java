@@ -68,7 +68,7 @@ class ClusterTrainingTest {
         Path file = TinyTraining.write(killing, folder.resolve("killing.yaml"));
         Path run = folder.resolve("run");
         String said = drive(file.toString(), run.toString());
-        assertTrue(said.contains("Spark has lost a rank: ExecutorLostFailure"), said);
+        assertTrue(said.contains("Spark lost a rank: ExecutorLostFailure"), said);
         assertTrue(
                 said.contains(
                         "exited with code 137; all ranks start again from the last checkpoint,"

@@ -165,7 +165,7 @@ class SparkDetectorTest {
         }
         assertEquals(missing + ": no such file", rows.get(3).getAs("error"));
         assertEquals("null, expected the path of an image", rows.get(4).getAs("error"));
-        assertTrue(rows.get(5).<String>getAs("error").contains("is no path"));
+        assertTrue(rows.get(5).<String>getAs("error").contains("is not a valid path"));
         assertTrue(rows.subList(3, 6).stream().allMatch(row -> row.getAs("objects") == null));
     }
 
@@ -204,7 +204,7 @@ class SparkDetectorTest {
                 "no column photo; expected one of [path, modificationTime, length, content]",
                 () -> detector.detect(files, "photo"));
         assertRefused(
-                "column length is of type bigint; expected binary",
+                "column length: got type bigint, expected binary",
                 () -> detector.detect(files, "length"));
         assertRefused(
                 "has a column Error already",

@@ -147,13 +147,13 @@ class SparkTrainerTest {
     void mistakesAreToldBeforeAnythingIsTrained() {
         Path run = folder.resolve("run");
         refused(
-                "device: got cuda:1, expected cuda, auto or cpu; Spark says which GPU a task has",
+                "device: got cuda:1, expected cuda, auto or cpu",
                 () -> SparkTrainer.of(config.with("device=cuda:1")));
         refused("data.train: missing", () -> SparkTrainer.of(config.withoutDatasets()));
         refused(
-                "Spark can run 2 tasks at a time, expected 3, one for each rank",
+                "Spark can run 2 tasks at a time, expected 3",
                 () -> trainer(config).ranks(3).start(SPARK, run));
-        refused("no run, it has no config.yaml", () -> trainer(config).resume(SPARK, run));
+        refused("is not a run folder; config.yaml is missing", () -> trainer(config).resume(SPARK, run));
         refused("not empty", () -> trainer(config).start(SPARK, shared));
 
         SparkConf settings = SPARK.sparkContext().conf();

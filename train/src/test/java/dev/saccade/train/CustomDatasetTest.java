@@ -190,7 +190,7 @@ class CustomDatasetTest {
         String other = messageOf(() -> Training.of(written, fewer).resume(run));
         assertTrue(
                 other.contains(
-                        "is of another run, the images or labels of data.train have changed;"
+                        "belongs to another run, the images or labels of data.train have changed;"
                                 + " resume"),
                 other);
     }
@@ -254,7 +254,7 @@ class CustomDatasetTest {
                                 + "  - data.train: data set: image 1: id occurs twice%n"
                                 + "  - data.train: %s: image 1: no such file%n"
                                 + "  - data.val: class 1 is \"disc\", but in data.train"
-                                + " it is \"square\"; labels would be mixed up",
+                                + " it is \"square\"; use the same classes in the same order",
                         folder.resolve("gone.png")),
                 message);
         assertFalse(Files.exists(run));

@@ -134,11 +134,11 @@ class DataCheckTest {
         Dataset none = new Objects(photos, index -> List.of());
         assertNotTrained(
                 CONFIG,
-                "data.train: nothing to train on: none of 8 images contains a disc, a square",
+                "data.train: no objects to train on: none of 8 images contains a disc, a square",
                 none);
         assertNotTrained(
                 CONFIG,
-                "data.val: nothing to measure on: none of 8 images contains a disc, a square",
+                "data.val: no objects to evaluate on: none of 8 images contains a disc, a square",
                 sound,
                 none);
         assertNotTrained(
@@ -155,7 +155,7 @@ class DataCheckTest {
                 new Objects(photos(8, 64, 31), box(4, 4, 20, 20)));
         assertNotTrained(
                 CONFIG,
-                "data.train: nothing to train on",
+                "data.train: no objects to train on",
                 new Objects(photos, i -> List.of(Annotation.of(i, -1, 4, 4, 20, 20))));
         Dataset rare =
                 new Objects(
@@ -184,7 +184,7 @@ class DataCheckTest {
         Dataset sound = new Plain(photos, index -> index % 2);
         assertNotTrained(
                 SEGMENTER,
-                "data.train: all pixels that have a class are \"sky\", so there is nothing to tell",
+                "data.train: all labeled pixels have the class \"sky\"",
                 new Plain(photos, index -> 1));
         assertNotTrained(
                 SEGMENTER,
@@ -248,7 +248,7 @@ class DataCheckTest {
         assertEquals(List.of("disc"), DataReports.validationSet(config).classes());
         Files.writeString(file, String.format(Locale.ROOT, coco, ""));
         assertRefused(
-                "data.val: nothing to measure on: none of 1 image contains a disc",
+                "data.val: no objects to evaluate on: none of 1 image contains a disc",
                 () -> DataReports.validationSet(config));
         Files.writeString(
                 file,
@@ -260,7 +260,7 @@ class DataCheckTest {
                         + ": the bboxes appear to be [x1, y1, x2, y2]",
                 () -> DataReports.validationSet(config));
         assertRefused(
-                "names no data.val to measure on",
+                "set data.val in its config.yaml",
                 () -> DataReports.validationSet(RunConfig.parse(CONFIG)));
     }
 

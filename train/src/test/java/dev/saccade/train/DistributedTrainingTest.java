@@ -295,7 +295,7 @@ class DistributedTrainingTest {
         assertTrue(own.contains("the training data"), own);
         assertTrue(own.contains("data.val"), own);
         String told = messageOf(results.get(0), SaccadeException.Kind.IO);
-        assertTrue(told.contains("rank 1 has ended: all ranks must train the same"), told);
+        assertTrue(told.contains("rank 1 has ended: all ranks need the same config, data and Saccade version"), told);
     }
 
     @Test
@@ -341,7 +341,7 @@ class DistributedTrainingTest {
                         SaccadeException.Kind.USER);
         assertTrue(
                 refused.contains(
-                        "step 2, in the middle of an epoch of 3 steps, and the run had 2 ranks"),
+                        "step 2 is inside an epoch of 3 steps, but the run had 2 ranks"),
                 refused);
         stopAfterResume(4, config("accumulation=1"), 3);
         assertEquals(Outcome.FINISHED, resume(ProcessGroup.alone(), config("accumulation=4")));

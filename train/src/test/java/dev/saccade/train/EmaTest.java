@@ -189,9 +189,9 @@ class EmaTest {
         new TinyRun().stopAfter(5).start(with, photos, folder.resolve("with"));
 
         String none = failure(() -> new TinyRun().resume(with, photos, files("without").path()));
-        assertTrue(none.contains("holds 0 averages, the ema of this config makes 7"), none);
+        assertTrue(none.contains("has 0 averaged weights, but the ema of this config has 7"), none);
         String some = failure(() -> new TinyRun().resume(without, photos, files("with").path()));
-        assertTrue(some.contains("holds 7 averages, the ema of this config makes 0"), some);
+        assertTrue(some.contains("has 7 averaged weights, but the ema of this config has 0"), some);
     }
 
     @Test

@@ -89,7 +89,7 @@ class HookErrorsTest {
         Path run = folder.resolve("run");
         Training training = Training.of(config, photos);
         String message = message(() -> training.start(run, new Named(name, events)));
-        assertContains("HookErrorsTest$Named: its name is " + name + ", expected one", message);
+        assertContains("HookErrorsTest$Named: got name " + name + ", expected one", message);
         assertFalse(Files.exists(run));
         assertEquals(List.of("close"), events);
     }
@@ -108,7 +108,7 @@ class HookErrorsTest {
     void aStateThatCannotBeSavedIsToldBeforeTheFirstStep() {
         List<String> events = new ArrayList<>();
         assertContains(
-                "hook mine: there are two",
+                "hook mine: two hooks",
                 failure(new Named("mine", events), new Named("mine", events)));
         assertEquals(List.of(), events);
     }
@@ -183,7 +183,7 @@ class HookErrorsTest {
                         });
         String name = Making.class.getName();
         assertContains(
-                "hook " + name + ": build returns null",
+                "hook " + name + ": build returned null",
                 message(() -> Hooks.build(List.of(sound, nothing))));
         assertContains(
                 "hook " + name + ": failed in build: java.lang.NoClassDefFoundError",

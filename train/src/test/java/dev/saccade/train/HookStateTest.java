@@ -214,7 +214,7 @@ class HookStateTest {
                 .stopAfter(2)
                 .start(config, photos, folder.resolve("run"));
         String message = failure(() -> new TinyRun().resume(config, photos, folder.resolve("run")));
-        assertTrue(message.contains("holds the state of hook mine"), message);
+        assertTrue(message.contains("has the state of hook mine"), message);
     }
 
     @Test
@@ -222,13 +222,13 @@ class HookStateTest {
         TinyRun run = new TinyRun().hook(new Keeping("mine")).hook(new Keeping("mine"));
         RunConfig config = TinyRun.config(folder);
         String message = failure(() -> run.start(config, photos, folder.resolve("run")));
-        assertTrue(message.contains("hook mine: there are two"), message);
+        assertTrue(message.contains("hook mine: two hooks"), message);
     }
 
     @Test
     void areToldWhatTheirStateLacks() {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> new HookState().number("scale"));
-        assertTrue(e.getMessage().contains("scale: got nothing, expected"), e.getMessage());
+        assertTrue(e.getMessage().contains("scale: got no value, expected"), e.getMessage());
     }
 }

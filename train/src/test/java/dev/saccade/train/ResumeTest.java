@@ -106,7 +106,7 @@ class ResumeTest {
         SaccadeException head =
                 assertThrows(SaccadeException.class, () -> other.requireResumable(run));
         assertEquals(
-                "the run cannot be resumed with another config than that in its folder:"
+                "the run cannot be resumed because its config has changed:"
                         + String.format(Locale.ROOT, " model.head.type: was retinanet, is atss%n")
                         + "start a new run in another folder instead, with init_from set to the"
                         + " checkpoint of this one",
@@ -135,8 +135,8 @@ class ResumeTest {
 
     @ParameterizedTest
     @CsvSource({
-        "depth: 18, depth: 34, its model is not that of this config",
-        "type: retinanet, type: old_net, its model is not that of this config",
+        "depth: 18, depth: 34, the model has changed",
+        "type: retinanet, type: old_net, the model has changed",
     })
     void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
         Path run = folder.resolve("run");
@@ -145,7 +145,7 @@ class ResumeTest {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
         assertEquals(SaccadeException.Kind.USER, e.kind());
-        assertTrue(e.getMessage().contains("last.safetensors: is of another run"), e.getMessage());
+        assertTrue(e.getMessage().contains("last.safetensors: belongs to another run"), e.getMessage());
         assertTrue(e.getMessage().contains(message), e.getMessage());
     }
 
@@ -155,8 +155,8 @@ class ResumeTest {
         Training.of(config("epochs=1", "schedule.warmup.iterations=100")).start(run);
         Training.of(Training.config(run)).resume(run);
         String log = Files.readString(new RunFolder(run).log());
-        assertTrue(log.contains("steps were taken before; a larger number of epochs"), log);
-        assertTrue(log.contains("rises in the first 100 steps"), log);
+        assertTrue(log.contains("steps are already done; increase epochs"), log);
+        assertTrue(log.contains("warm-up takes 100 steps"), log);
     }
 
     @Test
@@ -165,7 +165,7 @@ class ResumeTest {
         Training.of(config("iterations=1")).start(run);
         Training.of(Training.config(run)).resume(run);
         String log = Files.readString(new RunFolder(run).log());
-        assertTrue(log.contains("steps were taken before; a larger number of iterations"), log);
+        assertTrue(log.contains("steps are already done; increase iterations"), log);
         Training.of(Training.config(run).with("iterations=2")).resume(run);
         assertTrue(Files.readString(new RunFolder(run).log()).contains("the run is longer now"));
     }

@@ -78,7 +78,7 @@ class RunFolderTest {
     @Test
     void aFolderWithoutAConfigIsNoRun() throws IOException {
         SaccadeException told = assertThrows(SaccadeException.class, folder::requireRun);
-        assertEquals(folder.path() + ": no run, it has no config.yaml", told.getMessage());
+        assertEquals(folder.path() + ": is not a run folder; config.yaml is missing", told.getMessage());
         RunFolder.create(folder.path());
         Files.createFile(folder.config());
         folder.requireRun();

@@ -66,7 +66,7 @@ class StepMemoryTest {
             assertTrue(saving.bytes() < step.bytes(), saving.toString());
             if (saving.setting().startsWith("data.batch_size=2 ")) {
                 assertNear(measured(config, 2, SIZE), saving.bytes(), saving.setting());
-            } else if (saving.setting().startsWith("images of half")) {
+            } else if (saving.setting().startsWith("half as many")) {
                 Size half = new Size(SIZE.height() / 2, SIZE.width());
                 assertNear(measured(config, IMAGES, half), saving.bytes(), saving.setting());
             } else {
@@ -111,15 +111,15 @@ class StepMemoryTest {
         assertEquals(SaccadeException.Kind.USER, told.kind());
         List<String> lines = told.getMessage().lines().toList();
         String first = lines.get(0);
-        assertTrue(first.startsWith("out of memory: a step on 8 x 800x1344 takes about "), first);
-        assertTrue(first.contains(", and cpu has "), first);
-        assertTrue(first.contains(", tensors held "), first);
+        assertTrue(first.startsWith("out of memory: a step on 8 x 800x1344 needs about "), first);
+        assertTrue(first.contains(", but cpu has "), first);
+        assertTrue(first.contains(", tensors used "), first);
         assertTrue(first.contains("allocate " + PETABYTE), first);
-        assertTrue(first.endsWith("it would take about"), first);
+        assertTrue(first.endsWith("it would need about"), first);
         String rest = String.join("\n", lines.subList(1, lines.size()));
         assertTrue(rest.contains(" with data.batch_size=4 and accumulation=2"), rest);
         assertTrue(rest.contains(" with model.backbone.activation_checkpointing=true"), rest);
-        assertTrue(rest.contains(" with images of half the pixels"), rest);
+        assertTrue(rest.contains(" with half as many pixels"), rest);
     }
 
     @Test

@@ -261,7 +261,7 @@ class TrainerTest {
         TinyRun nan = new TinyRun().hook(listens).validation(scoring(NaN, NaN, NaN));
         assertEquals(Outcome.STOPPED_EARLY, nan.start(config, photos, never.path()));
         assertEquals(List.of(false, false, false), best);
-        assertEquals("AP is NaN, which is never the best", notes.get(0));
+        assertEquals("AP is NaN, so this evaluation is not the best", notes.get(0));
         assertEquals("3 evaluations without a new best: stopping", notes.get(3));
         assertFalse(Files.exists(never.bestWeights()));
         assertEquals("12", SafeTensors.read(never.last()).metadata().get("run.iteration"));

@@ -110,7 +110,7 @@ class FaultyPartsTest {
     @ValueSource(doubles = {0.5, 0, -1})
     void rejectsInvalidLearningRates(double number) {
         assertEquals(
-                "schedule faulty_schedule: gives a learning rate of "
+                "schedule faulty_schedule: got learning rate "
                         + Math.log(number)
                         + " for step 2, expected >= 0",
                 failure("schedule={type: faulty_schedule, number: " + number + "}"));

@@ -184,8 +184,8 @@ class RunConfigTest {
         String once = String.format(Locale.ROOT, balanced, "{type: coco}");
         RunConfig.parse(SMALLEST.replace("{type: coco}", once));
         assertRefused(
-                "config:7: data.val: got class_balanced, expected a data set that has each"
-                        + " photograph once; class_balanced is for data.train",
+                "config:7: data.val: got class_balanced, expected a data set"
+                        + " without repeated images; class_balanced is for data.train",
                 SMALLEST + "  val: " + once + "\n");
         assertRefused(
                 "data.train.dataset: got class_balanced, expected the data set that is balanced",

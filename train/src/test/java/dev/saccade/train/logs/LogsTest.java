@@ -72,8 +72,7 @@ class LogsTest {
                         "2026-11-21 08:00:00  epoch 2  step 50/400  lr 1.250e-02  loss 1.7500"
                                 + " (loss_cls 1.5000, loss_bbox 0.2500)  acc 93.7500"
                                 + "  grad_norm 3.500  0.800 s/step  data 25 %  eta 1:02:05"
-                                + "  3 MiB, tensors at"
-                                + " most 2 MiB  42 arrays held",
+                                + "  memory 3 MiB  peak tensor memory 2 MiB  42 arrays",
                         "2026-11-21 08:00:00  evaluation after 100 steps: AP 0.5000"
                                 + " (best so far)"),
                 Files.readAllLines(file));
