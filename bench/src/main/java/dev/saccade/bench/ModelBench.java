@@ -48,7 +48,7 @@ public final class ModelBench implements AutoCloseable {
     }
 
     /**
-     * A batch of random images of the size of the network input; {@code name} is that of the model.
+     * A batch of random images of the size of the network input; {@code name} is the model name.
      */
     public record Input(String name, int images, Size size, int classes) {}
 

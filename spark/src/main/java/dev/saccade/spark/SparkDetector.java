@@ -22,8 +22,8 @@ import java.util.List;
  *
  * <pre>{@code
  * SparkDetector detector = SparkDetector.load(spark, Path.of("best.safetensors"));
- * Dataset<Row> photos = spark.read().format("binaryFile").load("photos/");
- * detector.detect(photos).drop("content").write().parquet("found");
+ * Dataset<Row> images = spark.read().format("binaryFile").load("photos/");
+ * detector.detect(images).drop("content").write().parquet("found");
  * }</pre>
  *
  * <p>Adds two columns. {@code objects} are the detections by descending score, equal to {@link

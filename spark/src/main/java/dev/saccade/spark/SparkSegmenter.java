@@ -18,8 +18,8 @@ import java.nio.file.Path;
  *
  * <pre>{@code
  * SparkSegmenter segmenter = SparkSegmenter.load(spark, Path.of("best.safetensors"));
- * Dataset<Row> photos = spark.read().format("binaryFile").load("photos/");
- * segmenter.segment(photos).selectExpr("path", "shares['road']").show();
+ * Dataset<Row> images = spark.read().format("binaryFile").load("photos/");
+ * segmenter.segment(images).selectExpr("path", "shares['road']").show();
  * }</pre>
  *
  * <p>Adds three columns. {@code labels} is a PNG of the image size with class indices + 1, see

@@ -31,7 +31,7 @@ final class ModelEvaluator<P> implements Validation {
     private final CompositeEvaluator<P> evaluators;
     private final DatasetInference inference;
 
-    /** Rejects other classes than those of the model, and an unknown monitored metric. */
+    /** Rejects classes that differ from the model, and an unknown monitored metric. */
     ModelEvaluator(
             RunConfig config,
             Model<P> model,
@@ -44,7 +44,7 @@ final class ModelEvaluator<P> implements Validation {
         this.ranks = ranks;
         if (!dataset.classes().equals(model.classes())) {
             throw SaccadeException.user(
-                    "data.val: got classes %s, expected those of data.train: %s",
+                    "data.val: got classes %s, expected the classes of data.train: %s",
                     dataset.classes(), model.classes());
         }
         int workers = config.data().workers();

@@ -25,7 +25,7 @@ final class StepMetrics {
 
     private record Pending(Batch batch, Set<String> losses, Set<String> metrics, Gradients found) {}
 
-    /** Values of one batch; {@code norms} are those of its scaled loss. */
+    /** Values of one batch; {@code norms} are gradient norms of its scaled loss. */
     record BatchValues(
             Batch batch, Map<String, Double> losses, Map<String, Double> metrics, Norms norms) {
 
@@ -38,7 +38,7 @@ final class StepMetrics {
         }
     }
 
-    /** Values of a step; {@code norms} are those of the scaled and summed losses. */
+    /** Values of a step; {@code norms} are gradient norms of the scaled, summed losses. */
     record StepValues(List<BatchValues> batches, Norms norms) {
 
         boolean hasFiniteBatches() {

@@ -159,7 +159,7 @@ public final class Training {
      * Trains from the beginning.
      *
      * @param folder empty or missing
-     * @param hooks called after those of the config; closed at the end
+     * @param hooks called after the config's hooks; closed at the end
      * @throws SaccadeException if config, data or folder cannot be used, another training uses the
      *     folder, the loss diverges, memory runs out, or a hook fails
      * @throws IllegalStateException if this training is already running
@@ -172,9 +172,9 @@ public final class Training {
      * Resumes an interrupted run. Load its config with {@link #config(Path)}; epochs may be
      * increased, and settings that do not affect training may be changed.
      *
-     * @param hooks called after those of the config; closed at the end
+     * @param hooks called after the config's hooks; closed at the end
      * @throws SaccadeException if the run has no checkpoint, another training uses the folder, or
-     *     config, data set or hooks differ from those of the run
+     *     config, data set or hooks differ from the run
      * @throws IllegalStateException if this training is already running
      */
     public Outcome resume(Path folder, Hook... hooks) {

@@ -20,7 +20,7 @@ import java.util.Optional;
  *
  * @param root folder of the data; data set paths are relative to it
  * @param train training set; may be missing if a program provides the data
- * @param val validation set; without it there is no evaluation
+ * @param val validation set; without it, the model is not evaluated
  * @param size image size for transforms that do not set one; see {@link #trainTransformsAtSize()}
  * @param valTransforms also used for predictions
  * @param tta test-time augmentations, for {@code saccade eval} and predictions; evaluations during

@@ -31,7 +31,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         byRole = ImmutableMap.copyOf(byRole);
     }
 
-    /** Checks data sets below a folder like those of a run. The first role is {@code train}. */
+    /** Checks data sets below a folder, as a run does. The first role is {@code train}. */
     public static DataReports check(
             Map<String, Dataset.Config> parts, Path root, CheckOptions options) {
         Map<String, DataSource> sources = new LinkedHashMap<>();

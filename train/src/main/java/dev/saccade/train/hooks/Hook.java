@@ -6,7 +6,7 @@ import dev.saccade.core.parts.PartConfig;
  * Observes a training run, and changes it through {@link Run}.
  *
  * <p>Methods run in the training thread and do nothing by default. Hooks of the config are called
- * first, then those of the program, then the logs. An exception ends the run with a message that
+ * first, then hooks of the program, then the logs. An exception ends the run with a message that
  * names the hook, unless it is a {@link dev.saccade.core.SaccadeException}; the last checkpoint is
  * kept.
  */
