@@ -47,7 +47,7 @@ class LargestBatchTest {
 
     @ParameterizedTest
     @CsvSource({"109, 0", "110, 1", "1000, 90", "1009, 90", "1010, 91", "740, 64", "739, 63"})
-    void findsTheMostThatFit(long usable, int images) {
+    void findsTheLargestBatch(long usable, int images) {
         LargestBatch found = find(usable);
         assertEquals(images, found.images());
         assertEquals(images, found.tried());
@@ -56,7 +56,7 @@ class LargestBatchTest {
     }
 
     @Test
-    void whatIsRefusedDoesNotFit() {
+    void outOfMemoryDoesNotFit() {
         LargestBatch found =
                 find(
                         1 << 30,
@@ -71,14 +71,14 @@ class LargestBatchTest {
     }
 
     @Test
-    void hundredsAreEnough() {
+    void extrapolatesBeyondTheMaximum() {
         LargestBatch found = find(FIXED + 5000 * EACH);
         assertEquals(new LargestBatch(5000, 256, FIXED + 5000 * EACH, 50_100), found);
         assertEquals(256, tried.get(tried.size() - 1));
     }
 
     @Test
-    void longStepsAreReckoned() {
+    void extrapolatesLongSteps() {
         LargestBatch found = find(1000, 2_000_000_000L, images -> FIXED + EACH * images);
         assertEquals(90, found.images());
         assertEquals(List.of(1, 1, 2), tried);

@@ -128,7 +128,7 @@ class DjlServingTest {
     }
 
     @Test
-    void answersBitForBit() throws Exception {
+    void respondsBitForBit() throws Exception {
         Path photo = Served.image(folder);
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

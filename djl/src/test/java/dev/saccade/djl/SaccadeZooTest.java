@@ -93,7 +93,7 @@ class SaccadeZooTest {
 
     @ParameterizedTest
     @EnumSource
-    void findsWhatSaccadeFindsWhateverAPhotographIs(TinyModel model) throws Exception {
+    void equalsSaccadeForAllInputTypes(TinyModel model) throws Exception {
         Path checkpoint = Served.checkpoint(model, folder);
         Expected expected = Expected.of(model, checkpoint, photo);
         assertFinds(expected, checkpoint, Path.class, photo);
@@ -119,7 +119,7 @@ class SaccadeZooTest {
 
     @ParameterizedTest
     @EnumSource
-    void takesImagesOfOpenCv(TinyModel model) throws Exception {
+    void acceptsImagesOfOpenCv(TinyModel model) throws Exception {
         Path checkpoint = Served.checkpoint(model, folder);
         Expected expected = Expected.of(model, checkpoint, photo);
         Mat pixels = Imgcodecs.imread(photo.toString());
@@ -134,7 +134,7 @@ class SaccadeZooTest {
 
     @ParameterizedTest
     @EnumSource(names = {"RETINANET", "MASK_RCNN"})
-    void djlDrawsWhatIsFound(TinyModel model) throws Exception {
+    void djlDrawsDetections(TinyModel model) throws Exception {
         Image picture = ImageFactory.getInstance().fromFile(photo);
         try (ZooModel<Path, DetectedObjects> loaded =
                         load(Path.class, DetectedObjects.class, Served.checkpoint(model, folder));
@@ -152,7 +152,7 @@ class SaccadeZooTest {
 
     @ParameterizedTest
     @EnumSource
-    void predictsTheViewsThatAnArgumentNames(TinyModel tiny) throws Exception {
+    void predictsWithTestTimeAugmentation(TinyModel tiny) throws Exception {
         TestTimeAugmentation tta =
                 new TestTimeAugmentation(
                         List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
@@ -177,7 +177,7 @@ class SaccadeZooTest {
 
     @ParameterizedTest
     @EnumSource
-    void twoThreadsShareAModel(TinyModel tiny) throws Exception {
+    void threadsShareAModel(TinyModel tiny) throws Exception {
         Path checkpoint = Served.checkpoint(tiny, folder);
         Expected expected = Expected.of(tiny, checkpoint, photo);
         ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -206,7 +206,7 @@ class SaccadeZooTest {
     }
 
     @Test
-    void computesWhereItIsTold() throws Exception {
+    void usesTheRequestedDevice() throws Exception {
         Path checkpoint = Served.checkpoint(TinyModel.RETINANET, folder);
         Criteria.Builder<Path, DetectedObjects> criteria =
                 Criteria.builder()
@@ -267,7 +267,7 @@ class SaccadeZooTest {
     }
 
     @Test
-    void aRecipeIsLoadedWithTheWeightsOfItsAuthors() throws Exception {
+    void loadsOfficialWeights() throws Exception {
         ModelSpec spec = Zoo.packaged().recipe(SMALLEST).spec();
         Path ours = folder.resolve("ours.safetensors");
         TinyModel.save(spec, ours);
@@ -288,7 +288,7 @@ class SaccadeZooTest {
     }
 
     @Test
-    void saysWhatToDoWithoutWeights() {
+    void explainsMissingWeights() {
         SaccadeException asked =
                 assertThrows(SaccadeException.class, () -> smallest().build().loadModel());
         assertTrue(asked.getMessage().contains("optArgument(\"checkpoint\", file)"));
@@ -298,7 +298,7 @@ class SaccadeZooTest {
     }
 
     @Test
-    void refusesWhatDoesNotFit() throws Exception {
+    void rejectsOtherModels() throws Exception {
         Path checkpoint = Served.checkpoint(TinyModel.RETINANET, folder);
         assertTrue(
                 assertThrows(
@@ -329,7 +329,7 @@ class SaccadeZooTest {
     }
 
     @Test
-    void aFolderNeedsNoMoreThanItsPath() throws Exception {
+    void loadsAFolderByItsPath() throws Exception {
         Path checkpoint = Served.checkpoint(TinyModel.MASK_RCNN, folder);
         Path model = folder.resolve("model");
         ServingFolder.write(checkpoint, model);

@@ -114,7 +114,7 @@ class ServingFolderTest {
 
     @ParameterizedTest
     @EnumSource
-    void answersAPhotographOverHttp(TinyModel tiny) throws Exception {
+    void predictsAnImageOverHttp(TinyModel tiny) throws Exception {
         Path checkpoint = Served.checkpoint(tiny, folder);
         Expected expected = Expected.of(tiny, checkpoint, photo);
         Locale before = Locale.getDefault();
@@ -153,7 +153,7 @@ class ServingFolderTest {
     }
 
     @Test
-    void oneBadPhotographDoesNotSpoilTheOthers() throws Exception {
+    void reportsOneDamagedImageOnly() throws Exception {
         Path checkpoint = Served.checkpoint(TinyModel.RETINANET, folder);
         Expected expected = Expected.of(TinyModel.RETINANET, checkpoint, photo);
         Input good = new Input();

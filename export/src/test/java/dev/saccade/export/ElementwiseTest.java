@@ -28,7 +28,7 @@ class ElementwiseTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs", "relu"})
-    void anOperatorIsAsInLibtorch(String name) {
+    void operatorsEqualLibtorch(String name) {
         Shape shape = new Shape(2001);
         Value input = Value.of(0, "Float", shape);
         Value output = Value.of(1, "Float", shape);

@@ -75,7 +75,7 @@ class ExportCheckTest {
     }
 
     @Test
-    void whatIsExportedFindsWhatTheModelDoes() {
+    void exportEqualsTheModel() {
         ModelExport export = ModelExport.of(detector).record();
         ImageBatch batch = batch();
         Instances expected = (Instances) detector.predict(batch).get(0);
@@ -99,7 +99,7 @@ class ExportCheckTest {
 
     @ParameterizedTest
     @EnumSource
-    void theLayerThatDeviatesIsNamed(ExportFormat format) {
+    void namesTheDeviatingLayer(ExportFormat format) {
         NDArray weight =
                 detector.namedParameters().get("neck.lateral_convs.1.conv.weight").getArray();
         NDArray before = weight.duplicate();
@@ -119,7 +119,7 @@ class ExportCheckTest {
     }
 
     @Test
-    void normalizationMayBePartOfTheModel() {
+    void includesNormalization() {
         List<Transform> transforms =
                 List.of(
                         new Normalize(List.of(10.0, 20.0, 30.0), List.of(50.0, 60.0, 70.0)),
@@ -143,7 +143,7 @@ class ExportCheckTest {
     }
 
     @Test
-    void whatDoesNotNormalizeIsRefused() {
+    void rejectsTransformsWithoutNormalize() {
         ModelExport.Settings settings = ModelExport.of(detector);
         List<Transform> transforms = List.of(new Pad(List.of(), 32));
         assertTrue(
@@ -154,7 +154,7 @@ class ExportCheckTest {
 
     @ParameterizedTest
     @ValueSource(ints = {18, 21})
-    void laterOperatorsOfOnnx(int opset) {
+    void laterOpsets(int opset) {
         ModelExport export = new ModelExport(ofOneSize.settings().opset(opset), ofOneSize.graph());
         try (ExportCheck check = check(export, ExportFormat.ONNX)) {
             assertTrue(check.deviation(batch(), 1e-4) > 0);
@@ -162,7 +162,7 @@ class ExportCheckTest {
     }
 
     @Test
-    void operatorsThatAreNotWrittenAreRefused() {
+    void rejectsUnsupportedOperators() {
         ModelExport.Settings settings = ModelExport.of(detector);
         assertEquals(
                 "opset: got 22, expected 17 to 21",
@@ -198,7 +198,7 @@ class ExportCheckTest {
     }
 
     @Test
-    void onnxHasNoBfloat16() {
+    void rejectsBfloat16InOnnx() {
         ModelExport.Settings settings = ModelExport.of(detector).precision(Precision.BFLOAT16);
         List<ExportFormat> formats = List.of(ExportFormat.ONNX);
         SaccadeException e =

@@ -18,7 +18,7 @@ import java.util.List;
 class GraphTest {
 
     @Test
-    void noTwoWeightsHaveOneName() {
+    void weightNamesAreUnique() {
         Tensor one = Tensor.of(new Shape(1), 1);
         ImmutableMap.Builder<Value, Weight> weights = ImmutableMap.builder();
         for (String name : List.of("a.b_c", "a.b.c", "a_b_c_2", "head.weight", "head.weight")) {

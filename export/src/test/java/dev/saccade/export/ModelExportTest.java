@@ -187,7 +187,7 @@ class ModelExportTest {
     }
 
     @Test
-    void windowsThatShrinkWithTheMapAreOfOneSize() {
+    void shrinkingWindowsNeedAFixedSize() {
         Model<?> model =
                 TinyModel.of(
                         TinyModel.SWIN.replace("}", ", window_order: shift_then_pad}"),
@@ -213,7 +213,7 @@ class ModelExportTest {
     }
 
     @Test
-    void whatReadsNumbersIsRefused() {
+    void rejectsComponentsThatReadArrays() {
         SaccadeException soft =
                 assertThrows(
                         SaccadeException.class,

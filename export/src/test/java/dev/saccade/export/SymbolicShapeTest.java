@@ -42,7 +42,7 @@ class SymbolicShapeTest {
     }
 
     @Test
-    void findsHowNumbersFollowFromSizes() {
+    void expressesNumbersBySizes() {
         SizeOf height = new SizeOf(images, 2);
         assertEquals(Optional.of(SizeExpression.linear(height, 1, 0)), find(HEIGHTS));
         assertEquals(
@@ -63,7 +63,7 @@ class SymbolicShapeTest {
     }
 
     @Test
-    void prefersWhatLeavesNothingOver() {
+    void prefersExactRatios() {
         // A sixth, rounded down, holds for these, too.
         Value windows = new Value(1, "Float", ImmutableList.of(-1L));
         shapes.define(
@@ -75,7 +75,7 @@ class SymbolicShapeTest {
     }
 
     @Test
-    void findsNothingWhereNothingHolds() {
+    void isEmptyWithoutARule() {
         assertEquals(Optional.empty(), find(10_000, 3, 77_777, 12, 900_001));
     }
 }

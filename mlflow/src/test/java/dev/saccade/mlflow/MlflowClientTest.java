@@ -56,7 +56,7 @@ class MlflowClientTest {
     }
 
     @Test
-    void headersAloneAreNoAnswer() {
+    void rejectsHeadersWithoutABody() {
         assertFault(
                 "no response in time",
                 Duration.ofMillis(300),
@@ -76,7 +76,7 @@ class MlflowClientTest {
     }
 
     @Test
-    void anAnswerWithoutEndIsNotRead() {
+    void rejectsAnEndlessResponse() {
         assertFault(
                 "too large",
                 Duration.ofMinutes(1),
@@ -89,7 +89,7 @@ class MlflowClientTest {
     }
 
     @Test
-    void anAnswerOfSomethingElseIsTold() {
+    void reportsAResponseThatIsNotJson() {
         assertFault(
                 "the response is not JSON; is the server MLflow?",
                 Duration.ofMinutes(1),
@@ -97,7 +97,7 @@ class MlflowClientTest {
     }
 
     @Test
-    void anAnswerWithoutWhatWasAskedForIsTold() {
+    void reportsAMissingValue() {
         assertFault(
                 "the response has no run/info/run_id; is the server MLflow?",
                 Duration.ofMinutes(1),

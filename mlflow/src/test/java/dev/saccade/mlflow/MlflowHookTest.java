@@ -208,7 +208,7 @@ class MlflowHookTest {
     }
 
     @Test
-    void aRunIsShownAsItWas() throws IOException {
+    void logsARun() throws IOException {
         Path run = folder.resolve("run");
         training().start(run);
         assertEquals(Set.of("saccade"), experiments);
@@ -225,7 +225,7 @@ class MlflowHookTest {
     }
 
     @Test
-    void aRunThatFailsAndIsResumedIsOneRun() throws IOException {
+    void resumesTheSameMlflowRun() throws IOException {
         Path run = folder.resolve("run");
         Hook failing =
                 new Hook() {
@@ -244,7 +244,7 @@ class MlflowHookTest {
     }
 
     @Test
-    void aServerThatIsAwayStopsNothingAndIsToldOnce() throws IOException {
+    void unreachableServerIsReportedOnce() throws IOException {
         busy = true;
         Hook mending =
                 new Hook() {
@@ -261,7 +261,7 @@ class MlflowHookTest {
     }
 
     @Test
-    void whatTheServerRefusesIsLeftOutAndTheRestIsToldToOneRun() throws IOException {
+    void skipsRejectedValues() throws IOException {
         refusesParams = true;
         assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening));
         assertEquals(1, runs);
@@ -289,7 +289,7 @@ class MlflowHookTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"localhost:5000", "http://ml_flow:5000", "http://[1", "ftp://host"})
-    void anAddressThatIsNoneIsRefused(String uri) {
+    void rejectsAnInvalidUrl(String uri) {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
@@ -303,12 +303,13 @@ class MlflowHookTest {
     }
 
     @Test
-    void aTokenThatIsNoneIsRefusedAndNotShown() {
+    void rejectsAnInvalidTokenWithoutShowingIt() {
         System.setProperty("MLFLOW_TRACKING_TOKEN", "se\ncret");
         try {
             Path run = folder.resolve("run");
             SaccadeException e = assertThrows(SaccadeException.class, () -> training().start(run));
-            assertTrue(e.getMessage().startsWith("MLFLOW_TRACKING_TOKEN: contains"), e.getMessage());
+            assertTrue(
+                    e.getMessage().startsWith("MLFLOW_TRACKING_TOKEN: contains"), e.getMessage());
             assertFalse(e.getMessage().contains("cret"), e.getMessage());
         } finally {
             System.clearProperty("MLFLOW_TRACKING_TOKEN");

@@ -64,7 +64,7 @@ class SharedModelTest {
     }
 
     @Test
-    void isOneForAllTasksAndJobsAndAskedOnceARow() {
+    void isSharedByAllTasksAndCalledOncePerRow() {
         PredictionColumns<Detector> answers = answers(checkpoint);
         QUESTIONS.set(0);
         Dataset<Row> first = models(answers);
@@ -77,14 +77,14 @@ class SharedModelTest {
     }
 
     @Test
-    void isFoundAmongTheFilesThatSparkHasSent() {
+    void isFoundInFilesSentBySpark() {
         SPARK.sparkContext().addFile(checkpoint.toString());
         Path elsewhere = folder.resolve("elsewhere").resolve(checkpoint.getFileName());
         assertEquals(8, models(answers(elsewhere)).where("classes = 3").count());
     }
 
     @Test
-    void isMissedAloud() {
+    void reportsAMissingFile() {
         Path missing = folder.resolve("missing.safetensors");
         SparkException thrown =
                 assertThrows(SparkException.class, () -> models(answers(missing)).collectAsList());

@@ -80,7 +80,7 @@ class SparkDetectorTest {
 
     @ParameterizedTest
     @EnumSource(names = {"RETINANET", "MASK_RCNN"})
-    void findsInEachFileOfAFolderWhatADetectorFinds(TinyModel model) {
+    void detectsObjectsInEachFileOfAFolder(TinyModel model) {
         Path checkpoint = SparkFixtures.checkpoint(folder.resolve("best.safetensors"), model);
         SparkDetector detector = SparkDetector.load(SPARK, checkpoint);
         List<Row> rows = detector.detect(files().repartition(5)).collectAsList();
@@ -197,7 +197,7 @@ class SparkDetectorTest {
     }
 
     @Test
-    void refusesMistakesBeforeAnythingRuns() {
+    void rejectsErrorsBeforeRunning() {
         SparkDetector detector = SparkDetector.load(SPARK, retinaNet);
         Dataset<Row> files = files();
         assertRefused(

@@ -29,7 +29,7 @@ class SparkSegmenterTest {
     @TempDir Path folder;
 
     @Test
-    void tellsOfEachFileOfAFolderWhatASegmenterTells() throws IOException {
+    void segmentsEachFileOfAFolder() throws IOException {
         Path photos = SparkFixtures.photos(folder.resolve("photos"));
         Path checkpoint =
                 SparkFixtures.checkpoint(
@@ -57,7 +57,7 @@ class SparkSegmenterTest {
     }
 
     @Test
-    void refusesDetectors() {
+    void rejectsDetectors() {
         Path checkpoint =
                 SparkFixtures.checkpoint(folder.resolve("best.safetensors"), TinyModel.RETINANET);
         SaccadeException thrown =

@@ -81,14 +81,14 @@ class SparkTrainerTest {
     }
 
     @Test
-    void tasksTrainAsOtherRanksDo() throws IOException {
+    void tasksTrainLikeOtherRanks() throws IOException {
         Path run = folder.resolve("run");
         assertEquals(Outcome.FINISHED, trainer(config).start(SPARK, run));
         assertArrayEquals(expected, TinyTraining.last(run));
     }
 
     @Test
-    void ranksThatHaveSavedNothingStartAgainFromTheBeginning() throws IOException {
+    void ranksWithoutCheckpointStartAgain() throws IOException {
         Path run = folder.resolve("run");
         SparkTrainer trainer = trainer(failing(FailingHook.Way.MISFORTUNE, 2, 1));
         assertEquals(Outcome.FINISHED, trainer.maxRestarts(1).start(SPARK, run));
@@ -97,7 +97,7 @@ class SparkTrainerTest {
     }
 
     @Test
-    void theDriverIsToldTheErrorOfTheRankThatIsTheReason() throws IOException {
+    void reportsTheErrorOfTheFailedRank() throws IOException {
         Path run = folder.resolve("run");
         String error =
                 thrown(
@@ -110,7 +110,7 @@ class SparkTrainerTest {
     }
 
     @Test
-    void noMistakeIsTriedAgain() throws IOException {
+    void userErrorsAreNotRetried() throws IOException {
         String error =
                 thrown(
                         SaccadeException.Kind.USER,
@@ -123,7 +123,7 @@ class SparkTrainerTest {
     }
 
     @Test
-    void whoCancelsTheJobInterruptsTheRun() throws IOException {
+    void cancellingTheJobInterruptsTheRun() throws IOException {
         Path run = folder.resolve("run");
         RunConfig endless = config.with("epochs=100000", "checkpoint.every.iterations=100000");
         CompletableFuture<Outcome> outcome =
@@ -144,7 +144,7 @@ class SparkTrainerTest {
     }
 
     @Test
-    void mistakesAreToldBeforeAnythingIsTrained() {
+    void reportsErrorsBeforeTraining() {
         Path run = folder.resolve("run");
         refused(
                 "device: got cuda:1, expected cuda, auto or cpu",
@@ -153,7 +153,9 @@ class SparkTrainerTest {
         refused(
                 "Spark can run 2 tasks at a time, expected 3",
                 () -> trainer(config).ranks(3).start(SPARK, run));
-        refused("is not a run folder; config.yaml is missing", () -> trainer(config).resume(SPARK, run));
+        refused(
+                "is not a run folder; config.yaml is missing",
+                () -> trainer(config).resume(SPARK, run));
         refused("not empty", () -> trainer(config).start(SPARK, shared));
 
         SparkConf settings = SPARK.sparkContext().conf();
@@ -168,7 +170,7 @@ class SparkTrainerTest {
     }
 
     @Test
-    void storageThatExecutorsDoNotSeeIsTold() {
+    void reportsStorageThatExecutorsCannotRead() {
         Path elsewhere = folder.resolve("elsewhere");
         RankTask task = new RankTask(config, elsewhere, false, Duration.ofSeconds(30));
         BarrierStage stage = new BarrierStage(SPARK.sparkContext(), 1, Duration.ofSeconds(30));

@@ -95,7 +95,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void stoppedByAnotherThreadAndResumedItEndsAsIfItHadNotBeen()
+    void stopsFromAnotherThreadAndResumes()
             throws IOException, InterruptedException, ExecutionException {
         RunConfig config = RunConfig.parse(CONFIG);
         Map<String, Double> measured = new HashMap<>();
@@ -196,7 +196,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void oneFollowsAnotherAlsoAfterOneThatFailed() throws InterruptedException {
+    void trainsAgainAfterAFailedRun() throws InterruptedException {
         Training training = Training.of(RunConfig.parse(CONFIG).with("epochs=1"), squares);
         List<String> closed = new ArrayList<>();
         Hook fails =
@@ -231,7 +231,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void mistakesAreToldTogetherBeforeAnythingIsWritten() {
+    void reportsAllErrorsBeforeWritingAnything() {
         List<ImageFile> photos = new ArrayList<>(squares.images());
         photos.set(2, new ImageFile(1, folder.resolve("gone.png"), Squares.SIZE));
         Squares faulty = new Squares(squares.classes(), photos);
@@ -272,7 +272,7 @@ class CustomDatasetTest {
     }
 
     @Test
-    void tellsTheClassOfEveryPixel() {
+    void trainsASegmenter() {
         Squares.Pixels pixels = new Squares.Pixels(List.of("ground", "square"), squares.images());
         Map<String, Double> measured = new HashMap<>();
         Hook hook =

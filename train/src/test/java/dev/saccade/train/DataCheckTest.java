@@ -128,7 +128,7 @@ class DataCheckTest {
     }
 
     @Test
-    void objectsAreLearnedFromThoseThatAreLeft() throws IOException {
+    void rejectsDataWithoutUsableObjects() throws IOException {
         List<ImageFile> photos = photos(8, 64, 48);
         Dataset sound = new Objects(photos, box(4, 4, 30, 30));
         Dataset none = new Objects(photos, index -> List.of());
@@ -168,7 +168,7 @@ class DataCheckTest {
     }
 
     @Test
-    void aModelThatDoesNotFitIsToldBeforePhotographsAreLookedAt() {
+    void reportsModelErrorsBeforeReadingImages() {
         ImageFile missing = new ImageFile(0, folder.resolve("missing.png"), new Size(48, 64));
         Dataset data = new Objects(List.of(missing), box(4, 4, 30, 30));
         Training unfit = Training.of(RunConfig.parse(CONFIG).with("model.neck.num_outs=1"), data);
@@ -179,7 +179,7 @@ class DataCheckTest {
     }
 
     @Test
-    void classesAreLearnedFromMoreThanOne() throws IOException {
+    void needsMoreThanOneClass() throws IOException {
         List<ImageFile> photos = photos(4, 64, 48);
         Dataset sound = new Plain(photos, index -> index % 2);
         assertNotTrained(
@@ -197,7 +197,7 @@ class DataCheckTest {
     }
 
     @Test
-    void nothingIsMeasuredOnWhatNothingIsLearnedFrom() throws IOException {
+    void rejectsValidationDataWithoutObjects() throws IOException {
         List<ImageFile> photos = photos(2, 64, 48);
         Dataset sound = new Objects(photos, box(4, 4, 30, 30));
         Path run = folder.resolve("detector");
@@ -226,7 +226,7 @@ class DataCheckTest {
     }
 
     @Test
-    void theDataSetOfARunIsCheckedBeforeItIsMeasuredOn() throws IOException {
+    void checksTheValidationSet() throws IOException {
         photos(1, 64, 48);
         String coco =
                 """
@@ -265,7 +265,7 @@ class DataCheckTest {
     }
 
     @Test
-    void aReportTellsTheFirstFindings() throws IOException {
+    void reportsTheFirstFindings() throws IOException {
         Dataset thin =
                 new Objects(photos(30, 64, 48), i -> List.of(Annotation.of(i, 7, 4, 4, 0.5, 30)));
         DatasetReport report =

@@ -48,7 +48,7 @@ class DistributedEvaluationTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 4, 8})
-    void ranksMeasureWhatOneMeasuresToTheLastBit(int worldSize) {
+    void ranksEvaluateLikeOneRankBitForBit(int worldSize) {
         Training.of(config(), squares).start(folder.resolve("run"));
         try (Detector detector = Detector.load(new RunFolder(folder.resolve("run")).last())) {
             Map<String, Double> alone = DetectionEvaluator.evaluate(detector, squares).values();
@@ -71,7 +71,7 @@ class DistributedEvaluationTest {
     }
 
     @Test
-    void ranksMeasureSegmentationAsOneDoes() {
+    void evaluatesSegmentationLikeOneRank() {
         Squares.Pixels pixels = new Squares.Pixels(List.of("gray", "square"), squares.images());
         RunConfig config =
                 config(

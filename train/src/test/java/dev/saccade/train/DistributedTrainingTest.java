@@ -119,7 +119,7 @@ class DistributedTrainingTest {
 
     @ParameterizedTest
     @CsvSource({"2, 1", "2, 2", "4, 1", "8, 1"})
-    void ranksTakeTheStepsOfOneThatAccumulates(int worldSize, int accumulation) throws IOException {
+    void ranksEqualOneRankWithAccumulation(int worldSize, int accumulation) throws IOException {
         RunConfig config = config("iterations=16", "accumulation=" + accumulation);
         RunConfig alone = config("iterations=16", "accumulation=" + worldSize * accumulation);
         Training.of(alone, squares).start(folder.resolve("alone"));
@@ -139,7 +139,7 @@ class DistributedTrainingTest {
     }
 
     @Test
-    void ranksOfAtssTakeTheStepsOfOneWithALargerBatch() throws IOException {
+    void atssRanksEqualOneRankWithALargerBatch() throws IOException {
         // Of more photographs, batches of two would not be those that two ranks see at a time.
         squares = Squares.draw(Files.createDirectories(folder.resolve("two")), 2);
         String atss =
@@ -155,7 +155,7 @@ class DistributedTrainingTest {
     }
 
     @Test
-    void stoppedOnOneRankAndResumedOnAllItEndsAsIfItHadNotBeen() throws IOException {
+    void stopsOnOneRankAndResumesOnAll() throws IOException {
         RunConfig config = config("evaluation.every.epochs=1");
         List<Object> whole = train(2, "whole", Training::start, config);
         assertEquals(List.of(Outcome.FINISHED, Outcome.FINISHED), whole);
@@ -191,7 +191,7 @@ class DistributedTrainingTest {
     }
 
     @Test
-    void whatAHookAsksForOnOneRankIsDoneOnAll() {
+    void hookRequestsOfOneRankApplyToAll() {
         Map<Integer, List<String>> seen = new ConcurrentHashMap<>();
         List<Object> outcomes =
                 Ranks.together(
@@ -237,7 +237,7 @@ class DistributedTrainingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void stoppedBetweenStepsOnOneRankAllStop(int stopping) {
+    void stopsAllRanksIfOneIsStopped(int stopping) {
         for (boolean inEpoch : List.of(true, false)) {
             Path target = folder.resolve("run" + inEpoch);
             List<Object> outcomes =
@@ -276,7 +276,7 @@ class DistributedTrainingTest {
     }
 
     @Test
-    void aRankThatWouldTrainSomethingElseIsRefused() throws IOException {
+    void rejectsARankWithAnotherConfig() throws IOException {
         Squares others = Squares.draw(Files.createDirectories(folder.resolve("others")), 8);
         List<Object> results =
                 Ranks.together(
@@ -295,11 +295,14 @@ class DistributedTrainingTest {
         assertTrue(own.contains("the training data"), own);
         assertTrue(own.contains("data.val"), own);
         String told = messageOf(results.get(0), SaccadeException.Kind.IO);
-        assertTrue(told.contains("rank 1 has ended: all ranks need the same config, data and Saccade version"), told);
+        assertTrue(
+                told.contains(
+                        "rank 1 has ended: all ranks need the same config, data and Saccade version"),
+                told);
     }
 
     @Test
-    void whatIsNotFiniteOnOneRankEndsAllWithItsReason() {
+    void nonFiniteLossOnOneRankEndsAllRanks() {
         Dataset photos = squares;
         List<Object> results =
                 Ranks.together(
@@ -331,7 +334,7 @@ class DistributedTrainingTest {
     }
 
     @Test
-    void otherRanksGoOnAtOnceWithAsManyBatchesAStepElseFromTheEndOfAnEpoch() throws IOException {
+    void resumesWithOtherRanks() throws IOException {
         RunConfig two = config("accumulation=2");
         Training.of(config("accumulation=4"), squares).start(folder.resolve("alone"));
         stopAfter(2, two, 2);
@@ -340,8 +343,7 @@ class DistributedTrainingTest {
                         Ranks.together(2, g -> resume(g, config("accumulation=1"))).get(0),
                         SaccadeException.Kind.USER);
         assertTrue(
-                refused.contains(
-                        "step 2 is inside an epoch of 3 steps, but the run had 2 ranks"),
+                refused.contains("step 2 is inside an epoch of 3 steps, but the run had 2 ranks"),
                 refused);
         stopAfterResume(4, config("accumulation=1"), 3);
         assertEquals(Outcome.FINISHED, resume(ProcessGroup.alone(), config("accumulation=4")));
@@ -390,7 +392,7 @@ class DistributedTrainingTest {
     }
 
     @Test
-    void aFullDiskOnRank0EndsAll() {
+    void fullDiskOnRank0EndsAllRanks() {
         FailingDisk disk = new FailingDisk();
         Path target = disk.wrapPath(folder.resolve("run"));
         Hook fill =

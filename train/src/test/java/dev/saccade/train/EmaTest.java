@@ -79,7 +79,7 @@ class EmaTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
-    void aResumedRunEndsByteForByteAsOneThatWasNotInterrupted(String optimizer) throws IOException {
+    void resumedRunEqualsAnUninterruptedRun(String optimizer) throws IOException {
         RunConfig config =
                 TinyRun.config(
                         folder,
@@ -107,7 +107,7 @@ class EmaTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
-    void measuresAndSavesTheAveragesAndLearnsAsWithoutThem(String optimizer) {
+    void evaluatesAndSavesTheAveragesWithoutChangingTraining(String optimizer) {
         String type = "optimizer={type: " + optimizer + "}";
         String keep = "checkpoint.keep_every.epochs=1";
         new TinyRun().start(TinyRun.config(folder, type), photos, folder.resolve("plain"));
@@ -182,7 +182,7 @@ class EmaTest {
     }
 
     @Test
-    void refusesAStateThatWasSavedWithOtherAverages() {
+    void rejectsAStateWithOtherAverages() {
         RunConfig without = TinyRun.config(folder);
         RunConfig with = TinyRun.config(folder, EMA);
         new TinyRun().stopAfter(5).start(without, photos, folder.resolve("without"));

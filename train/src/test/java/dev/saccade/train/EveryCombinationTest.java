@@ -176,7 +176,7 @@ class EveryCombinationTest {
 
     @ParameterizedTest
     @MethodSource("combinations")
-    void learnsAndPredictsTheSameInAnotherProcess(String backbone, String head) throws IOException {
+    void trainsAndPredictsTheSameInAnotherProcess(String backbone, String head) throws IOException {
         ModelConfig config = config(backbone, head);
         Model<?> model = config.build(CLASSES);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {

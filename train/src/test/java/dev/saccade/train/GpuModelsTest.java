@@ -98,13 +98,13 @@ class GpuModelsTest {
 
     @ParameterizedTest
     @MethodSource("dev.saccade.train.EveryCombinationTest#combinations")
-    void aStepAndAPredictionAreThoseOfTheCpu(String backbone, String head) {
+    void stepAndPredictionEqualTheCpu(String backbone, String head) {
         assertSaysWhatTheCpuSays(backbone, head, Precision.FLOAT32);
     }
 
     @ParameterizedTest
     @MethodSource("in16Bits")
-    void in16BitsTheyAreNear(String backbone, String head, Precision precision) {
+    void in16BitsTheyAreClose(String backbone, String head, Precision precision) {
         assertSaysWhatTheCpuSays(backbone, head, precision);
     }
 

@@ -147,7 +147,7 @@ class GpuTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"float32", "bfloat16", "float16"})
-    void aRunGoesFromOneDeviceToAnother(String precision) throws IOException {
+    void resumesOnAnotherDevice(String precision) throws IOException {
         Path run = folder.resolve("run");
         String gpu = DeviceUnderTest.name();
         String[] settings = {"ema={decay: 0.9}", "precision=" + precision, "epochs=1"};
@@ -246,7 +246,7 @@ class GpuTest {
     }
 
     @Test
-    void hostileSizesAreNothingSpecial() throws IOException {
+    void supportsUnusualSizes() throws IOException {
         HostilePhotos hostile = HostilePhotos.in(folder.resolve("hostile"));
         String device = DeviceUnderTest.name();
         RunConfig config = RunConfig.parse(CONFIG).with("data.batch_size=1");
@@ -271,7 +271,7 @@ class GpuTest {
     }
 
     @Test
-    void whatTheDeviceRefusesIsTold() {
+    void reportsErrorsOfTheDevice() {
         Device device = DeviceUnderTest.device();
         long petabyte = 1L << 50;
         TensorMemory.resetPeak(device);

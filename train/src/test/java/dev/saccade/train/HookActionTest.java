@@ -87,7 +87,7 @@ class HookActionTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.1, Double.NaN, Double.POSITIVE_INFINITY})
-    void areToldWhichLearningRatesThereAre(double rate) {
+    void rejectInvalidLearningRates(double rate) {
         String message = failure(beforeStep((run, step) -> run.setLearningRate(rate)));
         assertTrue(message.contains("learning rate: got " + rate), message);
         assertTrue(message.contains("failed in beforeStep"), message);
@@ -171,7 +171,7 @@ class HookActionTest {
     }
 
     @Test
-    void areToldWhereThereIsNothingToMeasureOn() {
+    void rejectEvaluationRequestsWithoutValidationSet() {
         String message = failure(beforeStep((run, step) -> run.requestEvaluation()));
         assertTrue(message.contains("no data.val"), message);
     }
@@ -207,7 +207,7 @@ class HookActionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, 2, 4})
-    void stopARunThatIsMeasuredAndSavedWhereItEnds(long steps) {
+    void stopARunWhichIsEvaluatedAndSaved(long steps) {
         RunConfig config = TinyRun.config(folder, "checkpoint.every.epochs=3");
         List<Long> evaluated = new ArrayList<>();
         Hook stops =
@@ -251,7 +251,7 @@ class HookActionTest {
     }
 
     @Test
-    void stopARunWhoseLastEvaluationIsRepeatedWhereItWasInterrupted() {
+    void repeatAnInterruptedLastEvaluation() {
         RunConfig config = TinyRun.config(folder, "iterations=4");
         List<Double> scores = new ArrayList<>();
         Hook stops = beforeStep((run, step) -> run.stop("enough"));
@@ -277,7 +277,7 @@ class HookActionTest {
     }
 
     @Test
-    void stopARunBeforeItsFirstStepAndNotAfterItsLast() {
+    void stopBeforeTheFirstStepButNotAfterTheLast() {
         RunConfig config = TinyRun.config(folder, "iterations=2");
         Hook atOnce =
                 new Hook() {

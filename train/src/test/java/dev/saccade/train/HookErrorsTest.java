@@ -83,7 +83,7 @@ class HookErrorsTest {
     @ParameterizedTest
     @NullSource
     @ValueSource(strings = {"ema:slow", ":"})
-    void aNameThatIsNoneIsRefusedBeforeAnythingIsWritten(String name) {
+    void rejectsAnInvalidNameBeforeWriting(String name) {
         List<String> events = new ArrayList<>();
         RunConfig config = TinyRun.config(folder);
         Path run = folder.resolve("run");
@@ -95,7 +95,7 @@ class HookErrorsTest {
     }
 
     @Test
-    void aNullIsRefused() {
+    void rejectsNull() {
         Training training = Training.of(TinyRun.config(folder), photos);
         Path run = folder.resolve("run");
         Hook sound = new Named("sound", new ArrayList<>());
@@ -105,7 +105,7 @@ class HookErrorsTest {
     }
 
     @Test
-    void aStateThatCannotBeSavedIsToldBeforeTheFirstStep() {
+    void reportsAnInvalidStateBeforeTheFirstStep() {
         List<String> events = new ArrayList<>();
         assertContains(
                 "hook mine: two hooks",
@@ -120,7 +120,7 @@ class HookErrorsTest {
 
     @ParameterizedTest
     @MethodSource("nulls")
-    void whoGivesARunNullIsNamed(Consumer<Run> action) {
+    void namesTheHookThatPassesNull(Consumer<Run> action) {
         Hook mistaken = afterStep((run, step) -> action.accept(run));
         Hook bystander =
                 new Hook() {
@@ -143,7 +143,7 @@ class HookErrorsTest {
 
     @ParameterizedTest
     @MethodSource("errors")
-    void anErrorNamesTheHook(Error error) {
+    void errorsNameTheHook(Error error) {
         Hook fails =
                 beforeStep(
                         (run, step) -> {
@@ -153,7 +153,7 @@ class HookErrorsTest {
     }
 
     @Test
-    void memoryThatRunsOutIsToldAsSuch() {
+    void reportsOutOfMemory() {
         Hook fails =
                 beforeStep(
                         (run, step) -> {
@@ -172,7 +172,7 @@ class HookErrorsTest {
     }
 
     @Test
-    void aConfigThatMakesNoneIsNamedAndTheHooksBeforeItAreClosed() {
+    void namesAConfigThatBuildsNoHookAndClosesEarlierHooks() {
         List<String> events = new ArrayList<>();
         Making sound = new Making(() -> new Named("sound", events));
         Making nothing = new Making(() -> null);

@@ -33,7 +33,7 @@ class HookOrderTest {
     }
 
     @Test
-    void areCalledInTheirOrderAroundWhateverARunDoes() {
+    void areCalledInOrder() {
         RunConfig config = TinyRun.config(folder, "iterations=5");
         List<String> events = new ArrayList<>();
         new TinyRun()
@@ -80,7 +80,7 @@ class HookOrderTest {
     }
 
     @Test
-    void areClosedAllEvenWhereOneFails() {
+    void allAreClosedEvenIfOneFails() {
         List<String> closed = new ArrayList<>();
         Hook fails =
                 new Hook() {

@@ -170,7 +170,7 @@ class HookStateTest {
     }
 
     @Test
-    void anEvaluationThatOneAskedForIsRepeatedWhereItWasInterrupted() {
+    void repeatsAnInterruptedEvaluation() {
         RunConfig config = TinyRun.config(folder, "iterations=4");
         Hook asks =
                 afterStep(
@@ -207,7 +207,7 @@ class HookStateTest {
     }
 
     @Test
-    void areMissedWhereTheirStateIsThere() {
+    void rejectsTheStateOfAMissingHook() {
         RunConfig config = TinyRun.config(folder);
         new TinyRun()
                 .hook(new Keeping("mine"))
@@ -218,7 +218,7 @@ class HookStateTest {
     }
 
     @Test
-    void ofOneNameThatKeepAStateAreRefused() {
+    void rejectsTwoHooksOfOneNameWithState() {
         TinyRun run = new TinyRun().hook(new Keeping("mine")).hook(new Keeping("mine"));
         RunConfig config = TinyRun.config(folder);
         String message = failure(() -> run.start(config, photos, folder.resolve("run")));
@@ -226,7 +226,7 @@ class HookStateTest {
     }
 
     @Test
-    void areToldWhatTheirStateLacks() {
+    void reportsMissingState() {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> new HookState().number("scale"));
         assertTrue(e.getMessage().contains("scale: got no value, expected"), e.getMessage());

@@ -80,8 +80,7 @@ class KilledRunTest {
     }
 
     @Test
-    void aRunThatWasTerminatedAndThenKilledEndsAsIfNothingHadHappened()
-            throws IOException, InterruptedException {
+    void resumesAfterTerminateAndKill() throws IOException, InterruptedException {
         TinyRun.Photos photos = TinyRun.Photos.in(folder.resolve("photos"));
         new TinyRun().start(config(folder), photos, folder.resolve("whole"));
         RunFolder parts = new RunFolder(folder.resolve("parts"));

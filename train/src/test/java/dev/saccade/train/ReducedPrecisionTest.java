@@ -61,7 +61,7 @@ class ReducedPrecisionTest {
 
     @ParameterizedTest
     @MethodSource("combinations")
-    void learnsWhatFloat32LearnsAndKeepsItsWeights(String backbone, String head) {
+    void trainsLikeFloat32AndKeepsFloat32Weights(String backbone, String head) {
         Model<?> model =
                 EveryCombinationTest.config(backbone, head).build(List.of("cat", "dog", "sky"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch");

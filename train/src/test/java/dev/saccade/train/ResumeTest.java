@@ -48,7 +48,7 @@ class ResumeTest {
     }
 
     @Test
-    void goesOnForMoreEpochsAsIfItHadBeenAskedToAtOnce() throws IOException {
+    void resumesWithMoreEpochs() throws IOException {
         Path whole = folder.resolve("whole");
         Path parts = folder.resolve("parts");
         Training.of(config("epochs=3")).start(whole);
@@ -58,7 +58,7 @@ class ResumeTest {
     }
 
     @Test
-    void goesOnWithAnotherDevice() throws IOException {
+    void resumesOnAnotherDevice() throws IOException {
         Path whole = folder.resolve("whole");
         Path parts = folder.resolve("parts");
         Training.of(config("epochs=3", "device=cpu")).start(whole);
@@ -73,7 +73,7 @@ class ResumeTest {
     }
 
     @Test
-    void refusesADeviceThatIsNotThere() throws IOException {
+    void rejectsAMissingDevice() throws IOException {
         Path run = folder.resolve("run");
         SaccadeException refused =
                 assertThrows(
@@ -89,7 +89,7 @@ class ResumeTest {
     }
 
     @Test
-    void refusesToResumeAnotherRun() throws IOException {
+    void rejectsAnotherRun() throws IOException {
         Path run = folder.resolve("run");
         Training.of(config("epochs=1")).start(run);
         SaccadeException changed =
@@ -145,12 +145,14 @@ class ResumeTest {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
         assertEquals(SaccadeException.Kind.USER, e.kind());
-        assertTrue(e.getMessage().contains("last.safetensors: belongs to another run"), e.getMessage());
+        assertTrue(
+                e.getMessage().contains("last.safetensors: belongs to another run"),
+                e.getMessage());
         assertTrue(e.getMessage().contains(message), e.getMessage());
     }
 
     @Test
-    void notesThatNothingWasLeftToDoAndAWarmupThatNeverEnds() throws IOException {
+    void warnsAboutAFinishedRunAndATooLongWarmup() throws IOException {
         Path run = folder.resolve("run");
         Training.of(config("epochs=1", "schedule.warmup.iterations=100")).start(run);
         Training.of(Training.config(run)).resume(run);
@@ -160,7 +162,7 @@ class ResumeTest {
     }
 
     @Test
-    void aRunOfIterationsIsMadeLongerByMoreOfThem() throws IOException {
+    void moreIterationsExtendARun() throws IOException {
         Path run = folder.resolve("run");
         Training.of(config("iterations=1")).start(run);
         Training.of(Training.config(run)).resume(run);
@@ -171,7 +173,7 @@ class ResumeTest {
     }
 
     @Test
-    void refusesAFolderThatIsInUse() throws IOException {
+    void rejectsAFolderInUse() throws IOException {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).start(folder));
         assertEquals(SaccadeException.Kind.USER, e.kind());
@@ -179,7 +181,7 @@ class ResumeTest {
     }
 
     @Test
-    void refusesToResumeWhatWasNeverStarted() throws IOException {
+    void rejectsAFolderWithoutARun() throws IOException {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,

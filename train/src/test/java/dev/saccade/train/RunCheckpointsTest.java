@@ -153,7 +153,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void aStateIsLostAtNoPointOfASave() throws IOException {
+    void keepsAStateAtEveryPointOfASave() throws IOException {
         save(1);
         save(2);
         int operation = 0;
@@ -169,7 +169,7 @@ class RunCheckpointsTest {
     /** Damage, the way back to the state before, and a save that goes wrong at each operation. */
     @ParameterizedTest
     @EnumSource(Damage.class)
-    void theStateThatWasFallenBackToIsLostAtNoPointOfTheNextSave(Damage damage) throws IOException {
+    void keepsThePreviousStateDuringTheNextSave(Damage damage) throws IOException {
         for (FailingDisk.Fault fault : FailingDisk.Fault.values()) {
             boolean failed = true;
             for (int operation = 1; failed; operation++) {
@@ -192,7 +192,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void noOrderOfDamageAndFaultsLosesTheNewestStateThatIsLeft() throws IOException {
+    void keepsTheNewestUndamagedState() throws IOException {
         for (int sequence = 0; sequence < SEQUENCES; sequence++) {
             startAnew("sequence" + sequence);
             live(SeededRandom.of(16, sequence), "sequence " + sequence);
@@ -260,7 +260,7 @@ class RunCheckpointsTest {
     }
 
     @Test
-    void namesBothStatesWhereNeitherCanBeUsed() throws IOException {
+    void namesBothUnusableStates() throws IOException {
         save(1);
         save(2);
         damage(files.last(), Damage.FLIPPED);

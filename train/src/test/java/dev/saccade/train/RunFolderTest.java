@@ -27,7 +27,7 @@ class RunFolderTest {
     }
 
     @Test
-    void whatRanksHaveSaidDoesNotKeepARunOut() throws IOException {
+    void acceptsAFolderWithRankOutput() throws IOException {
         folder.requireEmpty();
         Files.createDirectories(folder.ranks().resolve("unsaved_1"));
         folder.requireEmpty();
@@ -51,7 +51,7 @@ class RunFolderTest {
     }
 
     @Test
-    void whatWasNeverSavedIsMovedAwayForAnotherStart() throws IOException {
+    void movesAnUnsavedRunBeforeARestart() throws IOException {
         folder.prepareRestart();
         for (int start = 1; start <= 2; start++) {
             RunFolder.create(folder.path());
@@ -76,9 +76,10 @@ class RunFolderTest {
     }
 
     @Test
-    void aFolderWithoutAConfigIsNoRun() throws IOException {
+    void rejectsAFolderWithoutAConfig() throws IOException {
         SaccadeException told = assertThrows(SaccadeException.class, folder::requireRun);
-        assertEquals(folder.path() + ": is not a run folder; config.yaml is missing", told.getMessage());
+        assertEquals(
+                folder.path() + ": is not a run folder; config.yaml is missing", told.getMessage());
         RunFolder.create(folder.path());
         Files.createFile(folder.config());
         folder.requireRun();

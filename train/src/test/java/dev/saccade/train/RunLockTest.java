@@ -52,8 +52,7 @@ class RunLockTest {
     }
 
     @Test
-    void anotherProcessIsNamedAndItsDeathGivesTheFolderBack()
-            throws IOException, InterruptedException {
+    void namesTheOtherProcessAndUnlocksAfterItsDeath() throws IOException, InterruptedException {
         Process other = process().redirectError(ProcessBuilder.Redirect.DISCARD).start();
         assertEquals("locked", other.inputReader().readLine());
 
@@ -71,7 +70,7 @@ class RunLockTest {
 
     /** The lock of a process on a file ends with any of its descriptors of that file. */
     @Test
-    void aRefusalInTheSameProcessLeavesTheLock() {
+    void failedLockInTheSameProcessKeepsTheLock() {
         String output =
                 RunLock.runLocked(
                         folder,
@@ -97,7 +96,7 @@ class RunLockTest {
     }
 
     @Test
-    void aNewRunInTheFolderOfOneUnderWayIsToldSo() {
+    void rejectsANewRunInAFolderInUse() {
         SaccadeException meanwhile =
                 RunLock.runLocked(
                         folder, () -> assertThrows(SaccadeException.class, folder::requireEmpty));
@@ -107,7 +106,7 @@ class RunLockTest {
     }
 
     @Test
-    void whatAKilledTrainingHasHalfWrittenIsRemoved() throws IOException {
+    void removesIncompleteFilesOfAKilledTraining() throws IOException {
         Path left =
                 Files.writeString(
                         folder.checkpoints()

@@ -122,7 +122,7 @@ class ScaledStepTest {
     }
 
     @Test
-    void stepsAreThoseOfPytorchsGradScaler() {
+    void stepsEqualPytorchsGradScaler() {
         try (Optimizer optimizer = Configs.of(AdamW.Config.class).build(weights)) {
             TrainStep step =
                     step(
@@ -154,7 +154,7 @@ class ScaledStepTest {
     }
 
     @Test
-    void aScaleBelowOneIsNoRemedy() {
+    void stopsIfUnscaledGradientsOverflow() {
         JsonNode overflow = recorded.get("steps").get(0).deepCopy();
         ((ArrayNode) overflow.get("ga")).set(0, 1e39);
         try (Optimizer optimizer = Configs.of(AdamW.Config.class).build(weights)) {
@@ -182,7 +182,7 @@ class ScaledStepTest {
     }
 
     @Test
-    void aStepWaitsForTheDeviceOnce() {
+    void synchronizesTheDeviceOncePerStep() {
         for (int accumulation : new int[] {1, 3}) {
             try (Optimizer optimizer = Configs.of(AdamW.Config.class).build(weights)) {
                 TrainStep step =

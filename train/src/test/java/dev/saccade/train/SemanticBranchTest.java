@@ -92,7 +92,7 @@ class SemanticBranchTest {
     }
 
     @Test
-    void learnsBothAndIsMeasuredWithoutLabelMaps() throws IOException {
+    void trainsBothAndEvaluatesWithoutLabelMaps() throws IOException {
         Path run = folder.resolve("run");
         Training.of(RunConfig.parse(CONFIG), new Scenes(photos, 4), new Scenes(photos, 0))
                 .start(run);
@@ -102,7 +102,7 @@ class SemanticBranchTest {
     }
 
     @Test
-    void learnsBothFromPhotographsOfBalancedClasses() throws IOException {
+    void trainsBothWithClassBalancedSampling() throws IOException {
         Path run = folder.resolve("run");
         Dataset balanced = new ClassBalancedDataset(new Scenes(photos, 4), 1, true);
         Training.of(RunConfig.parse(CONFIG), balanced).start(run);
@@ -111,7 +111,7 @@ class SemanticBranchTest {
     }
 
     @Test
-    void missingLabelMapsAreToldBeforeItStarts() {
+    void reportsMissingLabelMapsBeforeTraining() {
         assertNotTrained("has no label maps beside its objects", 0);
         assertNotTrained("is 5, but model.head.semantic_head.num_classes is 4", 5);
     }
@@ -128,7 +128,7 @@ class SemanticBranchTest {
     }
 
     @Test
-    void labelMapsThatNobodyLearnsAreNoMistake() {
+    void acceptsUnusedLabelMaps() {
         RunConfig alone =
                 RunConfig.parse(
                         CONFIG.replace(
@@ -139,7 +139,7 @@ class SemanticBranchTest {
     }
 
     @Test
-    void aStepIsTriedWithLabelMaps() {
+    void trialRunsUseLabelMaps() {
         RunConfig config = RunConfig.parse(CONFIG);
         try (TrialRun trial = new TrialRun(config, 1, Device.cpu())) {
             trial.step(2, SIZE);

@@ -103,7 +103,7 @@ class StepMemoryTest {
     }
 
     @Test
-    void explainsTheNeedAndTheSavings() {
+    void explainsRequiredMemoryAndSavings() {
         List<String> notes = new ArrayList<>();
         SaccadeException told =
                 SHORTAGE.explain(refusal(), RunConfig.parse(CONFIG), notes::add).orElseThrow();

@@ -80,8 +80,7 @@ class TrainStepTest {
 
     @ParameterizedTest
     @CsvSource({"4, 2, 2, 2", "3, 2, 2, 2", "3, 2, 2, 1", "2, 4, 1, 0"})
-    void aStepOverSmallBatchesEqualsOneOverALargeBatch(
-            int accumulation, int first, int second, int third) {
+    void accumulationEqualsALargeBatch(int accumulation, int first, int second, int third) {
         int[] sizes = IntStream.of(first, second, third).filter(size -> size > 0).toArray();
         assertArrayEquals(
                 weightsAfter(1, IntStream.of(sizes).sum()),
@@ -90,7 +89,7 @@ class TrainStepTest {
     }
 
     @Test
-    void aStepTakesNoMoreBatchesThanItNeeds() {
+    void usesNoMoreBatchesThanNeeded() {
         TinyRun run = new TinyRun();
         try (run.manager;
                 Optimizer optimizer = Configs.of(Sgd.Config.class).build(run.net)) {

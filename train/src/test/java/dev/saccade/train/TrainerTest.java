@@ -79,7 +79,7 @@ class TrainerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
-    void isTheSameByteForByteWhetherInterruptedOrNot(String optimizer) throws IOException {
+    void interruptedRunEqualsAnUninterruptedRun(String optimizer) throws IOException {
         var config = TinyRun.config(folder, "optimizer={type: " + optimizer + "}");
         new TinyRun().start(config, photos, folder.resolve("whole"));
         Outcome first = new TinyRun().stopAfter(10).start(config, photos, folder.resolve("parts"));
@@ -95,7 +95,7 @@ class TrainerTest {
     }
 
     @Test
-    void drawsForAnImageThatComesTwiceAreItsOwn() {
+    void samplesRepeatedImagesDifferently() {
         ImageInfo three = info(3);
         long[] names = TrainStep.distinct(List.of(three, info(4), three, three));
         assertArrayEquals(new long[] {3, 4}, Arrays.copyOf(names, 2));
@@ -109,7 +109,7 @@ class TrainerTest {
     }
 
     @Test
-    void fallsBackToTheStateBeforeADamagedOne() throws IOException {
+    void resumesFromThePreviousStateIfTheLastIsDamaged() throws IOException {
         var config = TinyRun.config(folder, "checkpoint.every.iterations=3");
         new TinyRun().start(config, photos, folder.resolve("whole"));
         new TinyRun().stopAfter(8).start(config, photos, folder.resolve("parts"));
@@ -124,7 +124,7 @@ class TrainerTest {
     }
 
     @Test
-    void aFullDiskEndsTheRunAndLeavesTheLastState() throws IOException {
+    void fullDiskEndsTheRunAndKeepsTheLastState() throws IOException {
         var config = TinyRun.config(folder);
         new TinyRun().stopAfter(5).start(config, photos, folder.resolve("run"));
         byte[] before = last("run");
@@ -145,7 +145,7 @@ class TrainerTest {
     }
 
     @Test
-    void aLossThatIsNotFiniteNamesImagesAndTerm() throws IOException {
+    void nonFiniteLossNamesImagesAndTerm() throws IOException {
         var config = TinyRun.config(folder, "checkpoint.every.iterations=1");
         TinyRun run = new TinyRun();
         int[] calls = {0};
@@ -182,7 +182,7 @@ class TrainerTest {
     }
 
     @Test
-    void aGradientThatIsNotFiniteEndsTheRunToo() {
+    void nonFiniteGradientEndsTheRun() {
         TinyRun run = new TinyRun();
         run.losses(
                 (batch, scratch) ->
@@ -202,7 +202,7 @@ class TrainerTest {
     }
 
     @Test
-    void keepsTheBestAndStopsWhenItsPatienceIsOver() throws IOException {
+    void keepsTheBestAndStopsEarly() throws IOException {
         Iterator<Double> scores = List.of(0.3, 0.5, 0.4, 0.5, 0.9).iterator();
         List<EvaluationReport> reports = new ArrayList<>();
         TinyRun run = new TinyRun();
@@ -241,7 +241,7 @@ class TrainerTest {
     }
 
     @Test
-    void aMetricThatIsNanIsNeverTheBestAndEndsItsPatience() {
+    void nanIsNeverTheBest() {
         RunConfig config = TinyRun.config(folder, "evaluation.patience=3");
         List<String> notes = new ArrayList<>();
         List<Boolean> best = new ArrayList<>();
@@ -273,7 +273,7 @@ class TrainerTest {
     }
 
     @Test
-    void doesAnEvaluationThatWasInterruptedAfterResuming() throws IOException {
+    void repeatsAnInterruptedEvaluationAfterResuming() throws IOException {
         var config = TinyRun.config(folder, "epochs=1", "checkpoint.keep_every.epochs=1");
         Validation half = progress -> () -> Map.of("AP", 0.5);
         new TinyRun().validation(half).start(config, photos, folder.resolve("whole"));

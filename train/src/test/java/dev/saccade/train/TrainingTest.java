@@ -56,7 +56,7 @@ class TrainingTest {
     }
 
     @Test
-    void leavesLogsAndADetector() throws IOException {
+    void writesLogsAndADetector() throws IOException {
         Path run = folder.resolve("run");
         List<EvaluationReport> evaluations = new ArrayList<>();
         Hook hook =
@@ -81,7 +81,7 @@ class TrainingTest {
     }
 
     @Test
-    void aSecondTrainingInTheFolderIsRefusedAndHarmsNothing() throws IOException {
+    void rejectsASecondTrainingInTheFolder() throws IOException {
         Path target = folder.resolve("run");
         RunConfig config = config();
         List<SaccadeException> refusals = new ArrayList<>();
@@ -146,7 +146,7 @@ class TrainingTest {
     }
 
     @Test
-    void whoeverLoadsACheckpointHasTheAverages() throws IOException {
+    void checkpointsContainTheAverages() throws IOException {
         Path run = folder.resolve("run");
         Training.of(config("ema={decay: 0.9, warmup: 0}", "model.head.nms.score_thr=0", "epochs=1"))
                 .start(run);
@@ -217,7 +217,7 @@ class TrainingTest {
     }
 
     @Test
-    void weightsThatAreNotFiniteAreToldByTheirFile() throws IOException {
+    void reportsTheFileOfNonFiniteWeights() throws IOException {
         Path first = folder.resolve("first");
         Training.of(config("epochs=1")).start(first);
         Map<String, Tensor> weights =
@@ -280,7 +280,7 @@ class TrainingTest {
     }
 
     @Test
-    void tellsWhatToDoWhereMemoryRunsOut() throws IOException {
+    void explainsOutOfMemory() throws IOException {
         Hook greedy =
                 new Hook() {
                     @Override

@@ -21,7 +21,7 @@ import java.util.Optional;
 class InitialWeightsTest {
 
     @Test
-    void areTheAveragedWeightsIfTheAuthorsEvaluateThose(@TempDir Path folder) throws IOException {
+    void usePublishedAverages(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("both.pth");
         try (InputStream both =
                 InitialWeightsTest.class.getResourceAsStream("state_dict_and_ema.pth")) {

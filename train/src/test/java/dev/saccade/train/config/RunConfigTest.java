@@ -98,7 +98,7 @@ class RunConfigTest {
     }
 
     @Test
-    void isReadFromATextOrMadeOfItsParts() {
+    void isParsedOrBuiltFromComponents() {
         RunConfig parsed = RunConfig.parse(SMALLEST);
         ModelConfig model =
                 ModelConfig.detector(
@@ -116,7 +116,7 @@ class RunConfigTest {
     }
 
     @Test
-    void changesAsTheCommandLineChangesIt() throws IOException {
+    void appliesOverrides() throws IOException {
         String[] overrides = {
             "epochs=3", "model.backbone.depth=50", "optimizer={type: adamw, weight_decay: 0.1}"
         };
@@ -140,7 +140,7 @@ class RunConfigTest {
     }
 
     @Test
-    void tellsAllMistakesAtOnce() {
+    void reportsAllErrors() {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
@@ -164,7 +164,7 @@ class RunConfigTest {
     }
 
     @Test
-    void findsTransformsThatCannotWorkTogether() {
+    void rejectsIncompatibleTransforms() {
         String late = "  train_transforms: [{type: normalize}, {type: random_flip}]\n";
         assertRefused(
                 "config:7: data.train_transforms[1]: got random_flip after normalize, expected it"
@@ -179,7 +179,7 @@ class RunConfigTest {
     }
 
     @Test
-    void photographsAreRepeatedInTrainingAloneAndOnce() {
+    void classBalancedIsForTrainingOnly() {
         String balanced = "{type: class_balanced, dataset: %s}";
         String once = String.format(Locale.ROOT, balanced, "{type: coco}");
         RunConfig.parse(SMALLEST.replace("{type: coco}", once));
@@ -199,7 +199,7 @@ class RunConfigTest {
     }
 
     @Test
-    void namesAHookThatIsNotThere() {
+    void namesAnUnknownHook() {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,

@@ -27,7 +27,7 @@ class StepReportTest {
     }
 
     @Test
-    void stepsThatWereLeftOutCountWithTheirLosses() {
+    void skippedStepsCountWithTheirLosses() {
         StepReport some =
                 StepReport.mean(
                         List.of(

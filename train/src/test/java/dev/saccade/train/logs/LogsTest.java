@@ -59,7 +59,7 @@ class LogsTest {
     }
 
     @Test
-    void textIsALineAnEvent() throws IOException {
+    void writesOneLinePerEvent() throws IOException {
         Path file = folder.resolve("run/train.log");
         try (TextLog log = new TextLog(file, CLOCK)) {
             log.writeLine("learning rate 0.02");
@@ -79,7 +79,7 @@ class LogsTest {
     }
 
     @Test
-    void jsonOfAResumedRunTellsEachStepOnce() throws IOException {
+    void resumedJsonHasEachStepOnce() throws IOException {
         Path file = folder.resolve("metrics.jsonl");
         try (JsonLog log = new JsonLog(file, 0)) {
             log.writeSteps(step(50), MEMORY);
@@ -107,7 +107,7 @@ class LogsTest {
     }
 
     @Test
-    void aFullDiskCutsNoLogShort() throws IOException {
+    void fullDiskTruncatesNoLog() throws IOException {
         FailingDisk disk = new FailingDisk();
         Path file = disk.wrapPath(folder).resolve("train.log");
         try (TextLog log = new TextLog(file, CLOCK)) {
@@ -125,7 +125,7 @@ class LogsTest {
     }
 
     @Test
-    void aFullDiskLeavesTheMetricsOfTheInterruptedRun() throws IOException {
+    void fullDiskKeepsTheMetrics() throws IOException {
         FailingDisk disk = new FailingDisk();
         Path file = disk.wrapPath(folder).resolve("metrics.jsonl");
         try (JsonLog log = new JsonLog(file, 0)) {
@@ -141,7 +141,7 @@ class LogsTest {
     }
 
     @Test
-    void aLineThatAKilledProcessHasBegunIsNotGoneOnWith() throws IOException {
+    void endsTheIncompleteLineOfAKilledProcess() throws IOException {
         Path file = Files.writeString(folder.resolve("train.log"), "2026-11-20 08:00:00  half a");
         try (TextLog log = new TextLog(file, CLOCK)) {
             log.writeLine("resuming");
@@ -152,7 +152,7 @@ class LogsTest {
     }
 
     @Test
-    void jsonThatACrashHasLeftHalfWrittenIsNoObstacle() throws IOException {
+    void ignoresIncompleteJsonAfterACrash() throws IOException {
         Path file = folder.resolve("metrics.jsonl");
         String line = "{\"iteration\":1}\n";
         Files.write(file, line.getBytes(UTF_8));
@@ -174,7 +174,7 @@ class LogsTest {
     }
 
     @Test
-    void anUnwritableLogIsAnInputOutputError() throws IOException {
+    void unwritableLogIsAnIoError() throws IOException {
         Path blocked = Files.createFile(folder.resolve("blocked"));
         SaccadeException e =
                 assertThrows(

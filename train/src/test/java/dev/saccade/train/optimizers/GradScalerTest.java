@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class GradScalerTest {
 
     @Test
-    void theScaleFallsAtAnOverflowAndRisesAfterManyStepsWithout() {
+    void scaleFallsAfterAnOverflowAndRisesLater() {
         GradScaler scaler = GradScaler.START;
         assertEquals(65536, scaler.scale());
         scaler = scaler.update(true);
@@ -23,13 +23,13 @@ class GradScalerTest {
     }
 
     @Test
-    void theScaleStaysAFloat() {
+    void scaleStaysFinite() {
         double largest = Math.scalb(1.0, 127);
         assertEquals(largest, new GradScaler(largest, 1999).update(false).scale());
     }
 
     @Test
-    void itIsExhaustedWhereGradientsOverflowThatAreNotScaled() {
+    void isExhaustedIfUnscaledGradientsOverflow() {
         GradScaler scaler = GradScaler.START;
         for (int i = 0; i < 16; i++) {
             scaler = scaler.update(true);

@@ -58,7 +58,7 @@ class GradientsTest {
     }
 
     @Test
-    void followTheLayoutOfTheParameterAndLeaveOutTheUnused() {
+    void haveTheMemoryFormatOfTheParameterAndSkipUnusedOnes() {
         try (NDManager step = manager.newSubManager()) {
             Map<String, NDArray> arrays = gradients(step).arrays();
             assertEquals("[a, b]", arrays.keySet().toString());
@@ -70,7 +70,7 @@ class GradientsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
-    void fitConvolutionsWithChannelsInnermost(String optimizer) {
+    void supportChannelsLastConvolutions(String optimizer) {
         Conv2d conv = new Conv2d(new Geometry(3, 4, 3).padding(1), WeightInit.normal(0.1));
         conv.initialize(manager, 0);
         float[] before = conv.namedParameters().get("weight").getArray().toFloatArray();
@@ -102,7 +102,7 @@ class GradientsTest {
     }
 
     @Test
-    void doNotPileUp() {
+    void doNotAccumulate() {
         try (NDManager step = manager.newSubManager()) {
             gradients(step);
             assertEquals(1, gradients(step).arrays().get("a").getFloat(0, 0));
@@ -110,7 +110,7 @@ class GradientsTest {
     }
 
     @Test
-    void areClippedByTheirCommonNormThoughTwoShareOneArray() {
+    void areClippedByTheirTotalNormEvenIfShared() {
         try (NDManager step = manager.newSubManager()) {
             Gradients gradients = gradients(step);
             Gradients.Norms norms = gradients.norms();
@@ -132,7 +132,7 @@ class GradientsTest {
     }
 
     @Test
-    void ofAFrozenModuleAreNone() {
+    void areEmptyForAFrozenModule() {
         sum.freeze();
         assertEquals(Map.of(), Gradients.trainable(sum));
     }

@@ -119,7 +119,7 @@ class LayerDecayTest {
     }
 
     @Test
-    void refusesImpossibleRatesAndModelsWithoutABackbone() {
+    void rejectsInvalidRatesAndModelsWithoutABackbone() {
         assertThrows(IllegalArgumentException.class, () -> new LayerDecay(0));
         assertThrows(IllegalArgumentException.class, () -> new LayerDecay(1.5));
         String message =

@@ -137,7 +137,7 @@ class OptimizerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
-    void takesTheStepsOfPyTorch(String name) throws IOException {
+    void equalsPyTorch(String name) throws IOException {
         JsonNode expected = expected(name);
         try (Optimizer optimizer = config(name).build(net)) {
             for (int t = 0; t < 6; t++) {
@@ -167,7 +167,7 @@ class OptimizerTest {
     }
 
     @Test
-    void sgdGoesWithoutMomentum() {
+    void sgdWorksWithoutMomentum() {
         Sgd.Config plain =
                 Configs.bind(
                         ConfigFile.parse("{momentum: 0, weight_decay: 0}", "plain.yaml"),
@@ -223,7 +223,7 @@ class OptimizerTest {
     }
 
     @Test
-    void averagesFollowInTheSamePassAsTheyWouldAfterIt() {
+    void updatesAveragesInTheSamePass() {
         Map<String, float[]> inOnePass = afterSteps();
         Map<String, float[]> apart =
                 afterSteps(
@@ -237,7 +237,7 @@ class OptimizerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
-    void leavesNothingBehindButItsState(String name) {
+    void keepsOnlyItsState(String name) {
         ModelEma ema = Configs.of(ModelEma.Config.class).build(net);
         int before = manager.getManagedArrays().size();
         try (Optimizer optimizer = config(name).build(net)) {
@@ -255,7 +255,7 @@ class OptimizerTest {
     }
 
     @Test
-    void refusesToLearnNothing() {
+    void rejectsAFrozenModel() {
         net.freeze();
         assertThrows(SaccadeException.class, () -> Configs.of(Sgd.Config.class).build(net));
     }

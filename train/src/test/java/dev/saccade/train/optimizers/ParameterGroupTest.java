@@ -60,7 +60,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void withoutRulesIsOneOfAllThatLearns() {
+    void isOneGroupWithoutRules() {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias norm1.weight norm1.bias"
                         + " head.normalizer.weight head.normalizer.bias",
@@ -71,7 +71,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void sparesNormalizationsByTheirShape() {
+    void detectsNormalizationsByShape() {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias head.normalizer.weight head.normalizer.bias;"
                         + " 1.0 0.0 norm1.weight norm1.bias",
@@ -79,7 +79,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void aBiasOfANormalizationDecaysAsABiasUnlessNormalizationsHaveTheirRule() {
+    void normBiasesUseTheBiasDecayWithoutANormRule() {
         String biases = "biases={learning_rate_factor: 2, weight_decay_factor: 0}";
         assertEquals(
                 "1.0 0.1 stem.weight norm1.weight head.normalizer.weight;"
@@ -93,7 +93,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void aRuleByNameWinsOverThatOfTheKind() {
+    void namedRulesTakePrecedence() {
         assertEquals(
                 "1.0 0.1 stem.weight head.normalizer.weight;"
                         + " 2.0 0.0 stem.bias;"
@@ -108,7 +108,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void obeysTheLongestRuleThatMatches() {
+    void usesTheLongestMatchingRule() {
         assertEquals(
                 "0.5 0.1 stem.weight stem.bias;"
                         + " 1.0 0.0 norm1.weight norm1.bias head.normalizer.bias;"
@@ -122,7 +122,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void obeysTheFirstOfTheAlphabetAmongEquallyLongRules() {
+    void usesTheFirstRuleAlphabetically() {
         assertEquals(
                 "3.0 0.1 stem.weight norm1.weight head.normalizer.weight;"
                         + " 1.0 0.1 stem.bias norm1.bias head.normalizer.bias",

@@ -55,7 +55,7 @@ class ScheduleTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1e-4", "3333, 9.624244206128733e-05", "79998, 7.213499529549767e-09"})
-    void thePolynomialOfSemanticFpnIsThatOfMmcv(long iteration, double expected) {
+    void polySchedulesEqualMmcv(long iteration, double expected) {
         assertEquals(
                 expected,
                 new PolySchedule(0.9, 0, Configs.of(Warmup.class))
@@ -86,14 +86,14 @@ class ScheduleTest {
     }
 
     @Test
-    void refusesMilestonesOutOfOrder() {
+    void rejectsUnorderedMilestones() {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new StepSchedule(List.of(11, 8), 0.1, Configs.of(Warmup.class)));
     }
 
     @Test
-    void refusesARunOfNoStepByTheKey() {
+    void rejectsARunWithoutSteps() {
         IllegalArgumentException e =
                 assertThrows(IllegalArgumentException.class, () -> new RunLength(0, -1));
         assertEquals(
