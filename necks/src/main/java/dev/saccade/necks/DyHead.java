@@ -213,7 +213,7 @@ public final class DyHead extends Neck {
                     "type",
                     "dyhead after levels with "
                             + inputs.stream().map(FeatureInfo::channels).toList()
-                            + " channels and strides of "
+                            + " channels and strides "
                             + inputs.stream().map(FeatureInfo::stride).toList(),
                     "the same channels in all levels and strides that double; add an fpn:"
                             + " {type: sequential, necks: [{type: fpn}, {type: dyhead}]}");

@@ -97,7 +97,7 @@ class DyHeadTest {
                                     IllegalArgumentException.class,
                                     () -> new DyHead(new DyHead.Config(16, 1, true), levels))
                             .getMessage();
-            assertTrue(message.contains("twice the stride"), message);
+            assertTrue(message.contains("strides that double"), message);
         }
         String message =
                 assertThrows(IllegalArgumentException.class, () -> new DyHead.Config(24, 1, true))
@@ -116,14 +116,14 @@ class DyHeadTest {
                 assertThrows(IllegalArgumentException.class, () -> tooFew.build(LEVELS))
                         .getMessage());
         List<FeatureInfo> ofABackbone = List.of(new FeatureInfo(64, 4), new FeatureInfo(128, 8));
-        String told =
+        String message =
                 assertThrows(IllegalArgumentException.class, () -> alone.build(ofABackbone))
                         .getMessage();
         assertTrue(
-                told.startsWith(
+                message.startsWith(
                         "necks[0].type: got dyhead after levels with [64, 128] channels and strides"
-                                + " of [4, 8], expected levels of as many channels"),
-                told);
+                                + " [4, 8], expected the same channels in all levels"),
+                message);
     }
 
     @Test
