@@ -95,7 +95,7 @@ class DwConvSwinTest {
                         () -> Configs.of(DwConvSwin.Config.class, "num_heads=[3, 6, 12, 23]"));
         assertEquals(
                 "config: settings: num_heads: got [3, 6, 12, 23], expected divisors of the"
-                        + " channels; stage 3 has 768",
+                        + " channels; stage 3 has 768 channels",
                 e.getMessage());
     }
 }

@@ -198,7 +198,7 @@ class FocalTest {
                 () -> config(List.of(), List.of(3, 2, 3, 3), List.of(2, 2, 2, 2)));
         assertSays(
                 "focal_levels: got [2, 2, 2, 5], expected fewer levels: the windows"
-                        + " of stage 3 have 4 a side",
+                        + " of stage 3 are 4 tokens wide",
                 () -> config(List.of(128, 160), List.of(3, 3, 3, 3), List.of(2, 2, 2, 5)));
         assertSays(
                 "image_size: got [128], expected a list of 2",

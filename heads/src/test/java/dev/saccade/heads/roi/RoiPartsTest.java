@@ -67,7 +67,8 @@ class RoiPartsTest {
                         IllegalArgumentException.class,
                         () -> Configs.of(MaskRcnnHead.Config.class).build(retina, 3));
         assertEquals(
-                "featmap_strides: got [4, 8, 16, 32], expected the first of the strides [8, 16] of the neck",
+                "featmap_strides: got [4, 8, 16, 32], expected the first of the strides [8, 16] of"
+                        + " the neck",
                 refusal.getMessage());
     }
 
