@@ -18,7 +18,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Classes of a model matched by name with those of a checkpoint; case, spaces, hyphens and
+ * Classes of a model matched by name with the classes of a checkpoint; case, spaces, hyphens and
  * underscores are ignored where unambiguous.
  *
  * @param places checkpoint index by class; -1 if missing

@@ -47,7 +47,7 @@ public final class CocoMetrics {
     /**
      * Compares detections with the ground truth; the result does not depend on {@code threads}.
      *
-     * @throws SaccadeException if there are no classes, or an image or class of a detection is
+     * @throws SaccadeException if classes are missing, or an image or class of a detection is
      *     unknown
      */
     public static CocoMetrics compute(
