@@ -89,7 +89,7 @@ class ConvertDataCommandTest {
     @Test
     void reportsLineOfErrorAndWritesNothing() throws IOException {
         text("labels/a/0.txt", "1 0.5 0.5 0.5 0.5\n7 0.5 0.5 0.5 0.5");
-        String fault = "labels/a/0.txt:2: class 7, expected 0 to 1";
+        String fault = "labels/a/0.txt:2: got class 7, expected 0 to 1";
         CommandResult checked = CommandResult.saccade("check", yolo, "--json");
         assertEquals(2, checked.code());
         assertTrue(checked.out().contains("labels/a/0.txt:2\""), checked.out());

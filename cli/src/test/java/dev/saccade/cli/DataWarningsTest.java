@@ -124,8 +124,8 @@ class DataWarningsTest {
                 List.of(saccade("check", folder), saccade("new", folder, "--out", config))) {
             assertEquals(2, ended.code(), ended.err());
             String all = ended.out() + ended.err();
-            assertTrue(all.contains("4 of 4 outlines do not fit their bboxes"), all);
-            assertTrue(all.contains("y is mirrored"), all);
+            assertTrue(all.contains("4 of 4 outlines do not match their bboxes"), all);
+            assertTrue(all.contains("y is flipped"), all);
         }
         assertFalse(Files.exists(config));
     }

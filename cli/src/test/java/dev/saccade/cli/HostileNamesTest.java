@@ -175,7 +175,7 @@ class HostileNamesTest {
         CommandResult shown = saccade("check", tiny.recipe(), "--data", data);
         assertEquals(2, shown.code(), shown.err());
         assertHarmless(shown);
-        assertTrue(shown.out().contains(JSON_NAME + ": image 1: is no image"), shown.out());
+        assertTrue(shown.out().contains(JSON_NAME + ": image 1: is not an image"), shown.out());
         CommandResult json = saccade("check", tiny.recipe(), "--data", data, "--json");
         assertHarmless(json);
         assertEquals(

@@ -175,7 +175,7 @@ class PredictCommandTest {
             System.setIn(new ByteArrayInputStream("no image".getBytes(ISO_8859_1)));
             CommandResult ended = predict("-");
             assertEquals(2, ended.code());
-            assertTrue(ended.err().contains("stdin: is no image"), ended.err());
+            assertTrue(ended.err().contains("stdin: is not an image"), ended.err());
         } finally {
             System.setIn(before);
         }
@@ -200,7 +200,7 @@ class PredictCommandTest {
         try {
             CommandResult ended = predict("");
             assertEquals(2, ended.code());
-            assertTrue(ended.err().contains(picture + ": is no image"), ended.err());
+            assertTrue(ended.err().contains(picture + ": is not an image"), ended.err());
         } finally {
             Files.delete(picture);
         }

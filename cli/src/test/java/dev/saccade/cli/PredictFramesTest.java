@@ -240,7 +240,7 @@ class PredictFramesTest {
                 List.of(first.toString(), last.toString()),
                 lines().stream().map(line -> line.get("image").asText()).toList());
         assertEquals(lines().get(0).get("objects"), lines().get(1).get("objects"));
-        assertTrue(ended.err().contains(bad + ": is no image"), ended.err());
+        assertTrue(ended.err().contains(bad + ": is not an image"), ended.err());
         assertTrue(ended.err().contains(missing + ": no such file"), ended.err());
         assertTrue(ended.err().endsWith("saccade: 2 of 4 inputs could not be predicted\n"));
         assertEquals(Set.of("a.jpg", "c d.jpg", "predictions.jsonl"), written());

@@ -55,7 +55,7 @@ class TrainingTargetsTest {
         assertRefused(new Segmentation.None(), "annotation 17 has no segmentation");
         assertRefused(
                 new Segmentation.Polygons(List.of(new double[] {1, 2, 3, 4})),
-                "annotation 17: segmentation: a polygon needs");
+                "annotation 17: segmentation: polygon: got 4");
         assertRefused(
                 new Segmentation.Runs(new Size(40, 30), "Z1"),
                 "annotation 17: segmentation: run lengths encode a mask of 30x40, but the image is"

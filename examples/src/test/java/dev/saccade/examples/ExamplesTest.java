@@ -158,7 +158,7 @@ class ExamplesTest {
             }
             HttpResponse<String> refused = post(server, new byte[] {'<', 'p', '>'});
             assertEquals(400, refused.statusCode());
-            assertTrue(refused.body().contains("is no image"), refused.body());
+            assertTrue(refused.body().contains("is not an image"), refused.body());
         }
     }
 

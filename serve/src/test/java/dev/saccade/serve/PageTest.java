@@ -88,7 +88,7 @@ class PageTest {
                     browser.await("entries.length === 3 && document.body.dataset.state === 'idle'");
 
                     assertEquals(1, count(browser, "figure.error"));
-                    assertTrue(text(browser, ".error p").contains("is no image"));
+                    assertTrue(text(browser, ".error p").contains("is not an image"));
                     slide(browser, 0.05);
                     assertEquals(shown(expected, 0.05, ""), boxes(browser));
                     assertTrue(boxes(browser) > 0);

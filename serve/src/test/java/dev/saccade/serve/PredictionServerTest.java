@@ -233,7 +233,7 @@ class PredictionServerTest {
         HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "");
         String output = problem(422, described("post", "/predict", answer));
         assertTrue(
-                output.contains("a.txt: is no image") && output.contains("b.txt: is empty"),
+                output.contains("a.txt: is not an image") && output.contains("b.txt: is empty"),
                 output);
     }
 

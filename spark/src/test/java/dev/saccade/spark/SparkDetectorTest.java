@@ -93,7 +93,7 @@ class SparkDetectorTest {
                 if (path.endsWith("broken.png")) {
                     assertNull(row.getAs("objects"));
                     String error = row.getAs("error");
-                    assertTrue(error.startsWith(path + ": is no image"), error);
+                    assertTrue(error.startsWith(path + ": is not an image"), error);
                 } else {
                     List<DetectedObject> expected = alone.detect(content);
                     assertTrue(expected.size() > 1);

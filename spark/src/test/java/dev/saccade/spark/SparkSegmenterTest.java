@@ -44,7 +44,7 @@ class SparkSegmenterTest {
                 if (path.endsWith("broken.png")) {
                     assertNull(row.getAs("labels"));
                     assertNull(row.getAs("shares"));
-                    assertTrue(row.<String>getAs("error").startsWith(path + ": is no image"));
+                    assertTrue(row.<String>getAs("error").startsWith(path + ": is not an image"));
                 } else {
                     ClassMap expected = alone.segment(row.<byte[]>getAs("content"));
                     assertArrayEquals(expected.toPng(), row.getAs("labels"));

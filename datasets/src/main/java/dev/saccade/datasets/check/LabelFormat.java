@@ -76,9 +76,9 @@ public final class LabelFormat {
     private static Optional<String> guessFromStart(String name, byte[] start) throws IOException {
         String text = new String(start, StandardCharsets.ISO_8859_1);
         if (isUtf16(start)) {
-            return Optional.of("text in UTF-16; save it as UTF-8");
+            return Optional.of("text in UTF-16 (save it as UTF-8)");
         } else if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
-            return Optional.of("an archive; unpack it");
+            return Optional.of("an archive (unpack it)");
         } else if (start.length > 1 && Imaging.guessFormat(start) != ImageFormats.UNKNOWN) {
             return Optional.of(IMAGE);
         } else if (text.contains("<annotations")) {

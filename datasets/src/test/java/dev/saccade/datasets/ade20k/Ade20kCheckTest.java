@@ -64,8 +64,8 @@ class Ade20kCheckTest {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> 0).add("b", 4, 10, (x, y) -> 255);
         assertFindings(
                 check(TargetKind.LABEL_MAPS, 1),
-                "a.png: all of its pixels are ignored",
-                "b.png: all of its pixels are ignored",
+                "a.png: all pixels are ignored",
+                "b.png: all pixels are ignored",
                 "training: no pixel of any label map has a class");
     }
 
@@ -93,7 +93,7 @@ class Ade20kCheckTest {
         DatasetReport report = check(TargetKind.LABEL_MAPS, 3);
         assertFindings(
                 report,
-                "h.jpg: has no label map",
+                "h.jpg: has no matching label map",
                 "i.png: has no matching image",
                 "a.png: value 4 in 30 pixels, first in row 0, column 3; expected 0",
                 "b.png: is 40x30 (height x width), but its image",
@@ -101,7 +101,7 @@ class Ade20kCheckTest {
                 "d.png: PNG is RGB",
                 "e.png: PNG is damaged",
                 "f.jpg: JPEG is truncated",
-                "g.png: all of its pixels are ignored");
+                "g.png: all pixels are ignored");
         assertEquals(8, report.errors());
         assertEquals(report, check(TargetKind.LABEL_MAPS, 1));
     }

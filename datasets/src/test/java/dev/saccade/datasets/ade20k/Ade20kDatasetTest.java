@@ -94,7 +94,7 @@ class Ade20kDatasetTest {
         SaccadeException thrown = assertThrows(SaccadeException.class, () -> dataset.labels(0));
         assertEquals(
                 folder.resolve("annotations/training/a.png")
-                        + ": value 3 in 80 pixels, first in row 0, column 0; 200 at 28 pixels, the"
+                        + ": value 3 in 80 pixels, first in row 0, column 0; 200 in 28 pixels,"
                         + " first in row 2, column 7; expected 0 (no class), 1 to 2 (classes) or"
                         + " 255 (ignored)",
                 thrown.getMessage());
@@ -127,7 +127,7 @@ class Ade20kDatasetTest {
                                 () -> Configs.of(Ade20kDataset.Config.class).open(folder))
                         .getMessage();
         assertTrue(message.contains("2 problems"), message);
-        assertTrue(message.contains("b.jpg: has no label map; expected "), message);
+        assertTrue(message.contains("b.jpg: has no matching label map; expected "), message);
         assertTrue(message.contains("c.png: has no matching image; expected "), message);
     }
 
@@ -164,7 +164,7 @@ class Ade20kDatasetTest {
         String message =
                 assertThrows(SaccadeException.class, () -> config(names(255), true, 255))
                         .getMessage();
-        assertTrue(message.contains("255 is the number of a class"), message);
+        assertTrue(message.contains("255 is a class index"), message);
         assertEquals(254, config(names(254), true, 255).classes().size());
     }
 
@@ -211,7 +211,7 @@ class Ade20kDatasetTest {
                                 1);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             String message = assertThrows(SaccadeException.class, epoch::next).getMessage();
-            assertTrue(message.contains("its objects are labeled"), message);
+            assertTrue(message.contains("has labeled objects"), message);
         }
     }
 

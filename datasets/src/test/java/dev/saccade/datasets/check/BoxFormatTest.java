@@ -77,16 +77,16 @@ class BoxFormatTest {
         return Stream.of(
                 way("fractions of their images, such as [", box -> fractions(box)),
                 way(
-                        "they look like YOLO's [center x, center y, width, height]",
+                        "apparently YOLO's [center x, center y, width, height]",
                         box -> fractions(centers(box))),
-                way("they look like [x, y, width, height]", box -> fractions(box)),
-                way("they look like [x1, y1, x2, y2]", box -> fractions(corners(box))),
-                way("look like [x1, y1, x2, y2], expected [x, y,", box -> corners(box)),
-                way("look like [center x, center y, width, height]", box -> centers(box)),
-                way("look like [y, x, height, width]", box -> swapped(box)),
-                way("look like [y1, x1, y2, x2]", box -> swapped(corners(box))),
+                way("apparently [x, y, width, height]", box -> fractions(box)),
+                way("apparently [x1, y1, x2, y2]", box -> fractions(corners(box))),
+                way("appear to be [x1, y1, x2, y2]; expected [x, y,", box -> corners(box)),
+                way("appear to be [center x, center y, width, height]", box -> centers(box)),
+                way("appear to be [y, x, height, width]", box -> swapped(box)),
+                way("appear to be [y1, x1, y2, x2]", box -> swapped(corners(box))),
                 way(
-                        "bboxes reach out of their images by more than 5 %",
+                        "bboxes exceed their images by more than 5 %",
                         b -> new double[] {3 * b[0], 3 * b[1], 3 * b[2], 3 * b[3]}));
     }
 

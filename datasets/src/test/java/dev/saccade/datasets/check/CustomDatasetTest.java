@@ -160,7 +160,9 @@ class CustomDatasetTest {
                         "data set: class \"cat\" occurs twice",
                         "data set: image 1: id occurs twice",
                         "data set: annotation 1: id occurs twice",
-                        "data set: annotation 1 of image 1 (" + a + "): label 2, expected 0 to 1",
+                        "data set: annotation 1 of image 1 ("
+                                + a
+                                + "): got label 2, expected 0 to 1",
                         "data set: annotation 3 of image 1 (" + a + "): bbox is not finite",
                         second.file() + ": image 1: is 48x64 (height x width), declared as 64x48",
                         gone.file() + ": image 3: no such file")
@@ -220,7 +222,9 @@ class CustomDatasetTest {
         DatasetReport report = check(own, TargetKind.LABEL_MAPS);
         assertEquals(
                 List.of(
-                        "data set: labels of image 2 (" + second.file() + "): label 2 of 2 classes",
+                        "data set: labels of image 2 ("
+                                + second.file()
+                                + "): got label 2, expected less than 2",
                         "data set: labels of image 3 ("
                                 + first.file()
                                 + "): are 4x4 (height x width), but the image is 48x64"),

@@ -157,7 +157,7 @@ class SplitComparisonTest {
         assertEquals(0, reports.get("train").warnings());
         assertEquals(1, reports.get("val").warnings());
         assertContains(
-                "index 1 of its palette is color 0,0,142, but 128,64,128 in",
+                "index 1 of the palette is color 0,0,142, but 128,64,128 in",
                 warnings("val").get(0));
         assertContains("(1 of 2 palettes here differ)", warnings("val").get(0));
     }

@@ -143,13 +143,13 @@ class CocoCheckTest {
                 "annotation 7 of image 1 (a.jpg): bbox [50.0, 2.0, 5.0, 6.0] lies outside of the"
                         + " image of 40x30",
                 "annotation 8 of image 1 (a.jpg): bbox [30.0, 2.0, 20.0, 6.0] exceeds the image of 40x30",
-                "annotation 9 of image 1 (a.jpg): area 0.0",
+                "annotation 9 of image 1 (a.jpg): area is 0.0",
                 "annotation 10 of image 1 (a.jpg): segmentation: ",
                 "annotation 11 of image 1 (a.jpg): segmentation: ",
                 "annotation 12 of image 1 (a.jpg): segmentation: ",
                 "annotation 13 of image 1 (a.jpg): segmentation: ",
                 "annotation 14 of image 1 (a.jpg): segmentation: ",
-                "annotation 15 of image 1 (a.jpg): segmentation: run lengths of a mask of 30x40",
+                "annotation 15 of image 1 (a.jpg): segmentation: run lengths encode a mask of 30x40",
                 "annotation 16 of image 1 (a.jpg): segmentation: ",
                 "annotation 17 of image 1 (a.jpg): segmentation covers no pixel",
                 "annotation 19 of image 1 (a.jpg): segmentation: ",
@@ -208,7 +208,7 @@ class CocoCheckTest {
             delimiter = '|',
             value = {
                 "[1, 2, 5, 6] | 'area': 0 | training uses only 0 of 3 objects; the rest are with a"
-                        + " stated area of 0 (3); the first is annotation 1 of image 1",
+                        + " stated area of 0 (3); the first dropped object is annotation 1 of image 1",
                 "[1, 2, 5, 6] | 'iscrowd': 1 | training uses only 0 of 3 objects; the rest are"
                         + " crowds (3)",
                 "[1, 2, 5, 6] | 'ignore': 1 | the rest are marked to be ignored (3)",
@@ -243,7 +243,7 @@ class CocoCheckTest {
         assertFindings(
                 check(false),
                 "training uses only 1 of 20 objects; the rest are crowds (17), without width or"
-                        + " height (1), outside of their images (1); the first is annotation 2",
+                        + " height (1), outside of their images (1); the first dropped object is annotation 2",
                 "annotation 2",
                 "annotation 20");
     }
@@ -259,7 +259,7 @@ class CocoCheckTest {
                 checkMasks(),
                 "annotation 1",
                 "annotation 2",
-                "2 of 3 outlines cover no pixel; expected points in pixels of the image");
+                "2 of 3 outlines cover no pixel; expected pixel coordinates");
     }
 
     @ParameterizedTest
@@ -291,7 +291,7 @@ class CocoCheckTest {
         DatasetReport report = check(targets, false);
         assertEquals(1, report.errors(), report.findings().toString());
         String error = report.messages(Finding.Severity.ERROR).get(0);
-        assertTrue(error.contains("4 of 5 outlines do not fit their bboxes"), error);
+        assertTrue(error.contains("4 of 5 outlines do not match their bboxes"), error);
         assertTrue(error.contains(expected), error);
         assertTrue(error.contains("annotation 1 of image 1 (a.jpg)"), error);
     }
@@ -415,7 +415,8 @@ class CocoCheckTest {
                 new CocoCheck(file, folder, List.of(), Optional.empty()).run(options).findings();
 
         assertTrue(findings.get(0).message().contains("text in UTF-16"), findings::toString);
-        assertTrue(DataFolder.content(folder).contains("to be saved as UTF-8 (a.json)"));
+        assertTrue(
+                DataFolder.content(folder).contains("text in UTF-16 (save it as UTF-8) (a.json)"));
     }
 
     @Test

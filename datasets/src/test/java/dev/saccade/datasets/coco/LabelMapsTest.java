@@ -182,7 +182,7 @@ class LabelMapsTest {
                                         + folder.resolve("images/b/c.d.jpg")
                                         + " is 60x80"),
                 told.get(1));
-        assertTrue(told.get(2).startsWith(second + ": value 190 at "), told.get(2));
+        assertTrue(told.get(2).startsWith(second + ": value 190 in "), told.get(2));
         assertTrue(
                 told.get(2)
                         .endsWith(

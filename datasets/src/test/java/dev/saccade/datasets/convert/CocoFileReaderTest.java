@@ -160,8 +160,8 @@ class CocoFileReaderTest {
                                 + " image 1 also labels; remove one of the two files",
                         "ERROR val.json: image 1: images/default/b.png is in train and in val;"
                                 + " expected it in one split",
-                        "ERROR train.json: image 2: refers to image gone.png in images/default,"
-                                + " which does not exist",
+                        "ERROR train.json: image 2: image gone.png in images/default does"
+                                + " not exist",
                         "ERROR more.json: image 1: states 30x40 (height x width), but"
                                 + " images/default/b.png is 10x10; the labels refer to another"
                                 + " image"),
@@ -221,8 +221,8 @@ class CocoFileReaderTest {
                 BOX);
         assertEquals(
                 List.of(
-                        "ERROR cam2/annotations.json: image 3: refers to image 2.png in"
-                                + " cam2/images, which does not exist"),
+                        "ERROR cam2/annotations.json: image 3: image 2.png in cam2/images"
+                                + " does not exist"),
                 labels.findings(SourceFormat.COCO));
     }
 

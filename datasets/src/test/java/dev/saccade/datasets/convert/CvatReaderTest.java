@@ -100,8 +100,7 @@ class CvatReaderTest {
                 "<image id=\"1\" name=\"../../gone.png\" width=\"8\" height=\"6\"/>");
         assertEquals(
                 List.of(
-                        "ERROR annotations.xml:13: refers to image ../../gone.png, which does not"
-                                + " exist",
+                        "ERROR annotations.xml:13: image ../../gone.png does not exist",
                         "ERROR annotations.xml:6: class \"cow\" is not in the classes [cat, dog];"
                                 + " did you mean cat?",
                         "ERROR annotations.xml:7: xtl: got \"one\", expected a decimal number",

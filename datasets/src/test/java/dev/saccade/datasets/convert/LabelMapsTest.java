@@ -95,7 +95,7 @@ class LabelMapsTest {
         assertArrayEquals(new short[] {0, 20, -1}, map(read, 0));
         assertEquals(
                 List.of(
-                        "ERROR ImageSets/Segmentation/val.txt:2: there is no c.png",
+                        "ERROR ImageSets/Segmentation/val.txt:2: file c.png does not exist",
                         "warning .: 1 image without a label map, such as JPEGImages/b.png, is"
                                 + " left out"),
                 labels.findings(read));
@@ -160,6 +160,6 @@ class LabelMapsTest {
         gray("masks/0.png", 0, 1);
         assertTrue(
                 labels.findings(SourceFormat.MASKS).stream()
-                        .anyMatch(f -> f.contains("may be the label map of cam1/images/0.png or")));
+                        .anyMatch(f -> f.contains("matches cam1/images/0.png or")));
     }
 }

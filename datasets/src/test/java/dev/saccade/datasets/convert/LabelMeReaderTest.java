@@ -257,6 +257,6 @@ class LabelMeReaderTest {
         write("a.json", "gone.png", "null", shape("cat", "polygon", "null", TRIANGLE));
         assertTrue(
                 labels.findings(SourceFormat.LABELME).stream()
-                        .anyMatch(f -> f.contains("may be the labels of a.jpg or a.png")));
+                        .anyMatch(f -> f.contains("may belong to a.jpg or a.png")));
     }
 }

@@ -74,7 +74,7 @@ class VocReaderTest {
                         "JPEGImages/a.png dog [1.0, 1.0, 99.0, 49.0]",
                         "JPEGImages/b.png cat [0.0, 20.0, 20.0, 10.0]"),
                 Labels.describe(read));
-        assertTrue(read.notes().get(0).startsWith("a box begins at 0"), read.notes().toString());
+        assertTrue(read.notes().get(0).startsWith("a box starts at 0"), read.notes().toString());
     }
 
     @Test
@@ -90,7 +90,7 @@ class VocReaderTest {
         assertEquals(1, read.images(Split.VAL).size());
         assertEquals(
                 List.of(
-                        "ERROR ImageSets/Main/train.txt:2: there is no gone.xml",
+                        "ERROR ImageSets/Main/train.txt:2: file gone.xml does not exist",
                         "warning .: 1 of 3 labeled images are in no list of ImageSets/Main/;"
                                 + " left out"),
                 labels.findings(read));

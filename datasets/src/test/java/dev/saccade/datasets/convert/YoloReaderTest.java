@@ -63,7 +63,7 @@ class YoloReaderTest {
                         "images/train/a.png cat [10.0, 10.0, 40.0, 30.0] [3]"),
                 Labels.describe(read));
         assertTrue(
-                labels.findings(read).get(0).contains("1 of 2 objects have a box and no outline"));
+                labels.findings(read).get(0).contains("1 of 2 objects have a box but no outline"));
     }
 
     @Test
@@ -90,8 +90,7 @@ class YoloReaderTest {
         labels.text("val.txt", "D:\\data\\images\\val\\b.png");
         assertEquals(
                 List.of(
-                        "ERROR train.txt:3: refers to image images/train/gone.png, which does not"
-                                + " exist",
+                        "ERROR train.txt:3: image images/train/gone.png does not exist",
                         "warning data.yaml:3: test: gone.txt is not in the folder"),
                 labels.findings(SourceFormat.YOLO).stream().sorted().toList());
     }
@@ -238,9 +237,7 @@ class YoloReaderTest {
         assertTrue(Labels.describe(read).get(0).endsWith("cat [8.0, 12.0, 4.0, 16.0]"));
         List<String> findings = labels.findings(SourceFormat.YOLO);
         assertEquals(1, findings.size(), findings::toString);
-        assertTrue(
-                findings.get(0).contains("a.png has EXIF orientation 6"),
-                findings::toString);
+        assertTrue(findings.get(0).contains("a.png has EXIF orientation 6"), findings::toString);
     }
 
     @Test
@@ -291,7 +288,7 @@ class YoloReaderTest {
     void anEmptyNameOrOneGivenTwiceIsAnError() {
         labels.text("data.yaml", "names: {0: cat, 1: , 00: dog}");
         List<String> findings = labels.findings(SourceFormat.YOLO);
-        assertTrue(findings.stream().anyMatch(f -> f.contains("expected the name of a class")));
+        assertTrue(findings.stream().anyMatch(f -> f.contains("expected a class name")));
         assertTrue(findings.stream().anyMatch(f -> f.contains("got 00")));
     }
 

@@ -194,7 +194,7 @@ class ClaimsTest {
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
         String said = new String(small.getInputStream().readAllBytes(), UTF_8);
-        assertTrue(said.startsWith(file + ": out of memory: make the image smaller"), said);
+        assertTrue(said.startsWith(file + ": out of memory: use a smaller image"), said);
         assertEquals(0, small.waitFor());
     }
 

@@ -124,7 +124,7 @@ class ImageReaderTest {
         assertRefused(
                 ImageFiles.encode(ImageFiles.picture(9, 9, BufferedImage.TYPE_BYTE_INDEXED), "gif"),
                 "is a GIF image");
-        assertRefused("\0\0\0\30ftypheic\0\0\0\0".getBytes(US_ASCII), "is a HEIC image, expected");
+        assertRefused("\0\0\0\30ftypheic\0\0\0\0".getBytes(US_ASCII), "is a HEIC image; expected");
         assertRefused("\0\0\0\40ftypavif\0\0\0\0".getBytes(US_ASCII), "is a HEIF (AVIF) image");
     }
 
@@ -139,8 +139,8 @@ class ImageReaderTest {
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x101, OddFiles.SHORT, 1, 8),
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x102, OddFiles.SHORT, 1, bits),
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x115, OddFiles.SHORT, 1, channels));
-        assertRefused(tiff, Text.format("TIFF of %d x %d bits a pixel", channels, bits));
-        assertRefused(tiff, "save the colors that matter as RGB of 8 bits");
+        assertRefused(tiff, Text.format("TIFF of %d x %d bits per pixel", channels, bits));
+        assertRefused(tiff, "save the relevant channels as 8-bit RGB");
     }
 
     @Test

@@ -137,7 +137,7 @@ class ImageSourceTest {
         assertRefused(ImageSource.of(new Mat()), "has no pixels");
         assertRefused(ImageSource.of(new Mat(3, 4, CvType.CV_32FC3)), "Mat of 3x4: is CV_32FC3");
         assertRefused(ImageSource.of(new byte[0]), "is empty (0 bytes)");
-        assertRefused(ImageSource.of("upload", new byte[] {1, 2}), "upload: is no image");
+        assertRefused(ImageSource.of("upload", new byte[] {1, 2}), "upload: is not an image");
         assertRefused(ImageSource.of(Path.of("nowhere.jpg")), "nowhere.jpg: no such file");
     }
 

@@ -83,8 +83,8 @@ class IndexPngTest {
     void rejectsColors() {
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_3BYTE_BGR),
-                "PNG is RGB, but labels have one number a pixel: expected a gray image or one with"
-                        + " a palette; replace its colors by the numbers of classes");
+                "PNG is RGB; expected a gray image or a palette image with one class index per"
+                        + " pixel; replace colors by class indices");
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_4BYTE_ABGR),
                 "PNG is RGB with alpha");
@@ -92,9 +92,10 @@ class IndexPngTest {
 
     @Test
     void rejectsOtherFormats() {
-        assertRefused(ImageFiles.jpeg(WIDTH, HEIGHT), "is a JPEG, labels are read from PNG");
+        assertRefused(ImageFiles.jpeg(WIDTH, HEIGHT), "is a JPEG; expected a PNG");
         assertRefused(new byte[0], "is empty");
-        assertRefused("<html>".getBytes(java.nio.charset.StandardCharsets.UTF_8), "is no image");
+        assertRefused(
+                "<html>".getBytes(java.nio.charset.StandardCharsets.UTF_8), "is not an image");
         assertRefused(ImageFiles.pngThatClaims(100_000, 100_000), "limit of 178 million");
     }
 

@@ -69,7 +69,7 @@ class OtherFormatsTest {
                         + "| a list of objects with image_id, category_id, bbox, score,"
                         + " apparently COCO results; expected ground truth",
                 "[{'id': 1, 'image_id': 1, 'category_id': 1, 'bbox': [1, 2, 3, 4]}]| the"
-                        + " annotations of a COCO file only; expected its images",
+                        + " annotations of a COCO file only; expected images",
                 "{'version': '5', 'shapes': [{'label': 'a'}], 'imagePath': 'a.jpg'}"
                         + "| an object with version, shapes, imagePath, apparently LabelMe;"
                         + " convert it to COCO's format",
@@ -114,7 +114,7 @@ class OtherFormatsTest {
         writeImage("labels.json");
         assertEnds(error(), "apparently it is an image");
         write("labels.json", "PK\u0003\u0004rest");
-        assertEnds(error(), "apparently it is an archive; unpack it");
+        assertEnds(error(), "apparently it is an archive (unpack it)");
         write("labels.json", "");
         assertEnds(error(), "got nothing");
     }
@@ -251,7 +251,7 @@ class OtherFormatsTest {
         assertEquals(2, missing.size());
         assertEquals(
                 folder.resolve("photos")
-                        + ": no such folder; correct data.train.photos or data.val.photos in the"
+                        + ": no such folder; correct data.train.images or data.val.images in the"
                         + " config; ".replace("photos", "images")
                         + folder
                         + " has train.json",

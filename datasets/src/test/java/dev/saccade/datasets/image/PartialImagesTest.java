@@ -157,7 +157,7 @@ class PartialImagesTest {
         }
         Read read = read(OddFiles.insert(jpeg, last, "left over".getBytes(US_ASCII)));
         assertArrayEquals(read(jpeg).pixels(), read.pixels());
-        read.assertWarning("bytes that belong to no block");
+        read.assertWarning("extraneous bytes");
     }
 
     @ParameterizedTest
@@ -197,7 +197,7 @@ class PartialImagesTest {
         }
         place[0] = 8;
         String outside = refusal(animated(20, 10, OddFiles.join(place, frame)));
-        assertTrue(outside.contains("outside of its canvas"), outside);
+        assertTrue(outside.contains("exceeds its canvas"), outside);
     }
 
     private static byte[] animated(int width, int height, byte[] frame) {

@@ -188,7 +188,7 @@ class RunConfigTest {
                         + " without repeated images; class_balanced is for data.train",
                 SMALLEST + "  val: " + once + "\n");
         assertRefused(
-                "data.train.dataset: got class_balanced, expected the data set that is balanced",
+                "data.train.dataset: got class_balanced, expected a data set of another type",
                 SMALLEST.replace("{type: coco}", String.format(Locale.ROOT, balanced, once)));
     }
 
