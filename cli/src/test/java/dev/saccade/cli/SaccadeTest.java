@@ -220,7 +220,7 @@ class SaccadeTest {
         CommandResult resumed = saccade("train", run, "--set", "epochs=3", "--resume");
         assertEquals(0, resumed.code(), resumed.err());
         assertTrue(
-                Files.readString(run.resolve("train.log")).contains("computing on cpu in float32"));
+                Files.readString(run.resolve("train.log")).contains("training on cpu in float32"));
 
         Path results = folder.resolve("results");
         JsonNode metrics =

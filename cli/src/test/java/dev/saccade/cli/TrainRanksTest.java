@@ -115,7 +115,7 @@ class TrainRanksTest {
         RunFolder calm = new RunFolder(folder.resolve("calm"));
         assertEquals(0, train(calm).waitFor(), () -> read(said(calm)));
         String output = read(said(calm));
-        assertTrue(output.contains("computing on 2 ranks"), output);
+        assertTrue(output.contains("training on 2 ranks"), output);
         assertTrue(output.contains("report: " + calm.path().resolve("report.html")), output);
         assertEquals(
                 1,
