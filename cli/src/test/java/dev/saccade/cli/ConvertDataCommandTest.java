@@ -155,7 +155,7 @@ class ConvertDataCommandTest {
         }
         assertFalse(Files.exists(out));
         text("data.yaml", "train: images/b\nval: images/a\nnames: [cat, dog]");
-        assertTrue(convert().err().contains("nothing to train on"));
+        assertTrue(convert().err().contains("no objects to train on"));
     }
 
     @Test

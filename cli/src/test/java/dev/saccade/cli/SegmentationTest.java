@@ -265,7 +265,7 @@ class SegmentationTest {
                         "--set",
                         "data.train.classes=[sky, road, car, tree]");
         assertTrue(
-                fewer.out().contains("class 4 is not there, but in data.train it is \"tree\""),
+                fewer.out().contains("class 4 is missing, but in data.train it is \"tree\""),
                 fewer.out());
     }
 }

@@ -151,7 +151,7 @@ class DataCheckTest {
                 new Objects(photos, box(0.5, 0.5, 0.5, 0.5)));
         assertNotTrained(
                 CONFIG,
-                "nothing to train on: all 8 objects are on images with a side below 32",
+                "no objects to train on: all 8 objects are on images with a side below 32",
                 new Objects(photos(8, 64, 31), box(4, 4, 20, 20)));
         assertNotTrained(
                 CONFIG,

@@ -349,7 +349,7 @@ class DistributedTrainingTest {
         assertEquals(Outcome.FINISHED, resume(ProcessGroup.alone(), config("accumulation=4")));
         assertEquals(0, difference(last("run"), last("alone")), 1e-6);
         String log = Files.readString(new RunFolder(folder.resolve("run")).log());
-        assertTrue(log.contains("the run had 2 ranks and 4 batches a step, now it has 4"), log);
+        assertTrue(log.contains("the run had 2 ranks and 4 batches per step, now it has 4"), log);
 
         assertEquals(
                 Outcome.FINISHED,

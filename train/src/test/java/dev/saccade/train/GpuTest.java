@@ -159,7 +159,7 @@ class GpuTest {
         String log = Files.readString(new RunFolder(run).log());
         assertTrue(log.contains("step 12/12"), log);
         if (DeviceUnderTest.device().isGpu()) {
-            assertTrue(log.contains("computing on cuda:"), log);
+            assertTrue(log.contains("training on cuda:"), log);
         }
     }
 
