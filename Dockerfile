@@ -1,5 +1,5 @@
-# Images with the saccade command: `docker build --target cpu .`, or `--target cuda`, from a checkout
-# in which `mvn -Prelease -Dgpg.skip -DskipTests package` has made the distribution.
+# Builds images with the saccade command: `docker build --target cpu .`, or `--target cuda`. First build
+# the distribution in the checkout: `mvn -Prelease -Dgpg.skip -DskipTests package`.
 
 FROM eclipse-temurin:17-jdk-jammy AS build
 RUN apt-get update && apt-get install -y --no-install-recommends zip
@@ -10,8 +10,8 @@ RUN jlink --add-modules java.compiler,java.desktop,java.management,java.naming,j
       --strip-debug --no-header-files --no-man-pages --compress=2 --output /opt/jre
 ENV PATH=/opt/jre/bin:$PATH DJL_CACHE_DIR=/opt/natives
 
-# Unpacks the natives, for all to read, and takes libtorch out of its jar; the other jars keep theirs,
-# since what is unpacked is held to them at each start.
+# Unpacks the native libraries, readable for all users, and removes libtorch from its jar. The other
+# jars keep their libraries, because the unpacked files are compared with them at each start.
 FROM build AS build-cpu
 RUN /opt/saccade/saccade env && chmod -R a+rX /opt/natives \
  && zip -qd /opt/saccade/lib/pytorch-native-cpu-*.jar 'pytorch/cpu/*'
@@ -35,15 +35,15 @@ COPY --from=build-cpu /opt/natives /opt/natives
 COPY --from=build-cpu /opt/saccade /opt/saccade
 USER saccade
 
-# Of torch what is libtorch, and CUDA.
+# Keeps only libtorch and CUDA of the torch package.
 FROM python:3.11-slim-bookworm AS torch
 RUN pip install --no-cache-dir --target /opt/pip torch==2.7.1 && mkdir -p /opt/torch/torch \
  && mv /opt/pip/torch/lib /opt/pip/torch/version.py /opt/torch/torch \
  && mv /opt/pip/cusparselt /opt/pip/nvidia /opt/torch
 
-# libtorch for CUDA is that of SACCADE_TORCH, so that the one for CPUs stays out; the driver is the
-# host's, by `docker run --gpus all`. The other natives are unpacked at the start: DJL's is another
-# with a driver than without one.
+# Uses libtorch for CUDA (SACCADE_TORCH) and omits libtorch for CPUs. `docker run --gpus all` provides
+# the host's driver. The other native libraries are unpacked at startup, because DJL's library depends
+# on whether a driver is available.
 FROM runtime AS cuda
 COPY --from=torch /opt/torch /opt/torch
 COPY --from=build-cuda /opt/saccade /opt/saccade
