@@ -19,11 +19,11 @@ import java.nio.file.Path;
  * <pre>{@code
  * SparkSegmenter segmenter = SparkSegmenter.load(spark, Path.of("best.safetensors"));
  * Dataset<Row> images = spark.read().format("binaryFile").load("photos/");
- * segmenter.segment(images).selectExpr("path", "shares['road']").show();
+ * segmenter.segment(images).selectExpr("path", "fractions['road']").show();
  * }</pre>
  *
  * <p>Adds three columns. {@code labels} is a PNG of the image size with class indices + 1, see
- * {@link ClassMap#toPng}. {@code shares} maps class names to their fraction of the pixels, if above
+ * {@link ClassMap#toPng}. {@code fractions} maps class names to fractions of the pixels, if above
  * 0. {@code error} is null, or says why the image cannot be read; then the others are null.
  *
  * <p>As always in Spark, each action computes the predictions again.
@@ -34,7 +34,7 @@ public final class SparkSegmenter {
             new StructType()
                     .add("labels", DataTypes.BinaryType)
                     .add(
-                            "shares",
+                            "fractions",
                             DataTypes.createMapType(
                                     DataTypes.StringType, DataTypes.DoubleType, false));
 
@@ -63,7 +63,7 @@ public final class SparkSegmenter {
     }
 
     /**
-     * Adds {@code labels}, {@code shares} and {@code error} to a table.
+     * Adds {@code labels}, {@code fractions} and {@code error} to a table.
      *
      * @param column encoded images, or file paths that every executor can read. An optional column
      *     {@code path} names images in errors

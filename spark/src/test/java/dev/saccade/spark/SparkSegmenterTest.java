@@ -43,12 +43,12 @@ class SparkSegmenterTest {
                 String path = row.getAs("path");
                 if (path.endsWith("broken.png")) {
                     assertNull(row.getAs("labels"));
-                    assertNull(row.getAs("shares"));
+                    assertNull(row.getAs("fractions"));
                     assertTrue(row.<String>getAs("error").startsWith(path + ": is not an image"));
                 } else {
                     ClassMap expected = alone.segment(row.<byte[]>getAs("content"));
                     assertArrayEquals(expected.toPng(), row.getAs("labels"));
-                    assertEquals(expected.fractions(), row.getJavaMap(row.fieldIndex("shares")));
+                    assertEquals(expected.fractions(), row.getJavaMap(row.fieldIndex("fractions")));
                     assertNull(row.getAs("error"));
                 }
             }
