@@ -84,7 +84,7 @@ class SwinPretrainingTest {
                 tensors.get("layers.1.downsample.reduction.weight"),
                 after.tensors().get("layers.1.downsample.reduction.weight"));
         String text = report.toString();
-        assertTrue(text.contains("start as the config says: 8"), text);
+        assertTrue(text.contains("initialized from the config: 8"), text);
         assertTrue(text.contains("from (49, 8) to (169, 8), bicubic"), text);
         assertTrue(text.contains("*.relative_position_index (5)"), text);
     }
