@@ -60,7 +60,7 @@ class FaultTest {
         try (Video video = Video.open(file)) {
             assertEquals(29, Clips.read(video).size());
             String fault = video.fault().orElseThrow();
-            assertTrue(fault.contains("1 part cannot be decoded, the first near frame "), fault);
+            assertTrue(fault.contains("1 packet cannot be decoded, the first near frame "), fault);
         }
     }
 
@@ -108,6 +108,6 @@ class FaultTest {
         Path file = Clips.copy(folder, "audio_cover.mp4");
         SaccadeException refused =
                 assertThrows(SaccadeException.class, () -> Video.open(file).close());
-        assertTrue(refused.getMessage().startsWith(file + ": holds no video"));
+        assertTrue(refused.getMessage().startsWith(file + ": contains no video"));
     }
 }
