@@ -138,12 +138,12 @@ class PartialImagesTest {
 
     /** Bytes between the last block and the end are often what is left of damaged blocks. */
     @Test
-    void reportsBytesThatBelongToNoBlock() {
+    void reportsExtraneousBytes() {
         byte[] jpeg = jpeg(CvType.CV_8UC3, 0, 0);
         byte[] spare = "left over from a damaged block".getBytes(US_ASCII);
         Read read = read(OddFiles.insert(jpeg, jpeg.length - 2, spare));
         assertArrayEquals(read(jpeg).pixels(), read.pixels());
-        read.assertWarning("belong to no block");
+        read.assertWarning("extraneous bytes");
     }
 
     /** Before a restart marker, and before a later scan. */
