@@ -150,7 +150,9 @@ class ResultsEvaluationTest {
         CommandResult fitting = saccade("check", config);
         assertFalse(fitting.out().contains("240 objects"), fitting.out());
         CommandResult low = saccade("check", config, "--set", "model.head.nms.max_per_img=200");
-        assertTrue(low.out().contains("model.head.nms.max_per_img is 200"), low.out());
+        assertTrue(
+                low.out().contains("model.head.nms.max_per_img limits detections to 200"),
+                low.out());
     }
 
     @Test
@@ -200,7 +202,7 @@ class ResultsEvaluationTest {
         for (String fault :
                 List.of(
                         "detection 1 (line 2, column 1): image_id 9",
-                        "detection 2 (line 3, column 1): category_id 1",
+                        "detection 2 (line 3, column 1): got category_id 1",
                         "detection 3 (line 4, column 1): lacks score")) {
             assertTrue(ended.err().contains(fault), ended.err());
         }
