@@ -2,7 +2,6 @@ package dev.saccade.models;
 
 import ai.djl.ndarray.NDManager;
 
-import com.google.common.collect.ImmutableBiMap;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
@@ -20,7 +19,6 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.NamedAugmentations;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,10 +38,6 @@ public record ModelSpec(
 
     /** Metadata key of a checkpoint's model description. */
     public static final String KEY = "saccade.model";
-
-    /** Keys of test-time augmentation in checkpoints. */
-    private static final ImmutableBiMap<String, String> STORED_KEYS =
-            ImmutableBiMap.of("views", "tta", "val_views", "val_tta");
 
     public ModelSpec {
         transforms = ImmutableList.copyOf(transforms);
@@ -67,7 +61,7 @@ public record ModelSpec(
 
     /** Returns the metadata entry of a checkpoint. */
     public Map<String, String> toMetadata() {
-        return Map.of(KEY, ConfigWriter.yaml(renamed(Configs.unbind(this), STORED_KEYS.inverse())));
+        return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
     }
 
     /**
@@ -107,33 +101,7 @@ public record ModelSpec(
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
                 .map(text -> ConfigFile.parse(text, source + ", model description"))
-                .map(spec -> Configs.bind(withTtaKeys(spec), ModelSpec.class));
-    }
-
-    /** Renames stored keys; older checkpoints store no, or one unnamed, augmentation. */
-    private static ConfigNode.Mapping withTtaKeys(ConfigNode.Mapping stored) {
-        Map<String, ConfigNode> entries = renamed(stored, STORED_KEYS).entries();
-        Map<String, ConfigNode> current = new LinkedHashMap<>(entries);
-        current.computeIfPresent(
-                "tta",
-                (key, tta) -> {
-                    if (tta instanceof ConfigNode.Null) {
-                        return null;
-                    }
-                    return tta instanceof ConfigNode.Mapping augmentation
-                                    && augmentation.get("scales").orElse(stored)
-                                            instanceof ConfigNode.Sequence
-                            ? new ConfigNode.Mapping(
-                                    Map.of("multi_scale", augmentation), augmentation.origin())
-                            : tta;
-                });
-        return new ConfigNode.Mapping(current, stored.origin());
-    }
-
-    private static ConfigNode.Mapping renamed(ConfigNode.Mapping spec, Map<String, String> names) {
-        Map<String, ConfigNode> entries = new LinkedHashMap<>();
-        spec.entries().forEach((key, value) -> entries.put(names.getOrDefault(key, key), value));
-        return new ConfigNode.Mapping(entries, spec.origin());
+                .map(spec -> Configs.bind(StoredSpec.current(spec), ModelSpec.class));
     }
 
     /**

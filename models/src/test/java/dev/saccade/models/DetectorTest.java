@@ -419,9 +419,13 @@ class DetectorTest {
                         classes: [a, b]
                         """,
                         "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
-                                + " retinanet}");
+                                + " retinanet, nms: {type: nms, iou_thr: 0.4}, bbox_coder: {type:"
+                                + " delta_xywh, stds: [0.5, 0.5, 0.5, 0.5]}}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(NamedAugmentations.NONE, read.tta());
+        String renamed = read.toMetadata().get("saccade.model");
+        assertTrue(renamed.contains("iou_threshold: 0.4"), renamed);
+        assertTrue(renamed.contains("target_stds: [0.5, 0.5, 0.5, 0.5]"), renamed);
         String withTta =
                 older.replace("views: null", "views: {scales: [[96, 64], [144, 96]], flip: true}");
         assertEquals(
