@@ -179,7 +179,7 @@ class HostileClientsTest {
             files.put(i + ".png", new byte[] {1});
         }
         assertEquals(
-                "got 9 files in one request, expected at most 8",
+                "got 9 files in one request, expected at most 8; send several requests",
                 problem(400, new Client(server).sendForm(files, "")));
     }
 
