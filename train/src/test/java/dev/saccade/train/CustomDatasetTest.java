@@ -144,7 +144,7 @@ class CustomDatasetTest {
                                     DetectionEvaluator.evaluate(
                                             detector,
                                             new Squares(List.of("disc"), squares.images())));
-            assertTrue(message.contains("labeled with [disc]"), message);
+            assertTrue(message.contains("the data set has [disc]"), message);
         }
     }
 

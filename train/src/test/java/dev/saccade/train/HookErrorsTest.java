@@ -89,7 +89,7 @@ class HookErrorsTest {
         Path run = folder.resolve("run");
         Training training = Training.of(config, photos);
         String message = message(() -> training.start(run, new Named(name, events)));
-        assertContains("HookErrorsTest$Named: got name " + name + ", expected one", message);
+        assertContains("HookErrorsTest$Named: got name " + name + ", expected", message);
         assertFalse(Files.exists(run));
         assertEquals(List.of("close"), events);
     }

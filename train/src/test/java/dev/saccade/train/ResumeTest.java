@@ -186,6 +186,6 @@ class ResumeTest {
                 assertThrows(
                         SaccadeException.class,
                         () -> Training.of(config()).resume(folder.resolve("x")));
-        assertTrue(e.getMessage().contains("no run"), e.getMessage());
+        assertTrue(e.getMessage().contains("is not a run folder"), e.getMessage());
     }
 }

@@ -167,8 +167,7 @@ class RunConfigTest {
     void rejectsIncompatibleTransforms() {
         String late = "  train_transforms: [{type: normalize}, {type: random_flip}]\n";
         assertRefused(
-                "config:7: data.train_transforms[1]: got random_flip after normalize, expected it"
-                        + " before",
+                "config:7: data.train_transforms[1]: got random_flip after normalize, expected",
                 SMALLEST + late);
         String pasting = "  train_transforms: [{type: resize}, {type: copy_paste%s}]\n";
         assertRefused(
