@@ -21,7 +21,7 @@ final class ScoreSection {
 
     private static final List<Double> UNDEFINED = List.of(-1.0, -1.0, -1.0, -1.0);
 
-    private static final String COMMON = " Highest mean F1 over all classes: %.2f.";
+    private static final String COMMON = " Threshold with the highest mean F1 over all classes: %.2f.";
 
     private ScoreSection() {}
 
