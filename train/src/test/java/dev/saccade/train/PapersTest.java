@@ -54,9 +54,9 @@ class PapersTest {
             """
             # Results of the papers
 
-            Find the recipe for a published result, and compare its model size with ours. The tables have
-            parameters in millions, multiply-adds in billions (papers call them FLOPs) and published accuracies
-            in percent.
+            Find the recipe of a published result, and compare the published model size with Saccade's. The
+            tables list parameters in millions, multiply-adds in billions (papers call them FLOPs) and published
+            accuracies in percent.
 
             **The accuracies are the papers' results.** Saccade has not trained these recipes; their outputs,
             gradients and schedules match the authors' code. Papers report different results for the same
@@ -72,7 +72,7 @@ class PapersTest {
             - Names with a slash are recipes. Other names are [backbone variants](../backbones/README.md). To
               train a detector with a variant, set it in a recipe, such as
               `--set model.backbone.variant=tiny_w14` for `swin_tiny_w14`.
-            - Parameters are trainable. ImageNet classifiers include the layer of 1000 classes; Saccade does
+            - Parameters are trainable. ImageNet classifiers include the layer for 1000 classes; Saccade does
               not train them.
             - Multiply-adds include convolutions, matrix products and attention, for images of 224x224
               (ImageNet), 1280x800 (COCO) and 2048x512 (ADE20K) unless the title has another size.
